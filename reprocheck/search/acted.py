@@ -64,9 +64,8 @@ class Acting:
         """Some process of the runs as they are could compute with several threads, as far as
         frameworks said how many.
         """
-        runs = self._check.runs
-        facts = [run.environment for run in runs]
-        facts += [trace.environment for run in runs for trace in run.traces]
+        recorded = (*self._check.runs, *self._check.traces)
+        facts = map(attrgetter("environment"), recorded)
         pairs = chain.from_iterable(one.items() for one in facts)
         threads = {value for key, value in pairs if key.endswith(_THREADS)}
         return threads != {1}

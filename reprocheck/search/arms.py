@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, filterfalse
+from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace
@@ -46,7 +47,17 @@ class Book:
     def made(self, names: Iterable[str]) -> int:
         """How many runs there are under these controls."""
         found = self.of(names)
-        return len(found.runs) if found else 0
+        if found is None:
+            return 0
+        return len(found.runs)
+
+    @property
+    def patched(self) -> Judged | None:
+        """The runs with a patch; None where none was tried, or some run was not given it."""
+        found = self.of((), patched=True)
+        if found is None or found.untried:
+            return None
+        return found
 
     @cached_property
     def _by_controls(self) -> dict[tuple[frozenset[str], bool], Judged]:
@@ -78,15 +89,13 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _as_is(self) -> list[tuple[Run, ...]]:
-        untouched = {name for one in self.judged if one.as_is for name in one.arms}
+        untouched = set(chain.from_iterable(one.arms for one in self.judged if one.as_is))
         again = [pair.runs for pair in self.record.deeper]
-        again += [
-            arm.runs for arm in self.record.arms if self._is_as_is(arm) or arm.name in untouched
-        ]
+        for arm in self.record.arms:
+            no_control = not self._beside(arm) and not arm.patched
+            if no_control or arm.name in untouched:
+                again.append(arm.runs)
         return [self.check.runs, *(tuple(map(self._read, runs)) for runs in again)]
-
-    def _is_as_is(self, arm: Arm) -> bool:
-        return not self._beside(arm) and not arm.patched
 
     @cached_property
     def _first(self) -> int:
@@ -114,7 +123,7 @@ class Book:
     @cached_property
     def _checked(self) -> frozenset[int]:
         """The iterations of which a check is made."""
-        return frozenset(row.iteration for row in self.check.verdict.comparisons)
+        return frozenset(map(attrgetter("iteration"), self.check.verdict.comparisons))
 
     # --------------------------------------------------------------------- the runs under a control
 
@@ -125,7 +134,7 @@ class Book:
 
     def _beside(self, arm: Arm) -> tuple[str, ...]:
         """The controls of an arm beside those of the check."""
-        return tuple(name for name in arm.controls if name not in self.record.controls)
+        return tuple(filterfalse(self.record.controls.__contains__, arm.controls))
 
     @cached_property
     def _acting(self) -> Acting:
@@ -135,7 +144,8 @@ class Book:
         """None where the arm was broken off before it held a pair."""
         from reprocheck.verdict import judge, paired
 
-        records = [run for arm in arms for run in arm.runs if run.ended != "interrupted"]
+        made = chain.from_iterable(arm.runs for arm in arms)
+        records = [run for run in made if run.ended != "interrupted"]
         if len(records) < PAIR:
             return None
         numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
@@ -143,7 +153,8 @@ class Book:
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
         # The iteration of the last check, or that of the first difference, whichever is later.
         until = max(*self._checked, self._first, 0)
-        in_place = any(arm.in_place for arm in arms)
+        in_place = any(map(attrgetter("in_place"), arms))
+        all_patched = all(map(attrgetter("controls.patched"), runs))
         return Judged(
             names=names,
             patched=patched,
@@ -151,10 +162,10 @@ class Book:
             runs=runs,
             verdict=verdict,
             agrees=agree(verdict, runs, until),
-            arms=tuple(arm.name for arm in arms),
+            arms=tuple(map(attrgetter("name"), arms)),
             until=until,
             acted=self._acting.of(names, runs),
-            untried=in_place and not all(run.controls.patched for run in runs),
+            untried=in_place and not all_patched,
         )
 
 

@@ -4,18 +4,21 @@ acted and a fix that fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import filterfalse
+from operator import attrgetter
 from types import MappingProxyType
 
 from reprocheck import rules
 from reprocheck.causes import likely
-from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.fixes import after_control, control_fix, fix_of
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
-from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model import Cause, Check, Rung
 from reprocheck.search import words
+from reprocheck.search.lines import is_vague
 from reprocheck.search.place import PRIVATE, Place
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
@@ -42,27 +45,32 @@ def confirmed(
     first: dict[str, Cause] = {}
     for name in smallest:
         acted = places.get(name, ())
-        fitting = [one for one in left if not _acted_elsewhere(check, name, one, acted)]
+        fitting = filterfalse(partial(_acted_elsewhere, check, name, acted), left)
         known = _removed(fitting, name)
-        cause = (
-            known or _found_by_scan(check, name) or _implied(check, name, frameworks, len(first))
-        )
-        explained = {known.code} if known else set()
+        cause = known or _found_by_scan(check, name)
+        if cause is None:
+            cause = _implied(check, name, frameworks, len(first))
+        if known is not None:
+            left = _others(left, known)
         if acted:
             cause = _drawn_there(check, name, cause, frameworks)
             cause = _at(check, cause, name, acted)
         fix = after_control(check, cause, name, frameworks)
         said = (evidence, *cause.evidence)
         first.setdefault(cause.code, replace(cause, fix=fix, confidence="confirmed", evidence=said))
-        explained.add(cause.code)
-        left = [one for one in left if one.code not in explained]
+        left = _others(left, cause)
     return (*first.values(), *left)
+
+
+def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
+    """The causes of another kind."""
+    return [one for one in causes if one.code != explained.code]
 
 
 # -------------------------------------------------------------------------------- which cause it is
 
 
-def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
+def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
     """The cause that the control is nearest to; one that says why before one that says what, what
     was recorded before what fits.
     """
@@ -73,10 +81,10 @@ def _removed(causes: Sequence[Cause], control: str) -> Cause | None:
 def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
     """The smaller, the better."""
     place = likely.place_of(control, cause.code) or 0
-    return cause.code in VAGUE, cause.confidence != "observed", place
+    return is_vague(cause), cause.confidence != "observed", place
 
 
-def _acted_elsewhere(check: Check, control: str, cause: Cause, acted: Sequence[Place]) -> bool:
+def _acted_elsewhere(check: Check, control: str, acted: Sequence[Place], cause: Cause) -> bool:
     """Whether a cause that the scan alone speaks for has another control of its own, and this one
     acted on other lines.
     """
@@ -86,17 +94,20 @@ def _acted_elsewhere(check: Check, control: str, cause: Cause, acted: Sequence[P
         return False
     findings = [one for one in check.scanned.possible if one.code == cause.code]
     origins = [one.origin for one in findings if is_at(one.source, cause.source)]
-    return not any(_acted_on(line, acted) for line in (cause.source, *origins))
+    lines = filter(None, (cause.source, *origins))
+    return {line.at for line in lines}.isdisjoint(place.line.at for place in acted)
 
 
 def _found_by_scan(check: Check, control: str) -> Cause | None:
     """What the scan finds that the control removes, and that ran before the first difference: the
     line that is named alone.
     """
-    preceding = [one for one in check.scanned.preceding if one.severity != "note"]
-    found = [one for one in preceding if likely.removes(control, one.code)]
+    removed = (one for one in check.scanned.preceding if likely.removes(control, one.code))
+    found = [one for one in removed if one.severity != "note"]
     lines = {one.source.at for one in found}
-    return cause_of(check, found[0]) if len(lines) == 1 else None
+    if len(lines) != 1:
+        return None
+    return cause_of(check, found[0])
 
 
 def _implied(check: Check, control: str, frameworks: Sequence[str], explained: int = 0) -> Cause:
@@ -104,16 +115,18 @@ def _implied(check: Check, control: str, frameworks: Sequence[str], explained: i
     causes are known.
     """
     rung = _where(check, control, explained)
-    known = rules.entry(likely.implied(control, rung.rung if rung else ""))
-    cause = Cause(
+    name, source, detail = "", None, ""
+    if rung is not None:
+        name, source, detail = rung.rung, rung.source, rung.detail
+    known = rules.entry(likely.implied(control, name))
+    return Cause(
         code=known.code,
         title=known.title_for(frameworks),
         confidence="confirmed",
+        evidence=tuple(filter(None, [detail])),
+        source=source,
         fix=fix_of(check, known, frameworks),
     )
-    if rung is None:
-        return cause
-    return replace(cause, evidence=tuple(filter(None, [rung.detail])), source=rung.source)
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
@@ -135,16 +148,11 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
 # ------------------------------------------------------------------------------------ on which line
 
 
-def _acted_on(line: SourceLine | None, acted: Sequence[Place]) -> Place | None:
-    """Where the control acted on a line."""
-    return next((place for place in acted if is_at(place.line, line)), None)
-
-
 def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:
     """A generator without a seed is known by the line that it acted on: a cause that says no more
     than that something differs gives way.
     """
-    if control != PRIVATE or cause.code not in VAGUE:
+    if control != PRIVATE or not is_vague(cause):
         return cause
     why = _implied(check, control, frameworks)
     evidence = tuple(dict.fromkeys((*why.evidence, *cause.evidence)))
@@ -157,16 +165,18 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
 
     That is the first line, or the first at which what it acted on draws random numbers.
     """
-    drawing = [one for one in acted if one.draws]
-    own = _acted_on(cause.source, acted)
-    place = own or (*drawing, *acted)[0]
+    by_line = {one.line.at: one for one in reversed(acted)}
+    own = None
+    if cause.source is not None:
+        own = by_line.get(cause.source.at)
+    place = own or next(filter(attrgetter("draws"), acted), acted[0])
     said = words.acted_at(control, _named(place), first=place is acted[0], draws=place.draws)
-    others = [_named(one) for one in acted if not is_at(one.line, place.line)]
+    others = [_named(one) for one in acted if one.line.at != place.line.at]
     if others and control in _EACH_FOR_ITSELF and not place.draws:
         # Nothing shows which of them it is.
         said += words.also_acted_at(others)
     evidence = (*cause.evidence, said)
-    says_why = cause.source is not None and cause.code not in VAGUE
+    says_why = cause.source is not None and not is_vague(cause)
     if own is None and says_why:
         return replace(cause, evidence=evidence)
     fix = place.fix or cause.fix
@@ -183,7 +193,7 @@ def fixes(
     device: str, frameworks: Sequence[str], causes: Sequence[Cause], smallest: Sequence[str]
 ) -> list[str]:
     """The fix of each confirmed cause, else that of the control."""
-    own = [cause.fix for cause in causes if cause.confidence == "confirmed" and cause.fix]
-    if own:
-        return own
-    return list(filter(None, (control_fix(frameworks, name, device) for name in smallest)))
+    confirmed = (cause for cause in causes if cause.confidence == "confirmed")
+    own = list(filter(None, (cause.fix for cause in confirmed)))
+    of_controls = (control_fix(frameworks, name, device) for name in smallest)
+    return own or list(filter(None, of_controls))

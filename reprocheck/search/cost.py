@@ -21,18 +21,16 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     """How much longer it takes with the fix, or under the controls, than as it is: of a step where
     that was measured, else of a run.
     """
-    patched = book.of((), patched=True)
-    fixed = under
-    if patched is not None and not patched.untried:
-        fixed = patched
-    without, with_fix = _arms(book, book.of(())), _arms(book, fixed)
+    without, with_fix = _arms(book, book.of(())), _arms(book, book.patched or under)
     steps = [*check.record.step_times, *_step_times(without)]
     runs = [*_seconds(check.record.runs), *_run_times(without)]
     of_step = times_as_long(steps, _step_times(with_fix))
     if of_step is not None:
         return of_step, "step"
     of_run = times_as_long(runs, _run_times(with_fix))
-    return of_run, "" if of_run is None else "run"
+    if of_run is None:
+        return None, ""
+    return of_run, "run"
 
 
 def _arms(book: Book, judged: Judged | None) -> list[Arm]:
@@ -56,8 +54,10 @@ def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | No
     """
     if min(len(before), len(after)) < LEAST or min(before) <= 0:
         return None
-    apart = min(after) > max(before) or min(before) > max(after)
-    return median(after) / median(before) if apart else None
+    overlap = min(after) <= max(before) and min(before) <= max(after)
+    if overlap:
+        return None
+    return median(after) / median(before)
 
 
 def _seconds(runs: Iterable[RunRecord]) -> list[float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 
 from reprocheck.causes import refusals
 from reprocheck.causes.refusals import Refusal
@@ -65,18 +67,20 @@ class Judged:
 
     @property
     def agrees_exactly(self) -> bool:
-        """Whether they agree in every bit, and were made as they should be."""
-        return self.agrees is True and self.exact and not self.untried
+        """Whether they agree in every bit."""
+        return self.agrees is True and self.exact
 
     @property
     def failed(self) -> Run | None:
         """The first run that ended with an error or by the timeout."""
-        return next((run for run in self.runs if run.record.ended_badly), None)
+        return next(filter(attrgetter("record.ended_badly"), self.runs), None)
 
     @property
     def refusal(self) -> Refusal | None:
         """The error of deterministic mode in which it ended, if it is one."""
-        return refusals.of_run(self.failed) if self.failed else None
+        if self.failed is None:
+            return None
+        return refusals.of_run(self.failed)
 
     @property
     def answer(self) -> Answer:
@@ -97,8 +101,9 @@ class Judged:
         """Whether nothing was done in any of the runs: no control was on, or what it set was not
         used, and it intercepted nothing.
         """
-        touches = [touch for run in self.runs for touch in run.controls.touches]
-        return not self.patched and all(touch.setting for touch in touches)
+        touches = chain.from_iterable(run.controls.touches for run in self.runs)
+        only_set = all(map(attrgetter("setting"), touches))
+        return only_set and not self.patched
 
     @property
     def within_tolerance_only(self) -> bool:
@@ -126,5 +131,6 @@ def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
 
 
 def _most_ulps(runs: Sequence[Run]) -> int:
-    dtypes = {dtype for run in runs for trace in run.traces for dtype in trace.losses.dtypes}
+    losses = (trace.losses for run in runs for trace in run.traces)
+    dtypes = set(chain.from_iterable(map(attrgetter("dtypes"), losses)))
     return min((_ROUNDING_ULPS.get(dtype, _ULPS) for dtype in dtypes), default=_ULPS)

@@ -1,9 +1,12 @@
-"""The controls that lines of the user's speak for, by the lists of `causes/likely.toml`."""
+"""The controls that lines of the user's speak for, by the lists of `causes/likely.toml`; the lines
+of causes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.likely import table
 from reprocheck.causes.usercode import Hint, UserCode, is_at
 from reprocheck.model import Cause, Rung, SourceLine
@@ -41,4 +44,17 @@ def at_place(code: UserCode, rung: Rung) -> list[str]:
 def _seed_line(rung: Rung) -> SourceLine | None:
     """The line that seeded a generator with another number in each run."""
     file, _, line = seed_line(rung.evidence).rpartition(":")
-    return SourceLine(file=file, line=int(line)) if file and line.isdigit() else None
+    if file and line.isdigit():
+        return SourceLine(file=file, line=int(line))
+    return None
+
+
+def is_vague(cause: Cause) -> bool:
+    """Whether a cause says what happens and not why."""
+    return cause.code in VAGUE
+
+
+def lines_of(causes: Iterable[Cause]) -> set[str]:
+    """The lines of causes that have one, as `file:line`."""
+    sources = filter(None, (cause.source for cause in causes))
+    return {source.at for source in sources}

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Literal
 
 from reprocheck.causes.device import kind as device_kind
-from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.search.asked import Found
+from reprocheck.search.lines import is_vague, lines_of
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
 _NO_RUNG = Rung(rung="later", status="equal")
@@ -65,7 +67,7 @@ def remains(check: Check, folder: Path, found: Found) -> Remains:
         idle=found.idle,
         crashing=found.crashing,
         rung=rung,
-        made_by=rung.culprit or "".join(f"`{name}`" for name in _operator(rung)),
+        made_by=rung.culprit or "".join(map("`{}`".format, _operator(rung))),
         operators=operators,
         suspect=suspect(check),
         also=_also(check),
@@ -89,26 +91,25 @@ def _kind(rung: Rung | None, found: Found, *, noisy: bool) -> Kind:
 
 def suspect(check: Check) -> Suspect | None:
     """The first cause, where it says why the runs differ, and on which line."""
-    for cause in check.causes[:1]:
-        if cause.source and cause.code not in VAGUE:
+    for cause in filterfalse(is_vague, check.causes[:1]):
+        if cause.source:
             return Suspect(cause=cause, line=cause.source)
     return None
 
 
 def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
     """Clocks that a cause names and no control reaches."""
-    lines = {cause.source.at for cause in check.causes if cause.source}
-    clocks = (hint for hint in UserCode(check, folder).hints if hint.kind in _CLOCKS)
-    for hint in clocks:
-        if hint.source.at in lines:
+    lines = lines_of(check.causes)
+    for hint in UserCode(check, folder).hints:
+        if hint.kind in _CLOCKS and hint.source.at in lines:
             yield hint.source.at, hint.name
 
 
 def _also(check: Check) -> str:
     """What the runs were not given alike, where that was not taken for the cause."""
-    files = _NO_RUNG
-    if check.ladder is not None:
-        files = check.ladder.rung("files and arguments")
+    if check.ladder is None:
+        return ""
+    files = check.ladder.rung("files and arguments")
     if isinstance(files.evidence, GivenOtherwise) and files.evidence.names_the_run:
         return files.detail
     return ""
@@ -116,15 +117,19 @@ def _also(check: Check) -> str:
 
 def _operator(rung: Rung) -> tuple[str, ...]:
     """The first operator that differs, where operators were recorded."""
-    return () if rung.operator is None else (rung.operator.name,)
+    if rung.operator is None:
+        return ()
+    return (rung.operator.name,)
 
 
 def _operators(check: Check, rung: Rung) -> Iterator[str]:
     """What the lists say of the operators that the rung names."""
+    of_rung = partial(
+        known,
+        device=device_kind(rung.measured.device),
+        backward=rung.rung in _BACKWARD,
+        frameworks=list(chain.from_iterable(run.frameworks for run in check.runs[:1])),
+    )
     names = (*_operator(rung), *rung.operations)
-    device = device_kind(rung.measured.device)
-    frameworks = [name for run in check.runs[:1] for name in run.frameworks]
-    backward = rung.rung in _BACKWARD
-    for name in names:
-        found = known(name, device=device, backward=backward, frameworks=frameworks)
-        yield from (one.sentence for one in found)
+    found = chain.from_iterable(map(of_rung, names))
+    return (one.sentence for one in found)

@@ -8,11 +8,10 @@ several sets it names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, count, repeat
+from itertools import chain, count, filterfalse, repeat
 from operator import itemgetter
 from pathlib import Path
 
-from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, Rung
@@ -21,7 +20,7 @@ from reprocheck.model.static import StaticFinding
 from reprocheck.rules import entry
 from reprocheck.search import words
 from reprocheck.search.asked import Candidates
-from reprocheck.search.lines import at_place, fitting, spoken
+from reprocheck.search.lines import at_place, fitting, is_vague, lines_of, spoken
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
@@ -50,7 +49,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
     errors = _errors(check)
     by_error = list(chain.from_iterable(_nearest_to(one.code) for one in errors))
     by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said, fits)]
-    every = (*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table()))
+    known = [found.name for found in controls.table()]
+    every = (*by_cause, *_of_rung(rung, said), *known)
     useless = without_effect(check)
     named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(found.name for found in controls.table() if found.alters)
@@ -68,12 +68,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
     """Those of the names that are wanted, each once."""
-    return tuple(name for name in dict.fromkeys(names) if name in wanted)
+    return tuple(filter(wanted.__contains__, dict.fromkeys(names)))
 
 
 def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]:
     """The names but those that are not wanted, each once."""
-    return tuple(name for name in dict.fromkeys(names) if name not in unwanted)
+    return tuple(filterfalse(unwanted.__contains__, dict.fromkeys(names)))
 
 
 # ------------------------------------------------------------------------------ what the scan finds
@@ -86,11 +86,11 @@ def _errors(check: Check) -> list[StaticFinding]:
     """
     preceding = check.scanned.preceding
     sure = [one for one in preceding if one.severity == "error" and draws(one.code)]
-    known = [one for one in check.causes if one.code not in VAGUE]
+    known = filterfalse(is_vague, check.causes)
     observed = [one for one in known if one.confidence == "observed"]
     if not observed:
         return sure
-    lines = {one.source.at for one in observed if one.source}
+    lines = lines_of(observed)
     return [one for one in sure if one.source.at in lines]
 
 

@@ -48,7 +48,7 @@ def proved_by_patch(check: Check, book: Book) -> Result | None:
     """The first cause as confirmed, where no control confirms one and enough runs with its patch
     agree in every bit.
     """
-    named, tried, seen = suspect(check), book.of((), patched=True), book.sample
+    named, tried, seen = suspect(check), book.patched, book.sample
     if named is None or tried is None or not tried.agrees_exactly:
         return None
     if seen.intermittent or len(tried.runs) < chance.needed(seen, FITTING):
@@ -68,8 +68,7 @@ def proved_by_patch(check: Check, book: Book) -> Result | None:
 
 def in_vain(book: Book) -> bool:
     """Whether runs with a patch differ as well."""
-    tried = book.of((), patched=True)
-    return tried is not None and not tried.untried and tried.agrees is False
+    return book.patched is not None and book.patched.agrees is False
 
 
 def kept_patch(folder: Path) -> str:

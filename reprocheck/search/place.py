@@ -14,7 +14,13 @@ from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, SourceLine, Touch
 from reprocheck.search import words
 from reprocheck.search.judged import Judged
-from reprocheck.search.seeds_of_libraries import root_of, seeded_where_made, with_seed, word_of
+from reprocheck.search.seeds_of_libraries import (
+    name_of,
+    root_of,
+    seeded_where_made,
+    with_seed,
+    word_of,
+)
 
 PRIVATE = "private-rng"
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
@@ -83,9 +89,9 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
     """The lines that are no imports: that a library draws as it is imported is seldom what
     differs.
     """
-    for touch in touches:
-        if touch.control != name or touch.what.startswith(_KERNEL):
-            continue
+    of_control = (touch for touch in touches if touch.control == name)
+    of_script = (touch for touch in of_control if not touch.what.startswith(_KERNEL))
+    for touch in of_script:
         drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
             line = sources.with_text(source)
@@ -119,6 +125,8 @@ def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
     if _made_by_script(text):
         return _seeded_here(text)
     calls = _calls(text)
+    if not calls:
+        return ""
     made = next(filter(None, map(_with_a_seed, calls)), "")
     return made or _as_seen(calls, takes) or _of_library(calls, tree)
 
@@ -131,7 +139,12 @@ def _made_by_script(text: str) -> bool:
 def _starts_from_system(call: ast.Call) -> bool:
     """Whether a call makes or seeds a generator, and is given no number."""
     name = _last(call.func)
-    return name in _OF_SYSTEM or (name in _BARE and not call.args and not call.keywords)
+    return name in _OF_SYSTEM or (name in _BARE and _is_empty(call))
+
+
+def _is_empty(call: ast.Call) -> bool:
+    """Whether a call gives no argument."""
+    return not [*call.args, *call.keywords]
 
 
 def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
@@ -140,7 +153,8 @@ def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
     """
     called, _, word = takes.rstrip(")").partition("(")
     function = called.partition(".")[0]
-    seen = next((call for call in calls if _last(call.func) == function), None)
+    by_name = {_last(call.func): call for call in reversed(calls)}
+    seen = by_name.get(function)
     if seen is None or not function:
         return ""
     if word:
@@ -159,19 +173,18 @@ def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
     methods = _methods(calls, bound)
     if methods:
         return seeded_where_made(tree, methods[-1].value)
-    for outermost in calls[:1]:
-        if word := word_of(outermost, bound):
-            return with_seed(outermost, word)
+    outermost = calls[0]
+    if word := word_of(outermost, bound):
+        return with_seed(outermost, word)
     return ""
 
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
     """The methods of objects that are called, not the functions of imported modules."""
-    return [
-        call.func
-        for call in calls
-        if isinstance(call.func, ast.Attribute) and root_of(call.func) not in {*bound, ""}
-    ]
+    no_object = {*bound, ""}
+    called = (call.func for call in calls)
+    attributes = (one for one in called if isinstance(one, ast.Attribute))
+    return [one for one in attributes if root_of(one) not in no_object]
 
 
 def hint_of(name: str, text: str, tree: ast.AST) -> str:
@@ -196,18 +209,19 @@ def _seeded_here(text: str) -> str:
     else.
     """
     tree = _parsed(text.strip())
-    making = [call for call in _calls_in(tree) if _last(call.func) in _TAKE_A_SEED]
-    bare = [call for call in making if not (call.args or call.keywords)]
+    bare = list(filter(_is_empty, filter(_makes_one, _calls_in(tree))))
+    if not bare:
+        return ""
     for call in bare:
         call.args = [ast.Constant(0)]
-    return ast.unparse(tree) if bare else ""
+    return ast.unparse(tree)
 
 
 def _with_a_seed(call: ast.Call) -> str:
     """The making of a generator with a number for a seed, where a name stands for it now, which is
     None; "" for other calls.
     """
-    if _last(call.func) not in _TAKE_A_SEED:
+    if not _makes_one(call):
         return ""
     by_word = (word.value for word in call.keywords if word.arg in _SEED_WORDS)
     given = next(chain(call.args, by_word), None)
@@ -219,11 +233,16 @@ def _with_a_seed(call: ast.Call) -> str:
     )
 
 
+def _makes_one(call: ast.Call) -> bool:
+    """Whether a call makes a generator that takes its seed as the first argument."""
+    return _last(call.func) in _TAKE_A_SEED
+
+
 def _last(node: ast.expr) -> str:
     """`default_rng` of `np.random.default_rng`."""
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return name_of(node)
 
 
 def _calls(text: str) -> list[ast.Call]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 from reprocheck.causes.imports import bound_to
 
-_RANDOM_STATE = ("sklearn", "imblearn", "pandas", "umap", "hdbscan", "xgboost", "lightgbm", "skopt")
-"""Packages whose functions and classes take their seed as `random_state`."""
+_WORDS: Mapping[str, str] = dict.fromkeys(
+    ("sklearn", "imblearn", "pandas", "umap", "hdbscan", "xgboost", "lightgbm", "skopt"),
+    "random_state",
+)
+"""Package -> the word by which its functions and classes take their seed."""
 
 
 def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
@@ -18,18 +22,17 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
     """
     bound = bound_to(tree)
     name = ast.unparse(owner)
-    for target, value, line in _assigned(tree):
-        if not isinstance(value, ast.Call) or ast.unparse(target) != name:
-            continue
-        if word := word_of(value, bound):
-            return f"{name} = {with_seed(value, word)}  # line {line}"
+    for target, call, line in _made(tree):
+        word = word_of(call, bound)
+        if word and ast.unparse(target) == name:
+            return f"{name} = {with_seed(call, word)}  # line {line}"
     return ""
 
 
 def word_of(call: ast.Call, bound: Mapping[str, str]) -> str:
     """The word for a seed in the library that is called; "" where that is not known."""
     package = bound.get(root_of(call.func), "")
-    return "random_state" if package in _RANDOM_STATE else ""
+    return _WORDS.get(package, "")
 
 
 def with_seed(call: ast.Call, word: str) -> str:
@@ -39,17 +42,28 @@ def with_seed(call: ast.Call, word: str) -> str:
     return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*kept, seed]))
 
 
-def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None, int]]:
-    """What is given a value, the value, and the line."""
+def _made(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call, int]]:
+    """What is given the result of a call, the call, and the line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            yield from ((target, node.value, node.lineno) for target in node.targets)
+            targets = node.targets
         elif isinstance(node, ast.AnnAssign):
-            yield node.target, node.value, node.lineno
+            targets = [node.target]
+        else:
+            continue
+        if isinstance(node.value, ast.Call):
+            yield from zip(targets, repeat(node.value), repeat(node.lineno))
 
 
 def root_of(node: ast.expr) -> str:
     """`env` of `env.action_space.sample`."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return name_of(node)
+
+
+def name_of(node: ast.expr) -> str:
+    """The name that an expression is; "" of another one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return ""

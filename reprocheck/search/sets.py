@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
 
 from reprocheck.search import words
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
@@ -42,6 +43,13 @@ class _Together:
     names: tuple[str, ...]
     agree: bool = False
     acted: frozenset[str] = frozenset()
+
+    @property
+    def sufficient(self) -> tuple[str, ...]:
+        """The controls, where the runs agree under them."""
+        if not self.agree:
+            return ()
+        return self.names
 
 
 @dataclass(slots=True)
@@ -90,6 +98,10 @@ class _Search:
         """Remembers controls under which the script ends with an error."""
         self.crashing = tuple(dict.fromkeys((*self.crashing, *names)))
 
+    def not_crashing(self, names: Iterable[str]) -> tuple[str, ...]:
+        """These controls without those under which the script is known to fail."""
+        return tuple(filterfalse(self.crashing.__contains__, names))
+
     def by_luck(self, names: Iterable[str]) -> None:
         """Remembers a set under which the runs agreed although it did not make them: it says as
         little as runs that differ.
@@ -112,11 +124,11 @@ class _Search:
         if alone:
             return alone
         harmless = self.together(self.candidates.harmless, words.ALL_HARMLESS)
-        if harmless.agree:
-            # Where no set can be confirmed, none is halved.
-            return self.narrowed(harmless) if whole else harmless.names
         if not whole:
-            return ()
+            # Where no set can be confirmed, none is halved.
+            return harmless.sufficient
+        if harmless.agree:
+            return self.narrowed(harmless)
         alone = self.first_alone(self.candidates.last[:1], self.reason)
         if alone:
             return alone
@@ -125,24 +137,24 @@ class _Search:
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
         """The first of these controls that suffices alone; empty where none does."""
-        for name in names:
-            if name not in self.crashing and self.agrees([name], why(name)):
+        for name in self.not_crashing(names):
+            if self.agrees([name], why(name)):
                 return (name,)
         return ()
 
     def together(self, names: Sequence[str], why: str) -> _Together:
         """All of them without those that crash."""
-        left = [name for name in names if name not in self.crashing]
+        left = self.not_crashing(names)
         while left and not self.fails(left):
             answer = self.answer(left, why)
             if answer.agrees is not None:
                 acted = answer.acting(left)
-                return _Together(names=tuple(left), agree=answer.agrees, acted=acted)
+                return _Together(names=left, agree=answer.agrees, acted=acted)
             bad = self.make_fail(left, answer)
             self.crashed(bad)
-            left = [name for name in left if name not in bad]
+            left = self.not_crashing(left)
             why = words.again_without(bad)
-        return _Together(names=tuple(left))
+        return _Together(names=left)
 
     def make_fail(self, names: Sequence[str], answer: Answer) -> list[str]:
         """Controls that make the script fail: those that its error names, else one that is known to
@@ -154,8 +166,8 @@ class _Search:
         """A control that makes the script fail by itself, among those that do so more often than
         others.
         """
-        for name in self.candidates.brittle:
-            if name in names and self.answer([name], words.WHETHER_IT_FAILS).agrees is None:
+        for name in filter(names.__contains__, self.candidates.brittle):
+            if self.answer([name], words.WHETHER_IT_FAILS).agrees is None:
                 return [name]
         return []
 
@@ -178,12 +190,12 @@ class _Search:
         """
         if not suffices.agree:
             return ()
-        acting = [name for name in suffices.names if name in suffices.acted]
+        acting = list(filter(suffices.acted.__contains__, suffices.names))
         if not acting or self.fails(acting):
             self.by_luck(suffices.names)
             return ()
         tried = [name for name in acting if self.fails([name])]
-        fresh = [name for name in acting if name not in tried]
+        fresh = list(filterfalse(tried.__contains__, acting))
         untold = max(0, ALONE - len(self.candidates.likely))
         alone = self.first_alone(fresh[:untold], words.alone)
         if alone:
@@ -197,7 +209,7 @@ class _Search:
         """Controls that suffice together: the likely ones where those that were not tried alone are
         few, else all that acted.
         """
-        suspects = [name for name in self.candidates.likely if name in tried]
+        suspects = list(filter(tried.__contains__, self.candidates.likely))
         worth_it = len(suspects) > 1 and 0 < len(fresh) <= FEW
         if worth_it and self.agrees(suspects, words.LIKELY_TOGETHER):
             return suspects
