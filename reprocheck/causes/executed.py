@@ -5,15 +5,29 @@ under way and the functions that ran.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from reprocheck.model.static import Executed
 from reprocheck.trace.reached import Ran
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _CODE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_CONDITIONAL = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Match, ast.ExceptHandler)
+_CONDITIONAL = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.match_case, ast.ExceptHandler)
+_BLOCKS = ("body", "orelse", "finalbody")
+_RUN_ONCE: Mapping[type, tuple[str, ...]] = {
+    ast.With: ("body",),
+    ast.If: ("body", "orelse"),
+}
+"""Statements of whose blocks at most one runs, and no more than once."""
+_PUT_OFF: Mapping[type, tuple[str, ...]] = {
+    ast.Lambda: ("body",),
+    ast.IfExp: ("body", "orelse"),
+    ast.GeneratorExp: ("elt",),
+}
+"""The parts of an expression that may not be evaluated when it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,45 +44,42 @@ class Place:
     conditional: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block of statements, what it belongs to, and as what of it."""
+
+    statements: list[ast.stmt]
+    owner: ast.AST | None = None
+    name: str = ""
+
+    @property
+    def conditional(self) -> bool:
+        """Whether its owner may run without it."""
+        return self.name == "orelse" or isinstance(self.owner, _CONDITIONAL)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether an error in it is caught, so that the rest of it may be passed over."""
+        return self.name == "body" and isinstance(self.owner, ast.Try) and bool(self.owner.handlers)
+
+
 def place(tree: ast.Module, line: int) -> Place:
     """Where a line of a file stands."""
     function: _Function | None = None
     blocks: list[tuple[int, int]] = []
-    conditional = left_early = guarded = False
-    body: Sequence[ast.stmt] | None = tree.body
-    while body is not None:
-        index = next(
-            (
-                index
-                for index, one in enumerate(body)
-                if _first(one) <= line <= (one.end_lineno or one.lineno)
-            ),
-            None,
-        )
-        if index is None:
-            break
-        blocks.append((id(body), index))
-        conditional = conditional or (guarded and index > 0)
-        left_early = left_early or (
-            function is not None and any(_leaves(one) for one in body[:index])
-        )
-        statement, body = body[index], None
-        for block, owner in _inner(statement):
-            if block and _first(block[0]) <= line <= (block[-1].end_lineno or block[-1].lineno):
-                body = block
-                guarded = (
-                    isinstance(owner, ast.Try) and bool(owner.handlers) and block is owner.body
-                )
-                if isinstance(owner, _Function):
-                    function, blocks, conditional, left_early = owner, [], False, False
-                else:
-                    conditional = (
-                        conditional
-                        or isinstance(owner, _CONDITIONAL)
-                        or getattr(owner, "orelse", None) is block
-                    )
-                break
-    return Place(function=function, blocks=tuple(blocks), conditional=conditional or left_early)
+    conditional = False
+    block = _Block(tree.body)
+    while statement := _holding(block.statements, line):
+        index = block.statements.index(statement)
+        blocks.append((id(block.statements), index))
+        left_early = function is not None and any(map(_leaves, block.statements[:index]))
+        caught = block.guarded and index > 0
+        block = _block_at(statement, line)
+        if isinstance(block.owner, _Function):
+            function, blocks, conditional = block.owner, [], False
+        else:
+            conditional = conditional or left_early or caught or block.conditional
+    return Place(function=function, blocks=tuple(blocks), conditional=conditional)
 
 
 def executed(
@@ -96,70 +107,76 @@ def _executed(
     tree: ast.Module, file: str, line: int, ran: Sequence[Ran], *, script: bool
 ) -> tuple[Executed, int | None]:
     here = place(tree, line)
-    first = (
-        _first(here.function)
-        if here.function is not None and not _shares_its_line(here.function)
-        else None
-    )
     state: Executed = "not_seen"
     for one in ran:
-        for name, other in one.lines:
-            if name == file and _left_out(tree, line, other):
+        under_way = [other for name, other in one.lines if name == file]
+        for other in under_way:
+            if _left_out(tree, line, other):
                 return "not_executed", None
-            if name == file and (there := place(tree, other)).function is here.function:
-                if _passed(here, there):
-                    return "executed", one.at
-                state = "entered" if there.blocks[:1] >= here.blocks[:1] else state
-        left = (
-            (file, first) in one.done
-            if here.function is not None
-            else not script and file in one.files
-        )
-        if left and not here.conditional:
+            there = place(tree, other)
+            if there.function is not here.function:
+                continue
+            if _passed(here, there):
+                return "executed", one.at
+            if there.blocks[:1] >= here.blocks[:1]:
+                state = "entered"
+        if not _is_left(one, file, here.function, script=script):
+            continue
+        if not here.conditional:
             return "executed", one.at
-        state = "entered" if left else state
+        state = "entered"
     return state, None
+
+
+def _is_left(one: Ran, file: str, function: _Function | None, *, script: bool) -> bool:
+    """Whether an event says that a function ran to its end, or the whole file where it is None."""
+    if function is None:
+        return not script and file in one.files
+    return (file, _first(function)) in one.done and not _shares_its_line(function)
 
 
 def _left_out(tree: ast.Module, line: int, other: int) -> bool:
     """Whether a line cannot run where another was under way: it is in the other branch of an `if`
     that runs once.
     """
-    body: list[ast.stmt] = tree.body
-    while True:
-        statement = _holding(body, line)
-        if statement is None or statement is not _holding(body, other):
+    mine = theirs = tree.body
+    while mine and mine is theirs:
+        statement = _holding(mine, line)
+        if statement is not _holding(mine, other):
             return False
-        if isinstance(statement, ast.With):
-            body = statement.body
-            continue
-        if not isinstance(statement, ast.If):
-            return False
-        mine, theirs = _branch(statement, line), _branch(statement, other)
-        if mine is None or theirs is None:
-            return False
-        if mine is not theirs:
-            return True
-        body = mine
+        blocks = _parts(statement, _RUN_ONCE)
+        mine, theirs = _holding_one(blocks, line), _holding_one(blocks, other)
+    return bool(mine and theirs)
 
 
 def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
     """The statement of a block that a line stands in."""
-    return next(
-        (one for one in body if _first(one) <= line <= (one.end_lineno or one.lineno)), None
-    )
+    return next((one for one in body if line in _lines(one, one)), None)
 
 
-def _branch(statement: ast.If, line: int) -> list[ast.stmt] | None:
-    """The branch of an `if` that a line stands in; None for its condition."""
-    return next(
-        (
-            block
-            for block in (statement.body, statement.orelse)
-            if _holding(block, line) is not None
-        ),
-        None,
-    )
+def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
+    """The block that a line stands in; empty where it is none of them, as in a condition."""
+    return next((block for block in blocks if _holding(block, line)), [])
+
+
+def _block_at(statement: ast.stmt, line: int) -> _Block:
+    """The block right inside a statement that a line stands in; empty where there is none."""
+    inner = _inner(statement)
+    return next((one for one in inner if line in _span(one)), _Block([]))
+
+
+def _span(block: _Block) -> range:
+    return _lines(block.statements[0], block.statements[-1])
+
+
+def _lines(first: ast.stmt, last: ast.stmt) -> range:
+    """The lines from the beginning of a statement to the end of another."""
+    return range(_first(first), (last.end_lineno or last.lineno) + 1)
+
+
+def _parts(node: ast.AST | None, names: Mapping[type, tuple[str, ...]]) -> list[Any]:
+    """The parts of a node that a table names for its type."""
+    return [getattr(node, name) for name in names.get(type(node), ())]
 
 
 def _passed(here: Place, there: Place) -> bool:
@@ -179,13 +196,14 @@ def _first(node: ast.AST) -> int:
     return min([line, *(one.lineno for one in decorators)])
 
 
-def _inner(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], ast.AST]]:
-    """The blocks right inside a statement, each with what it belongs to."""
-    for owner in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(owner, name, None)
-            if isinstance(block, list):
-                yield block, statement if isinstance(owner, ast.match_case) else owner
+def _inner(statement: ast.stmt) -> Iterator[_Block]:
+    """The blocks right inside a statement that hold anything."""
+    handlers = getattr(statement, "handlers", ())
+    cases = getattr(statement, "cases", ())
+    for owner in (statement, *handlers, *cases):
+        for name in _BLOCKS:
+            if block := getattr(owner, name, None):
+                yield _Block(block, owner, name)
 
 
 def _leaves(statement: ast.stmt) -> bool:
@@ -206,28 +224,34 @@ def _shares_its_line(function: _Function) -> bool:
     """
     first = _first(function)
     around = [*function.decorator_list, function.args]
-    return any(
-        isinstance(node, _CODE) and node.lineno == first for one in around for node in ast.walk(one)
-    )
+    nodes = chain.from_iterable(map(ast.walk, around))
+    return any(isinstance(node, _CODE) and node.lineno == first for node in nodes)
 
 
 def _is_put_off(tree: ast.Module, line: int, offset: int) -> bool:
     """Whether an expression is not evaluated whenever its statement is: in a lambda, a branch, a
     generator that is kept, or behind `and` and `or`.
     """
-    at: ast.AST | None = tree
-    while at is not None:
-        child = next((one for one in ast.iter_child_nodes(at) if _holds(one, line, offset)), None)
-        if child is not None and any(child is one for one in _put_off(at)):
+    at: ast.AST = tree
+    while (child := _child_at(at, line, offset)) is not None:
+        if child in _put_off(at):
             return True
-        if (
-            isinstance(child, ast.Call)
-            and len(child.args) == 1
-            and isinstance(child.args[0], ast.GeneratorExp)
-        ):
-            child = child.args[0].elt if _holds(child.args[0].elt, line, offset) else child
-        at = child
+        at = _evaluated(child, line, offset)
     return False
+
+
+def _child_at(node: ast.AST, line: int, offset: int) -> ast.AST | None:
+    return next((one for one in ast.iter_child_nodes(node) if _holds(one, line, offset)), None)
+
+
+def _evaluated(node: ast.AST, line: int, offset: int) -> ast.AST:
+    """A node that holds an expression, or the element of a generator that is the one argument of a
+    call: such a generator is not kept, as in `sum(f(x) for x in found)`.
+    """
+    match node:
+        case ast.Call(args=[ast.GeneratorExp(elt=element)]) if _holds(element, line, offset):
+            return element
+    return node
 
 
 def _holds(node: ast.AST, line: int, offset: int) -> bool:
@@ -235,24 +259,19 @@ def _holds(node: ast.AST, line: int, offset: int) -> bool:
 
     What has no place of its own, as arguments and parts of comprehensions, is looked into.
     """
-    end_line, end_offset = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
-    if end_line is None or end_offset is None:
-        return any(_holds(one, line, offset) for one in ast.iter_child_nodes(node))
-    begins = (
-        _first(node),
-        0 if isinstance(node, _Function | ast.ClassDef) else getattr(node, "col_offset", 0),
-    )
-    return begins <= (line, offset) < (end_line, end_offset)
+    end_line = getattr(node, "end_lineno", None)
+    if end_line is None:
+        return _child_at(node, line, offset) is not None
+    end = (end_line, getattr(node, "end_col_offset", 0))
+    begins = (_first(node), getattr(node, "col_offset", 0))
+    if isinstance(node, _Function | ast.ClassDef):
+        # it begins with its decorators, whose `@` stands before the first of them
+        begins = (_first(node), 0)
+    return begins <= (line, offset) < end
 
 
 def _put_off(node: ast.AST) -> Sequence[ast.AST]:
     """The parts of an expression that may not be evaluated when it is."""
-    if isinstance(node, ast.Lambda):
-        return [node.body]
-    if isinstance(node, ast.IfExp):
-        return [node.body, node.orelse]
     if isinstance(node, ast.BoolOp):
         return node.values[1:]
-    if isinstance(node, ast.GeneratorExp):
-        return [node.elt]
-    return []
+    return _parts(node, _PUT_OFF)

@@ -24,9 +24,12 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     """The causes of a check, an unseeded layer with the one line of the user's that makes a layer
     of its class.
     """
+    lacking = [cause for cause in check.causes if _lacks_line(cause)]
     rung = check.first_rung
-    kind = class_of(rung.evidence) if rung else ""
-    if not kind or not any(_lacks_line(cause) for cause in check.causes):
+    if rung is None or not lacking:
+        return check.causes
+    kind = class_of(rung.evidence)
+    if not kind:
         return check.causes
     code = UserCode(check, folder)
     lines = [(file, line) for file, tree in code.trees.items() for line in _calls(tree, kind)]
@@ -34,12 +37,10 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
         return check.causes
     source = code.line(*lines[0])
     said = f"{source.file}:{source.line} makes the `{kind}`: no other line does."
-    return tuple(
-        replace(cause, source=source, evidence=(*cause.evidence, said))
-        if _lacks_line(cause)
-        else cause
-        for cause in check.causes
-    )
+    found = {
+        cause: replace(cause, source=source, evidence=(*cause.evidence, said)) for cause in lacking
+    }
+    return tuple(found.get(cause, cause) for cause in check.causes)
 
 
 def _lacks_line(cause: Cause) -> bool:
@@ -49,20 +50,23 @@ def _lacks_line(cause: Cause) -> bool:
 def _calls(tree: ast.AST, name: str) -> list[int]:
     """The lines that call something of that name, whatever module it is of or is called there."""
     names = _names_of(tree, name)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [call.lineno for call in calls if _called(call.func, names) == name]
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _called(node.func, names) == name
+    ]
 
 
-def _called(function: ast.expr, names: Mapping[str, str]) -> str:
-    match function:
-        case ast.Name(id=name):
-            return names.get(name, name)
-        case ast.Attribute(attr=name):
-            return name
-    return ""
+def _called(function: ast.expr, names: Mapping[str | None, str]) -> str:
+    if isinstance(function, ast.Name):
+        return names.get(function.id, function.id)
+    # `nn.Dropout`, whatever `nn` is called
+    return getattr(function, "attr", "")
 
 
-def _names_of(tree: ast.AST, name: str) -> dict[str, str]:
-    """`Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`."""
+def _names_of(tree: ast.AST, name: str) -> dict[str | None, str]:
+    """`Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`; None for one that keeps its
+    name.
+    """
     aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
-    return {one.asname: name for one in aliases if one.asname and one.name == name}
+    return {one.asname: name for one in aliases if one.name == name}
