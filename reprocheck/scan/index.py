@@ -65,6 +65,15 @@ class Index:
             if issubclass(kind, ast.stmt):
                 yield from nodes  # type: ignore[misc]
 
+    def statements_on(self, line: int) -> list[ast.stmt]:
+        """The statements that a line is part of, kind by kind."""
+        return [one for one in self.statements() if one.lineno <= line <= last_line(one)]
+
+
+def last_line(node: ast.stmt) -> int:
+    """The line on which a statement ends."""
+    return node.end_lineno or node.lineno
+
 
 _ALIASES: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Import: ("names",),

@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_in_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
+from reprocheck.scan.index import last_line
 from reprocheck.scan.matters import each_once
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -171,20 +173,15 @@ def _suppressed(finding: Finding, module: Module, comments: list[Ignore]) -> Fin
 
 def _ends_of_statement(module: Module, line: int) -> tuple[int, ...]:
     """First and last line of the innermost statement on a line; of one with a body, its head."""
-    statements = module.index.statements()
-    around = [node for node in statements if node.lineno <= line <= _last_line(node)]
-    best = max(around, key=lambda node: node.lineno, default=None)
+    around = module.index.statements_on(line)
+    best = max(around, key=attrgetter("lineno"), default=None)
     if best is None:
         return ()
-    last = _last_line(best)
+    last = last_line(best)
     match getattr(best, "body", None):
         case [ast.stmt() as first, *_]:
             last = first.lineno - 1
     return best.lineno, max(best.lineno, last)
-
-
-def _last_line(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
 
 
 def _unused(module: Module, ignore: Ignore, said: str) -> Finding:

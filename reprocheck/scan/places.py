@@ -134,9 +134,8 @@ def _fed_by(order: Order, value: Value) -> Iterator[Value]:
 
 def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
     """The expressions of the statement on a line; of one that holds others, those of its head."""
-    begun = (one for one in module.index.statements() if one.lineno <= line)
-    around = [one for one in begun if line <= (one.end_lineno or one.lineno)]
-    for innermost in sorted(around, key=attrgetter("lineno"))[-1:]:
+    around = sorted(module.index.statements_on(line), key=attrgetter("lineno"))
+    for innermost in around[-1:]:
         blocks = (getattr(innermost, name, []) for name in _BLOCKS)
         inner = set(map(id, chain.from_iterable(blocks)))
         head = [node for node in ast.iter_child_nodes(innermost) if id(node) not in inner]
