@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import starmap
 
 from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.scan.text import Cell
@@ -20,24 +21,25 @@ def as_notebook(sources: Sources) -> str | None:
     cells = {numbered(name)[1]: sources.text(name) for name in sources.cells}
     if not cells or None in cells.values():
         return None
-    return json.dumps(
-        {
-            "cells": [
-                {"cell_type": "code" if number in cells else "raw", "source": cells.get(number)}
-                for number in range(1, max(cells) + 1)
-            ]
-        }
-    )
+    # a number without code is a cell of text
+    numbers = range(1, max(cells) + 1)
+    text = dict.fromkeys(numbers, "raw")
+    kinds = text | dict.fromkeys(cells, "code")
+    found = [{"cell_type": kinds[number], "source": cells.get(number)} for number in numbers]
+    return json.dumps({"cells": found})
 
 
 def joined(ran: Sequence[Ran], notebook: str, cells: Sequence[Cell]) -> Sequence[Ran]:
     """What ran, with the lines of the joined cells in place of those of a cell."""
-    begins = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
+    before = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
+
+    def place(name: str, line: int) -> tuple[str, int]:
+        """A line of a cell as one of the program; any other as it is."""
+        if name not in before:
+            return name, line
+        return notebook, before[name] + line
 
     def places(found: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
-        return tuple(
-            (notebook, begins[name] + line) if name in begins else (name, line)
-            for name, line in found
-        )
+        return tuple(starmap(place, found))
 
     return [replace(one, lines=places(one.lines), done=places(one.done)) for one in ran]

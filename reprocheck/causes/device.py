@@ -20,11 +20,12 @@ def kind(name: object) -> str:
 
 def device_of(check: Check) -> str:
     """The accelerator that a run used, else the CPU."""
-    return next((found for found in _used(check) if found != CPU), CPU)
+    accelerators = (found for found in _used(check) if found != CPU)
+    return next(accelerators, CPU)
 
 
 def _used(check: Check) -> Iterator[str]:
-    rung = check.ladder.first_rung if check.ladder else None
+    rung = check.first_rung
     if rung is not None:
         yield kind(rung.measured.device)
     for run in check.runs:

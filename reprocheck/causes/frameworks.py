@@ -8,6 +8,9 @@ uses none of them, belongs to no framework: `python`.
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain
+
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Check
 
@@ -31,20 +34,22 @@ _BELONGS_TO = {
 
 def of_place(check: Check, code: UserCode) -> tuple[str, ...]:
     """The frameworks of a check, the one to which its fixes should belong first."""
-    uses: dict[str, int] = {}
+    uses: Counter[str] = Counter()
     for package, count in code.uses.items():
-        framework = _BELONGS_TO.get(package, package)
-        uses[framework] = uses.get(framework, 0) + count
-    beside = tuple(name for name in _WITHOUT_ADAPTER if uses.get(name))
+        uses[_BELONGS_TO.get(package, package)] += count
+    beside = filter(uses.__getitem__, _WITHOUT_ADAPTER)
     recorded = _recorded(check)
-    used = [name for name in recorded if uses.get(name)]
-    if not used and (not recorded or uses.get("reprocheck")):
+    is_used = any(map(uses.__getitem__, recorded))
+    says_losses = not recorded or uses["reprocheck"]
+    if says_losses and not is_used:
         return (*beside, PYTHON)
-    return (*sorted(recorded, key=lambda name: -uses.get(name, 0)), *beside)
+    return (*sorted(recorded, key=uses.__getitem__, reverse=True), *beside)
 
 
 def _recorded(check: Check) -> tuple[str, ...]:
     """Those of run 1: first of the processes that train, then of all."""
-    names = [name for run in check.runs[:1] for trace in run.traces for name in trace.frameworks]
-    names += [name for run in check.runs[:1] for name in run.frameworks]
-    return tuple(dict.fromkeys(names))
+    first = next(iter(check.runs), None)
+    if first is None:
+        return ()
+    of_training = chain.from_iterable(trace.frameworks for trace in first.traces)
+    return tuple(dict.fromkeys((*of_training, *first.frameworks)))

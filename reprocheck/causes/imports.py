@@ -5,7 +5,9 @@ folders above it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, repeat
+from operator import truediv
 from pathlib import PurePath
 
 MOST_ABOVE = 5
@@ -20,9 +22,10 @@ def modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
     Not reprocheck itself, wherever it lies: a script that says its losses imports it, and it is no
     code of the user's.
     """
-    return (
-        (level, name) for level, name in _imported(tree) if level or name.partition(".")[0] != _OURS
-    )
+    ours = (0, _OURS)
+    for level, name in _imported(tree):
+        if (level, _package(name)) != ours:
+            yield level, name
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -31,8 +34,9 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
-            names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
-            yield from ((node.level, name) for name in names if name)
+            # what stands behind `import` may be a module as well
+            names = (f"{base}.{alias.name}".strip(".") for alias in node.names)
+            yield from zip(repeat(node.level), filter(None, (base, *names)))
 
 
 def bound_to(tree: ast.AST) -> dict[str, str]:
@@ -41,31 +45,39 @@ def bound_to(tree: ast.AST) -> dict[str, str]:
     """
     bound: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            bound |= {
-                alias.asname or alias.name.partition(".")[0]: alias.name.partition(".")[0]
-                for alias in node.names
-            }
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            package = node.module.partition(".")[0]
-            bound |= {alias.asname or alias.name: package for alias in node.names}
+        match node:
+            case ast.Import(names=names):
+                # without `as`, `import a.b` binds a
+                bound |= {
+                    alias.asname or _package(alias.name): _package(alias.name) for alias in names
+                }
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                # a relative import says nothing of the package
+                inside = (alias.asname or alias.name for alias in names)
+                bound |= dict.fromkeys(inside, _package(module))
     return bound
+
+
+def _package(name: str) -> str:
+    """The first of the names that a dotted name is made of."""
+    return name.partition(".")[0]
 
 
 def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[str, ...]]:
     """For each folder that an import may mean, the files that it executes there, packages first."""
-    parts = module.split(".")
+    *above, last = module.split(".")
     for folder in _folders(level, file, program):
-        packages = [
-            folder.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)
-        ]
-        yield tuple(
-            str(path) for path in (*packages, folder.joinpath(*parts[:-1], f"{parts[-1]}.py"))
-        )
+        packages = accumulate((*above, last), truediv, initial=folder)
+        # the folder itself is no package of this import
+        inits = [package / "__init__.py" for package in packages][1:]
+        module_file = folder.joinpath(*above, f"{last}.py")
+        yield tuple(map(str, (*inits, module_file)))
 
 
-def _folders(level: int, file: str, program: str) -> list[PurePath]:
+def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:
+    """Where an import may begin: one that is relative in one folder, at most."""
     path = PurePath(file)
     if level:
-        return [path.parents[level - 1]] if level <= len(path.parents) else []
-    return list(dict.fromkeys((path.parent, PurePath(program).parent, *path.parents[:MOST_ABOVE])))
+        return path.parents[level - 1 : level]
+    beside = (path.parent, PurePath(program).parent)
+    return dict.fromkeys((*beside, *path.parents[:MOST_ABOVE]))

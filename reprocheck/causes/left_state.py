@@ -4,7 +4,7 @@ already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -18,6 +18,7 @@ _WHEN_ASKED = "# in the script: read what a run left only when asked (--resume)"
 _IN_COPIES = "# each run in a fresh copy; in training: a new output folder for each start"
 _IN_THE_FOLDER = "# first remove what these runs left: every later start there would find it"
 _MOST_NAMED = 12
+_NONE: frozenset[str] = frozenset()
 _FOR_EACH_START = (
     "Let the script write into a new folder at each start, and resume only from a checkpoint that"
     " is named."
@@ -30,15 +31,12 @@ _OWN_GENERATOR = (
 
 def fix_of(check: Check) -> str:
     """What keeps a run from what the one before it left."""
-    inside = [path for path in check.state_left if not is_elsewhere(path)]
     outside = [path for path in check.state_left if is_elsewhere(path)]
-    copied = any(
-        setting.name == "workdir" and setting.value == "copy" for setting in check.record.settings
-    )
     if outside:
-        return _for_outside(check, outside, _COPY if inside else "")
+        return _for_outside(check, outside)
+    settings = {setting.name: setting.value for setting in check.record.settings}
     no_copy = any(arm.renewed for arm in check.record.arms)
-    if copied or no_copy:
+    if no_copy or settings.get("workdir") == "copy":
         return _FOR_EACH_START
     return f"{_WHEN_ASKED}\n{_without_what_is_left(check)}{_IN_COPIES}\n{again(check, _COPY)}"
 
@@ -48,13 +46,21 @@ def _without_what_is_left(check: Check) -> str:
     and so does the next training.
     """
     left = _left(check)
-    if not left.files and not left.folders:
+    number = len(left.files) + len(left.folders)
+    if number == 0:
         return ""
-    if len(left.files) + len(left.folders) > _MOST_NAMED:
+    if number > _MOST_NAMED:
         return f"{_IN_THE_FOLDER}\n# {_counted(left)}: see Files in the report\n"
-    of_files = f"rm -f {' '.join(map(in_shell, left.files))}\n" if left.files else ""
-    of_folders = f"rm -rf {' '.join(map(in_shell, left.folders))}\n" if left.folders else ""
-    return f"{_IN_THE_FOLDER}\n{of_files}{of_folders}"
+    lines = [_IN_THE_FOLDER]
+    if left.files:
+        lines.append(f"rm -f {_in_shell(left.files)}")
+    if left.folders:
+        lines.append(f"rm -rf {_in_shell(left.folders)}")
+    return "\n".join(lines) + "\n"
+
+
+def _in_shell(paths: Sequence[str]) -> str:
+    return " ".join(map(in_shell, paths))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,20 +80,27 @@ def _left(check: Check) -> _Left:
     A script that looks for the folder itself would find it empty otherwise.
     """
     each = [run.files for run in check.record.runs if not run.files.copied]
-    kept = {path for files in each for path in files.unseen} | {*check.state_alike}
-    made = {path for files in each for path in files.created} - kept
-    holds_kept = {folder for path in kept for folder in _above(path)}
-    own = {path for files in each for path in files.folders} - kept - holds_kept
-    whole = {folder for folder in own if any(folder in _above(path) for path in made)}
-    return _Left(
-        files=tuple(sorted(path for path in made if whole.isdisjoint(_above(path)))),
-        folders=tuple(sorted(folder for folder in whole if whole.isdisjoint(_above(folder)))),
-    )
+    kept = _NONE.union(check.state_alike, *(files.unseen for files in each))
+    made = _NONE.union(*(files.created for files in each)) - kept
+    own = _NONE.union(*(files.folders for files in each)) - kept
+    whole = (own - _all_above(kept)) & _all_above(made)
+    return _Left(files=_outside_of(whole, made), folders=_outside_of(whole, whole))
 
 
-def _above(path: str) -> set[str]:
+def _outside_of(folders: frozenset[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths that lie in none of these folders."""
+    found = (path for path in paths if folders.isdisjoint(_above(path)))
+    return tuple(sorted(found))
+
+
+def _all_above(paths: Iterable[str]) -> frozenset[str]:
+    """The folders that any of these paths lies in."""
+    return _NONE.union(*map(_above, paths))
+
+
+def _above(path: str) -> frozenset[str]:
     """The folders that a path lies in."""
-    return {str(folder) for folder in PurePosixPath(path).parents}
+    return frozenset(map(str, PurePosixPath(path).parents))
 
 
 def _counted(left: _Left) -> str:
@@ -95,21 +108,32 @@ def _counted(left: _Left) -> str:
     return " and ".join(count(number, name) for number, name in parts if number)
 
 
-def _for_outside(check: Check, paths: Sequence[str], options: str) -> str:
+def _for_outside(check: Check, paths: Sequence[str]) -> str:
     """For files that no copy of the working directory keeps a run from.
 
     What stood there before the check is not advised to be removed.
     """
     folder = paths[0].rpartition("/")[0]
-    made = {path for run in check.record.runs for path in run.files.made}
-    removed = without_files(check, paths, options) if made.issuperset(paths) else ""
-    lines = [
-        f"# no copy of the working directory holds {', '.join(paths)}: remove before each run",
-        removed,
-        (
-            "# or, in the script: folder = tempfile.mkdtemp(), a new one at each start, instead of"
-            f" {folder}"
-        ),
-        _OWN_GENERATOR,
-    ]
-    return "\n".join(lines if removed else lines[2:])
+    new_folder = (
+        "# or, in the script: folder = tempfile.mkdtemp(), a new one at each start, instead of"
+        f" {folder}"
+    )
+    lines = [new_folder, _OWN_GENERATOR]
+    removed = _removed(check, paths)
+    if removed:
+        why = f"# no copy of the working directory holds {', '.join(paths)}: remove before each run"
+        lines = [why, removed, *lines]
+    return "\n".join(lines)
+
+
+def _removed(check: Check, paths: Sequence[str]) -> str:
+    """The command that removes these files before each run; "" where the runs did not make all of
+    them.
+    """
+    made = _NONE.union(*(run.files.made for run in check.record.runs))
+    if not made.issuperset(paths):
+        return ""
+    # what else was left lies in the folder, where a copy keeps runs from it
+    if len(paths) < len(check.state_left):
+        return without_files(check, paths, _COPY)
+    return without_files(check, paths, "")

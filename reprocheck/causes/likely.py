@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, starmap
 from pathlib import Path
 
-from reprocheck.model import Check, Rung
+from reprocheck.model import Check
 
 TABLE = Path(__file__).parent / "likely.toml"
-_ACCELERATORS = ("cuda", "npu", "ascend", "gpu", "xpu", "tpu")
+_ACCELERATOR = re.compile(r"cuda|npu|ascend|gpu|xpu|tpu", re.IGNORECASE)
+_NO_DEVICE = frozenset({"", "cpu", "none"})
 _OF_ACCELERATORS = ("launch-blocking", "cpu-rng")
 """Controls that can do nothing where there is the CPU alone."""
 _OF_RANDOMNESS = (
@@ -64,7 +67,9 @@ def table() -> Likely:
 def place_of(control: str, code: str) -> int | None:
     """How near a control is to a cause, from 0; None where a cause says nothing for it."""
     names = table().causes.get(code, ())
-    return names.index(control) if control in names else None
+    if control not in names:
+        return None
+    return names.index(control)
 
 
 def confirms(control: str, code: str) -> bool:
@@ -99,13 +104,12 @@ def without_effect(check: Check) -> frozenset[str]:
     """The controls that are on already, or cannot change anything here: what they remove is not why
     these runs differ.
     """
-    rung = check.ladder.first_rung if check.ladder else None
-    return frozenset((*check.record.controls, *_useless(check, rung)))
+    return frozenset((*check.record.controls, *_useless(check)))
 
 
-def _useless(check: Check, rung: Rung | None) -> Iterator[str]:
+def _useless(check: Check) -> Iterator[str]:
     """Controls that cannot change anything here."""
-    if not _accelerated(check, rung):
+    if not _accelerated(check):
         yield from _OF_ACCELERATORS
     if all(map(has_fixed_hash, _facts(check))):
         yield "hash-seed"
@@ -120,19 +124,18 @@ def has_fixed_hash(facts: Mapping[str, object]) -> bool:
     return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
 
 
-def _accelerated(check: Check, rung: Rung | None) -> bool:
+def _accelerated(check: Check) -> bool:
     """Whether a device other than the CPU may be in use."""
-    device = rung.measured.device.lower() if rung else ""
-    return any(name in device for name in _ACCELERATORS) or any(
-        _has_device(facts) for facts in _facts(check)
-    )
+    rung = check.first_rung
+    if rung is not None and _ACCELERATOR.search(rung.measured.device):
+        return True
+    facts = chain.from_iterable(facts.items() for facts in _facts(check))
+    return any(starmap(_is_device, facts))
 
 
-def _has_device(facts: Mapping[str, object]) -> bool:
+def _is_device(key: str, value: object) -> bool:
     """By its driver, the framework's list of devices, or the device that MindSpore says it uses."""
-    return any(
-        (key.endswith(".devices") and bool(value))
-        or (key.startswith("driver.") and bool(value))
-        or (key.startswith("mindspore.device") and str(value).lower() not in ("", "cpu", "none"))
-        for key, value in facts.items()
-    )
+    if key.startswith("mindspore.device"):
+        return str(value).lower() not in _NO_DEVICE
+    names_device = key.endswith(".devices") or key.startswith("driver.")
+    return names_device and bool(value)

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from reprocheck.causes.cells import as_notebook
-from reprocheck.ladder.sources import CELL, Sources
+from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.model import SourceLine
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding
 from reprocheck.scan.judge import finished, judged, reached
@@ -34,7 +35,7 @@ class Program:
 
     def feeding(self, line: SourceLine) -> tuple[int, ...]:
         """What a line is fed by, the nearest first: ids of nodes."""
-        file, cell = _module_of(line.file)
+        file, cell = numbered(line.file)
         module = self.modules.get(file)
         if module is None:
             return ()
@@ -53,17 +54,12 @@ def program_of(sources: Sources, names: Iterable[str]) -> Program:
 def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
     """A line of the text that was scanned, as a report names it, with its text."""
     cell, line = module.source.place(joined_line)
-    found = sources.with_text(
-        SourceLine(file=module.shown if cell is None else f"{module.shown}{CELL}{cell}", line=line)
-    )
+    file = module.shown
+    if cell is not None:
+        file = f"{file}{CELL}{cell}"
+    found = sources.with_text(SourceLine(file=file, line=line))
     assert found is not None
     return found
-
-
-def _module_of(file: str) -> tuple[str, int]:
-    """The file of a module, and the number of the cell where it is one; 0 elsewhere."""
-    name, _, cell = file.partition(CELL)
-    return name, int(cell) if cell.isdigit() else 0
 
 
 def _joined(module: Module, cell: int, line: int) -> int:
@@ -74,16 +70,24 @@ def _joined(module: Module, cell: int, line: int) -> int:
 
 def _texts(sources: Sources, names: Iterable[str]) -> dict[str, str]:
     """The script and the files that were imported, as they were."""
+    program = sources.script or sources.notebook
+    texts: dict[str, str] = {}
     notebook = as_notebook(sources)
-    texts: dict[str, str] = {sources.notebook: notebook} if notebook else {}
+    if notebook is not None:
+        texts[sources.notebook] = notebook
     lines = 0
-    wanted = [name for name in dict.fromkeys((sources.script, *names)) if name]
-    for name in wanted[:MOST_FILES]:
+    wanted = filter(None, dict.fromkeys((sources.script, *names)))
+    for name in islice(wanted, MOST_FILES):
         text = sources.text(name)
-        lines += text.count("\n") if text else 0
-        if text is not None and lines <= MOST_LINES and CELL not in name:
+        if text is None:
+            continue
+        lines += text.count("\n")
+        # a cell stands in the text of its notebook
+        if lines <= MOST_LINES and CELL not in name:
             texts[name] = text
-    return texts if (sources.script or sources.notebook) in texts else {}
+    if program not in texts:
+        return {}
+    return texts
 
 
 @lru_cache(maxsize=2)
@@ -93,11 +97,9 @@ def _scanned(texts: tuple[tuple[str, str], ...], script: str) -> Program:
     reached(project, modules)
     orders = tuple(order for module in modules for order in module.orders)
     found, _ = judged(project, modules)
-    kept = [
-        one
-        for one in promised(project, finished(project, found))
-        if one.suppressed is None and one.code != UNUSED_IGNORE
-    ]
+    said = promised(project, finished(project, found))
+    wanted = (one for one in said if one.code != UNUSED_IGNORE)
+    kept = [one for one in wanted if one.suppressed is None]
     return Program(
         modules={module.shown: module for module in modules},
         orders=orders,

@@ -32,42 +32,49 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     which were given numbers of their own.
     """
     given = _first(check)
-    rung = check.ladder.first_of_training if check.ladder is not None else None
-    if given is None or rung is None:
+    if given is None:
         return False
-    same = [
-        one
-        for one in _given_again(check, folder)
-        if (one.kind, one.name) == (given.kind, given.name)
-    ]
+    assert check.ladder is not None  # its first rung names what was given
+    rung = check.ladder.first_of_training
+    if rung is None:
+        return False
+    named = (given.kind, given.name)
+    again = _given_again(check, folder)
+    same = (one for one in again if (one.kind, one.name) == named)
     apart = {_apart(one.first, one.second) for one in same} - {None}
-    return any(_apart(*pair) in apart for pair in _numbers(rung))
+    found = {_apart(*pair) for pair in _numbers(rung)}
+    return not apart.isdisjoint(found)
 
 
 def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
     """What the starts of the runs behind the ladder did not give alike."""
     from reprocheck.trace import read_run
 
-    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None)
-    if pair is None or len(pair.runs) < 2:
-        return ()
-    first, second = (read_run(folder, run) for run in pair.runs[:2])
-    return given_at_start(first, second)
+    by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
+    # fewer than two where recording them again was broken off
+    match next(by_module, ()):
+        case (first, second, *_):
+            return given_at_start(read_run(folder, first), read_run(folder, second))
+    return ()
 
 
 def _first(check: Check) -> Given | None:
     """The argument or variable that the ladder names first; None for two recordings."""
-    rung = check.ladder.first_rung if check.ladder else None
-    if rung is None or not isinstance(rung.evidence, GivenOtherwise) or not rung.evidence.at_start:
+    rung = check.first_rung
+    if rung is None or check.record.compared:
         return None
-    if check.record.compared or len(check.runs) < 2:
+    evidence = rung.evidence
+    if not isinstance(evidence, GivenOtherwise) or not evidence.at_start:
         return None
-    return next((one for one in given_at_start(*check.runs[:2]) if one.name == rung.place), None)
+    # such evidence comes from two runs at least
+    first, second, *_ = check.runs
+    named = (one for one in given_at_start(first, second) if one.name == rung.place)
+    return next(named, None)
 
 
 def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:
     """The numbers of both runs that a rung names."""
-    yield from (one.seeds for one in rung.generators.drawn if one.seeds is not None)
+    yield from filter(None, (one.seeds for one in rung.generators.drawn))
     if rung.measured.values is not None:
         yield rung.measured.values
 
