@@ -25,7 +25,7 @@ from reprocheck.model.letters import capital
 from reprocheck.verdict import words
 from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
-from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, compare
+from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.failure import ended_badly, verdict_of
 from reprocheck.verdict.failure import reason as failure_reason
@@ -119,7 +119,22 @@ def _too_early(run: Run, reference: Run) -> bool:
     own, references = run.by_rank, reference.by_rank
     if not references or references.keys() - own.keys():
         return True
-    return any(_lacks(own[rank], ruling) for rank, ruling in references.items())
+    for rank, ruling in references.items():
+        lacks = _lacks(own[rank], ruling)
+        # Losses that cannot be paired, though all are there, are what is said of the runs: it does
+        # not matter any more which iterations the ranks behind this one lack.
+        if lacks or not _can_be_paired(own[rank], ruling, run.number):
+            return lacks
+    return False
+
+
+def _can_be_paired(trace: Trace, ruling: Trace, run: int) -> bool:
+    try:
+        for kind in KINDS:
+            pair_up(trace, ruling, kind, run)
+    except CannotCompare:
+        return False
+    return True
 
 
 def _lacks(trace: Trace, ruling: Trace) -> bool:
