@@ -73,6 +73,11 @@ class Step:
         return getattr(self.module.function_of(self.node), "name", "")
 
     @property
+    def happens_once(self) -> bool:
+        """Whether it stands in no loop, and no library chooses how often it happens."""
+        return self.loops == 0 and self.by is None
+
+    @property
     def depth(self) -> int:
         """How many of the user's calls deep."""
         return len(self.through)

@@ -90,6 +90,11 @@ def is_method_call(node: ast.AST | None) -> bool:
     return owner(node) is not None
 
 
+def is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
+    """Whether a variable, attribute or item is read, and not assigned or deleted."""
+    return isinstance(node.ctx, ast.Load)
+
+
 def holds_none(test: ast.AST) -> bool:
     """Whether `None` stands in an expression."""
     return any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(test))

@@ -34,10 +34,10 @@ _PLAIN_DECORATORS = frozenset(
     }
 )
 """Decorators that hand a function to nobody. Any other one may register it somewhere."""
-_BY_ANY_NAME = frozenset({"globals", "eval", "exec", "Fire"})
-"""Functions that can call any other one, by a name that is known at run time alone."""
 _ANY = "*"
-"""What is mentioned where one of those is called."""
+"""What is mentioned where a function is called that can call any other one, by a name that is known
+at run time alone.
+"""
 _NAMES = (ast.Name, ast.Attribute, ast.Constant, ast.Lambda, ast.Dict, ast.List, ast.Tuple)
 
 
@@ -264,16 +264,9 @@ def _mentioned(node: ast.AST) -> tuple[str, ...]:
             return (name,)
         case ast.Constant(value=str(text)) if text.isidentifier():
             return (text,)
-        case ast.Call() if _calls_by_any_name(node):
+        # `fire.Fire()` calls what the command line names; `model.eval()` calls nothing.
+        case ast.Call(
+            func=ast.Name(id="globals" | "eval" | "exec" | "Fire") | ast.Attribute(attr="Fire")
+        ):
             return (_ANY,)
     return ()
-
-
-def _calls_by_any_name(call: ast.Call) -> bool:
-    """`globals()`, `eval(text)`, `fire.Fire()`; not `model.eval()`."""
-    match call.func:
-        case ast.Attribute(attr=name):
-            return name == "Fire"
-        case ast.Name(id=name):
-            return name in _BY_ANY_NAME
-    return False

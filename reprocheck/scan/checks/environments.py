@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import streams
@@ -47,7 +47,7 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 
 def _resets(order: Order) -> Iterator[Hit]:
     """The first reset, where none is given a seed."""
-    resets = [call for call in order.methods("reset") if _RESET.fullmatch(call.name)]
+    resets = list(_named(order.methods("reset"), _RESET))
     if not resets or any(map(_may_be_seeded, resets)) or _has_seed(order, resets[0]):
         return
     message = "the environment has its own generator, which the operating system seeds"
@@ -65,8 +65,7 @@ def _learners(order: Order) -> Iterator[Hit]:
     """Learners that seed their environment, their networks and the space of actions where they are
     given a seed, and only there.
     """
-    made = (call for call in streams.every(order) if _LEARNER.fullmatch(call.name))
-    learner = next(filter(_is_unseeded, made), None)
+    learner = next(filter(_is_unseeded, _named(streams.every(order), _LEARNER)), None)
     if learner is None:
         return
     if _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"})):
@@ -81,6 +80,11 @@ def _learners(order: Order) -> Iterator[Hit]:
         seed_keyword="seed",
         by_hand=f"Give `{name}` a seed: `{name}(…, seed=0)`.",
     )
+
+
+def _named(calls: Iterable[Call], pattern: re.Pattern[str]) -> Iterator[Call]:
+    """The calls with such names."""
+    return (call for call in calls if pattern.fullmatch(call.name))
 
 
 def _is_unseeded(call: Call) -> bool:
@@ -115,7 +119,7 @@ def _has_seed(order: Order, reset: Call) -> bool:
 
 def _samples(order: Order) -> Iterator[Hit]:
     """The first action that is drawn, where no space is seeded."""
-    sample = next((call for call in order.methods("sample") if _SAMPLE.fullmatch(call.name)), None)
+    sample = next(_named(order.methods("sample"), _SAMPLE), None)
     if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
@@ -81,7 +83,8 @@ _KIND_OF_RESULT = {
 def set_order(order: Order) -> Iterator[Hit]:
     """A set that becomes a sequence, and is numbered, drawn from or collected in its order."""
     steps = (step for step in order.steps if isinstance(step, Call | Loop))
-    values = {id(value): value for step in steps for value in step.inputs}
+    inputs = chain.from_iterable(map(attrgetter("inputs"), steps))
+    values = {id(value): value for value in inputs}
     for value in filter(is_set, values.values()):
         yield from _of_set(order, value)
 
@@ -252,7 +255,7 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     if kind == "number":
         return
     use = sequences.decided(order, value)
-    if use is None or not _is_reported(kind, order, use):
+    if use is None or (kind, use.strong, order.whole) not in _SEVERITIES:
         return
     if kind == "object":
         yield hit("RC507", use.step, f"a set of objects goes by memory address here, and {use.how}")
@@ -262,7 +265,7 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
         use.step,
         f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}",
         node=node_of(use.step),
-        severity=_severity(kind, order, use),
+        severity=_SEVERITIES[kind, use.strong, order.whole],
         patchable=kind == "text",
         more=_EVIDENCE[kind],
     )
@@ -272,20 +275,21 @@ _ELEMENTS = {"text": "strings", "unknown": "what may be strings"}
 _EVIDENCE = {"text": {}, "unknown": UNSURE}
 
 
-def _is_reported(kind: str, order: Order, use: sequences.Use) -> bool:
-    """Whether it is sure enough that a set of this kind decides something by its order."""
-    if kind == "unknown":
-        return use.strong and order.whole
-    return use.strong or order.whole or kind == "text"
+_SEVERITIES: dict[tuple[str, bool, bool], Severity | None] = {
+    ("text", True, True): None,
+    ("text", True, False): None,
+    ("text", False, True): "warning",
+    ("text", False, False): "note",
+    ("unknown", True, True): "warning",
+    ("object", True, True): None,
+    ("object", True, False): None,
+    ("object", False, True): None,
+}
+"""By what a set holds, whether its use is strong, and whether this is a whole program: less than
+the severity of the rule where strings are not seen, or nothing is drawn or numbered.
 
-
-def _severity(kind: str, order: Order, use: sequences.Use) -> Severity | None:
-    """Less than that of the rule where strings are not seen, or nothing is drawn or numbered."""
-    if not use.strong and not order.whole:
-        return "note"
-    if kind == "text" and use.strong:
-        return None
-    return "warning"
+What is not here is not sure enough to be reported.
+"""
 
 
 def node_of(step: Step) -> ast.AST:

@@ -12,13 +12,13 @@ from functools import cache, lru_cache
 from itertools import chain, filterfalse
 
 from reprocheck.rules.operators import Operator, operator_lists
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import devices, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
-from reprocheck.scan.syntax import owner
 from reprocheck.scan.values import Items, Value, literal
 
 # One input cell gets its gradient from several output cells, and they are added with atomics. The
@@ -209,11 +209,17 @@ def extensions(order: Order) -> Iterator[Hit]:
         )
 
 
-@check_programs("RC008")
+def _is_lenient(order: Order) -> bool:
+    """Whether deterministic mode is off, or raises no errors."""
+    return not any(
+        given(call, "mode=True", 0, sure=True) and not given(call, "warn_only")
+        for call in order.calls("torch.use_deterministic_algorithms")
+    )
+
+
+@check_programs("RC008", unless=(_is_lenient,))
 def refused(order: Order) -> Iterator[Hit]:
     """An operator without a deterministic kernel in deterministic mode."""
-    if not _is_strict(order):
-        return
     for call in every(order):
         operator = _refused(call)
         if operator is None or not _is_there(order, operator):
@@ -318,7 +324,7 @@ def _is_scatter(call: Call) -> bool:
     """`segment_sum(...)`, `x.at[i].add(...)`."""
     if call.name in _SCATTERS:
         return True
-    match owner(call.node):
+    match syntax.owner(call.node):
         case ast.Subscript(value=ast.Attribute(attr="at")):
             return call.method == "add"
     return False
@@ -439,18 +445,9 @@ def _is_there(order: Order, operator: Operator) -> bool:
     return "cuda" in operator.devices and devices.first_use(order, "cuda") is not None
 
 
-def _is_strict(order: Order) -> bool:
-    """Whether deterministic mode is on, and raises errors."""
-    return any(
-        given(call, "mode=True", 0, sure=True) and not given(call, "warn_only")
-        for call in order.calls("torch.use_deterministic_algorithms")
-    )
-
-
 def _is_lookup(node: ast.Subscript) -> bool:
     """Whether items are read under an index that the text does not spell out."""
-    is_read = isinstance(node.ctx, ast.Load)
-    return is_read and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
+    return syntax.is_read(node) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
 
 
 def _is_trained(value: Value) -> bool:

@@ -238,9 +238,8 @@ def _is_read(call: Call) -> bool:
     names = syntax.attributes(syntax.targets(call.statement))
     if not names:
         return True
-    attributes = call.module.nodes(ast.Attribute)
-    read = {node.attr for node in attributes if isinstance(node.ctx, ast.Load)}
-    return not names.isdisjoint(read)
+    read = filter(syntax.is_read, call.module.nodes(ast.Attribute))
+    return not names.isdisjoint(syntax.attributes(read))
 
 
 def _kept(order: Order, call: Call) -> Call | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, entropy, hyper, seed_values
+from reprocheck.scan.checks import beside, entropy, hyper, seed_values, unread
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -244,7 +244,7 @@ def _reseeds(node: ast.Call, names: set[str]) -> bool:
 
 def _is_for_others(made: _Generator) -> bool:
     """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
-    return _are_all(made.order.on(made.value), _changes_no_training)
+    return unread.are_all(made.order.on(made.value), _changes_no_training)
 
 
 def _changes_no_training(draw: Call) -> bool:
@@ -260,13 +260,7 @@ def _is_for_seeds(made: _Generator) -> bool:
         is_entropy = entropy.source(draw) is not None
         return is_entropy and seed_values.feeds_seed(made.order, draw)
 
-    return _are_all(made.order.on(made.value), feeds)
-
-
-def _are_all(draws: Iterable[Call], holds: Callable[[Call], bool]) -> bool:
-    """Whether there are draws, and all of them are of a kind."""
-    found = list(draws)
-    return bool(found) and all(map(holds, found))
+    return unread.are_all(made.order.on(made.value), feeds)
 
 
 def _is_pause(draw: Call) -> bool:

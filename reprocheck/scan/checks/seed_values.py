@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, streams, tables
@@ -160,10 +161,10 @@ _YES_OR_NO = {True: "yes", False: "no"}
 
 def _is_made_once(order: Order, made: Call) -> bool:
     """Whether a program makes the number once: one constant for several would make them equal."""
-    if not order.whole or made.loops or made.by is not None:
+    if not order.whole or not made.happens_once:
         return False
-    again = [call for call in every(order) if call.node is made.node and call.by is None]
-    return [call.name for call in again].count(made.name) == 1
+    again = (step for step in order.at(made.module, made.node) if step.by is None)
+    return list(map(attrgetter("called"), again)).count(made.name) == 1
 
 
 @check_orders("RC408")
@@ -305,13 +306,7 @@ def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
 def _from_system(order: Order, call: Call) -> _Changing:
     if _by_loader(call):
         message = f"`{call.name}()` seeds each data worker from the operating system"
-        return _Changing(
-            code="RC503",
-            call=call,
-            message=message,
-            base_seed=_base_seed(order, call),
-            by_hand=_BY_WORKER,
-        )
+        return _in_worker(order, call, message)
     without = "no number"
     if call.arguments or call.keywords:
         without = "`None`"
@@ -323,15 +318,21 @@ def _from_system(order: Order, call: Call) -> _Changing:
     )
 
 
+def _in_worker(order: Order, call: Call, message: str) -> _Changing:
+    """A seed that a loader gives each of its workers."""
+    return _Changing(
+        code="RC503",
+        call=call,
+        message=message,
+        base_seed=_base_seed(order, call),
+        by_hand=_BY_WORKER,
+    )
+
+
 def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Changing:
     if _by_loader(call):
-        message = f"each data worker is seeded from {entropy.described(found)}"
-        return _Changing(
-            code="RC503",
-            call=call,
-            message=message,
-            base_seed=_base_seed(order, call),
-            by_hand=_BY_WORKER,
+        return _in_worker(
+            order, call, f"each data worker is seeded from {entropy.described(found)}"
         )
     code, fix = "RC402", _FIXED
     if entropy.source(found) == "process":

@@ -79,8 +79,8 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     """
     if streams.is_none(_given(seeds)) or not _is_plain(seeds):
         return False
-    is_repeated = seeds.loops > 0 or len(order.at(seeds.module, seeds.node)) > 1
-    if is_repeated or seeds.by is not None or seeds.module.source.cells:
+    is_once = seeds.happens_once and len(order.at(seeds.module, seeds.node)) == 1
+    if not is_once or seeds.module.source.cells:
         return False
     is_sure = set(draw.conditions).issuperset(seeds.conditions)
     return is_sure and order.is_before(seeds, draw)

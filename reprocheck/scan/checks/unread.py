@@ -5,13 +5,18 @@ away, orders that are not used.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import takewhile
+from typing import TypeVar
 
 from reprocheck.scan import syntax
 from reprocheck.scan.index import within
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Items, Value
+
+Item = TypeVar("Item")
 
 _FRESH = frozenset({"list", "sorted", "arange"})
 """Calls that make a list which nobody else holds."""
@@ -30,15 +35,19 @@ def is_only_asked(step: Step) -> bool:
     """`names = list(...)`, and all that the function or module does with them is `x in names`."""
     match step.parent:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            loads = _loads(step, name)
-            parents = map(step.module.parent, loads)
-            return bool(loads) and all(map(_is_asked, parents, loads))
+            return are_all(_loads(step, name), partial(_is_asked, step.module))
     return False
 
 
-def _is_asked(parent: ast.AST | None, name: ast.Name) -> bool:
+def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
+    """Whether there are items, and all of them are of a kind."""
+    answers = set(map(holds, items))
+    return answers == {True}
+
+
+def _is_asked(module: Module, name: ast.Name) -> bool:
     """`x in names`."""
-    match parent:
+    match module.parent(name):
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
             return left is not name
     return False
@@ -126,12 +135,12 @@ def is_order_unused(shuffle: Call) -> bool:
     module, node = shuffle.module, shuffle.node
     function = module.function_of(node)
     stands_alone = isinstance(shuffle.parent, ast.Expr)
-    if shuffle.method != "shuffle" or not stands_alone or function is None:
+    if shuffle.method != "shuffle" or not stands_alone:
         return False
     match node:
         case ast.Call(args=[ast.Name() as shuffled]):
             others = [name for name in _named(function, shuffled.id) if name is not shuffled]
-            return bool(others) and all(map(_is_fresh, map(module.parent, others)))
+            return are_all(map(module.parent, others), _is_fresh)
     return False
 
 
@@ -149,7 +158,7 @@ def _is_imported(module: Module, name: str) -> bool:
     return any(f"{module.name}.{name}" in other.imported_names for other in module.project)
 
 
-def _named(around: ast.AST, name: str) -> list[ast.Name]:
+def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
     """Where a name stands."""
     return [part for part in within(around, ast.Name) if part.id == name]
 
@@ -162,4 +171,4 @@ def _loads(step: Step, name: str) -> list[ast.Name]:
     around = module.function_of(step.node) or module.tree
     if around is module.tree and _is_imported(module, name):
         return []
-    return [part for part in _named(around, name) if isinstance(part.ctx, ast.Load)]
+    return list(filter(syntax.is_read, _named(around, name)))

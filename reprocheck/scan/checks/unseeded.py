@@ -161,15 +161,20 @@ def _kind(order: Order, drawing: Drawing) -> str:
     """
     if drawing.draws.kind != "number":
         return drawing.draws.kind
-    if hyper.sink(order, drawing.call) is not None:
-        return "hyper-parameter"
-    if _is_sample(drawing.call):
-        return "augmentation"
-    if _is_weight(order, drawing.call):
-        return "weights"
-    if drawing.call.function_name in ("forward", "construct"):
-        return "layer"
-    return "number"
+    purposes = (purpose for purpose, holds in _PURPOSES.items() if holds(order, drawing.call))
+    return next(purposes, "number")
+
+
+def _is_hyper_parameter(order: Order, draw: Call) -> bool:
+    return hyper.sink(order, draw) is not None
+
+
+def _is_in_sample(order: Order, draw: Call) -> bool:
+    return _is_sample(draw)
+
+
+def _is_in_layer(order: Order, draw: Call) -> bool:
+    return draw.function_name in ("forward", "construct")
 
 
 def _is_weight(order: Order, draw: Call) -> bool:
@@ -180,6 +185,15 @@ def _is_weight(order: Order, draw: Call) -> bool:
     if any(ast.unparse(target).endswith(_WEIGHTS) for target in targets):
         return True
     return any(map(_becomes_weight, islice(order.flow(draw.result), _MOST)))
+
+
+_PURPOSES = {
+    "hyper-parameter": _is_hyper_parameter,
+    "augmentation": _is_in_sample,
+    "weights": _is_weight,
+    "layer": _is_in_layer,
+}
+"""What a number may be drawn for, the surest first."""
 
 
 def _becomes_weight(step: Step) -> bool:
