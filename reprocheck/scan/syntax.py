@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
@@ -12,6 +12,8 @@ from reprocheck.scan.steps import Step
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
+
+Item = TypeVar("Item")
 
 
 def owner(node: ast.AST | None) -> ast.expr | None:
@@ -93,6 +95,12 @@ def is_method_call(node: ast.AST | None) -> bool:
 def is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     """Whether a variable, attribute or item is read, and not assigned or deleted."""
     return isinstance(node.ctx, ast.Load)
+
+
+def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
+    """Whether there are items, and all of them are of a kind."""
+    answers = set(map(holds, items))
+    return answers == {True}
 
 
 def holds_none(test: ast.AST) -> bool:

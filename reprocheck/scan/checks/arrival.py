@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams
@@ -39,7 +40,17 @@ _QUEUES = frozenset(
     )
 )
 _WRITES = frozenset(
-    {"add_", "sub_", "mul_", "div_", "copy_", "step", "backward", "addcmul_", "lerp_"}
+    {
+        "add_",
+        "sub_",
+        "mul_",
+        "div_",
+        "copy_",
+        "step",
+        "backward",
+        "addcmul_",
+        "lerp_",
+    }
 )
 _THREADS = (
     "threading.Thread",
@@ -47,10 +58,14 @@ _THREADS = (
     "multiprocessing.Process",
     "concurrent.futures.ThreadPoolExecutor().submit",
 )
-_LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
+_LOCKS = (
+    "Lock",
+    "RLock",
+    "Semaphore",
+    "Condition",
+)
 
 
-_PARALLEL = frozenset({"map", "interleave", "batch"})
 _OF_THREADS = frozenset({"map", "interleave"})
 _MAP = frozenset({"map"})
 _UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
@@ -77,20 +92,61 @@ def arrival(order: Order) -> Iterator[Hit]:
 def _arrival(order: Order, call: Call) -> Hit | None:
     if call.name in ARRIVES or call.library_method in ARRIVES_BY_METHOD:
         return _of_results(order, call)
-    if call.name in _QUEUES and streams.trains(order) and _has_several_producers(order):
-        return hit(
-            "RC508",
-            call,
-            "several threads or processes put into queues here: what is ready first comes first",
-        )
-    # `in_order` is an argument of loaders since torch 2.6, and on by default.
-    if call.method.endswith("DataLoader") and given(call, "in_order=False", sure=True):
-        return hit("RC508", call, "`in_order=False` hands out batches as workers finish them")
+    if call.name in _QUEUES:
+        return _of_queue(order, call)
+    options = (one for one in _UNORDERED if one.is_off(call))
+    option = next(options, None)
+    if option is None:
+        return None
+    return hit("RC508", call, option.message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """An argument by which a pipeline of data gives up its order.
+
+    methods   the last parts of the names of calls that take it
+    keyword   what makes such a call parallel, without which the argument changes nothing
+    """
+
+    methods: re.Pattern[str]
+    keyword: frozenset[str]
+    condition: str
+    message: str
+
+    def is_off(self, call: Call) -> bool:
+        """Whether a call gives up its order by this argument."""
+        is_meant = self.methods.search(call.method) and self.keyword <= call.keywords.keys()
+        return bool(is_meant) and given(call, self.condition, sure=True)
+
+
+_UNORDERED = (
+    # An argument of loaders since torch 2.6, and on by default.
+    _Option(
+        methods=re.compile("DataLoader$"),
+        keyword=frozenset(),
+        condition="in_order=False",
+        message="`in_order=False` hands out batches as workers finish them",
+    ),
     # tf.data keeps the order of a parallel `map` unless it is told otherwise.
-    is_parallel = call.method in _PARALLEL and "num_parallel_calls" in call.keywords
-    if is_parallel and given(call, "deterministic=False", sure=True):
-        return hit("RC508", call, "`deterministic=False` hands out elements as they are ready")
-    return None
+    _Option(
+        methods=re.compile("^(map|interleave|batch)$"),
+        keyword=frozenset({"num_parallel_calls"}),
+        condition="deterministic=False",
+        message="`deterministic=False` hands out elements as they are ready",
+    ),
+)
+
+
+def _of_queue(order: Order, call: Call) -> Hit | None:
+    """What comes first out of a queue into which several put something."""
+    if not streams.trains(order) or not _has_several_producers(order):
+        return None
+    return hit(
+        "RC508",
+        call,
+        "several threads or processes put into queues here: what is ready first comes first",
+    )
 
 
 def _of_results(order: Order, call: Call) -> Hit | None:
@@ -161,14 +217,16 @@ def _has_order(call: Call) -> bool:
     """
     if call.method == "imap_unordered":
         return syntax.is_method_call(call.node)
-    if not isinstance(call.parent, ast.For | ast.comprehension) or call.keywords:
-        return False
-    match call:
-        case Call(
-            name="concurrent.futures.as_completed",
-            arguments=(Items(kind="list" | "tuple" | "dict"),),
+    match call.parent, call:
+        case (
+            ast.For() | ast.comprehension(),
+            Call(
+                name="concurrent.futures.as_completed",
+                arguments=(Items(kind="list" | "tuple" | "dict"),),
+            ),
         ):
-            return True
+            # Another argument is a timeout, and a future that is gone over as it is has none.
+            return not call.keywords
     return False
 
 
@@ -304,20 +362,16 @@ def _is_repeated(by: Call, *, since: int = 0) -> bool:
 
 def _is_waited_for(by: Call) -> bool:
     """Whether the loop around it ends each turn with a `join`, or what is made is a list of one."""
-    around = by.module.around(by.node)
-    loop = next((at for at in around if isinstance(at, ast.For | ast.While)), None)
-    if loop is None:
-        return False
-    return not _WAITS.isdisjoint(syntax.attributes(ast.walk(loop)))
+    loops = (at for at in by.module.around(by.node) if isinstance(at, ast.For | ast.While))
+    read = within(next(loops, None), ast.Attribute)
+    return not _WAITS.isdisjoint(syntax.attributes(read))
 
 
 def _writes_in_place(by: Call) -> bool:
     """`weight += ...` in the function that a thread runs; a counter does no harm."""
     target = by.argument(_TARGET_AT.get(by.method), "target")
-    node = getattr(target, "node", None)
-    if node is None:
-        return False
-    return any(holds(part.value, ast.Call) for part in within(node, ast.AugAssign))
+    function = getattr(target, "node", None)
+    return any(holds(part.value, ast.Call) for part in within(function, ast.AugAssign))
 
 
 def _uses_tensors(module: Module) -> bool:

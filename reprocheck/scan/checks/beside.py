@@ -22,7 +22,9 @@ _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
 _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)")
 _MEASURES = re.compile(
-    r"(^|_)(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)(_mode|_run)?$",
+    r"(^|_)"
+    r"(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)"
+    r"(_mode|_run)?$",
     re.IGNORECASE,
 )
 

@@ -20,7 +20,12 @@ from reprocheck.scan.values import (
     reached,
 )
 
-KINDS = ("clock", "process", "system", "load")
+KINDS = (
+    "clock",
+    "process",
+    "system",
+    "load",
+)
 WORDS = {
     "clock": "the clock",
     "process": "the process id",

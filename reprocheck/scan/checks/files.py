@@ -56,11 +56,15 @@ _RESTORES = frozenset(
     }
 )
 _DATA = re.compile(
-    r"(?:^|_)(?:data|sample|image|file|path|example|corpus|vocab|shard|read|prepare|split|build|main|train|fold|scan|label|class)"
+    r"(?:^|_)"
+    r"(?:data|sample|image|file|path|example|corpus|vocab|shard"
+    r"|read|prepare|split|build|main|train|fold|scan|label|class)"
 )
 # A function of such a name does its work on all files, whichever comes first.
 _CHORES = re.compile(
-    r"^_?on_|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
+    r"^_?on_"
+    r"|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print"
+    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
 )
 _TAKING = (
     ast.comprehension,
@@ -78,15 +82,44 @@ _TAKING = (
 _GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
 _KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})
 _OF_DICTS = frozenset({"values", "keys", "items"})
-_METHODS_OF_PATHS = frozenset({"read_text", "read_bytes", "write_text", "write_bytes"})
-_PATH_SECOND = frozenset({"torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"})
+_METHODS_OF_PATHS = frozenset(
+    {
+        "read_text",
+        "read_bytes",
+        "write_text",
+        "write_bytes",
+    }
+)
+_PATH_SECOND = frozenset(
+    {
+        "torch.save",
+        "joblib.dump",
+        "pickle.dump",
+        "mindspore.save_checkpoint",
+    }
+)
 """Functions that are given what to save before where to."""
-_JOINS = frozenset({"pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"})
+_JOINS = frozenset(
+    {
+        "pathlib.Path",
+        "builtins.str",
+        "os.path.join",
+        "pathlib.PurePath",
+    }
+)
 _BETWEEN = {"Div": "/", "Add": ""}
 """What stands between two parts of a path, by the operator that joins them."""
 _FROM_NAMES = {"sorted": "the order", "hash": "the number", "crc32": "the number"}
 _MOST = 200
-_TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
+_TESTS = frozenset(
+    {
+        "exists",
+        "is_file",
+        "isfile",
+        "is_dir",
+        "isdir",
+    }
+)
 _LOADS = frozenset(
     {
         "load",

@@ -37,7 +37,16 @@ _MODE_AT = {
 }
 """Where the mode stands by position; else it is the third argument."""
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
-_SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
+_IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
+"""Functions in which an operator may be differentiated, and the top level."""
+_SMOOTH = frozenset(
+    {
+        "linear",
+        "bilinear",
+        "bicubic",
+        "trilinear",
+    }
+)
 # The functions take `deterministic=True` themselves. FLASH_ATTENTION_DETERMINISTIC is read by
 # Transformers, which passes it on to them.
 _FLASH = (
@@ -81,7 +90,12 @@ _METHODS = frozenset(
     }
 )
 """Methods of tensors that no other library has."""
-_WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
+_WITHOUT_TORCH = (
+    "numpy.",
+    "mindspore.",
+    "tensorflow.",
+    "jax.",
+)
 """Where such a method is one of another library all the same."""
 _LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
 """Operators with a rule of their own, or for uses that no call shows."""
@@ -107,7 +121,13 @@ _JOINS_RANKS = (
     "mindspore.communication.init",
     "mindspore.communication.management.init",
 )
-_ASCEND = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.", "torch.nn.", "torch.")
+_ASCEND = (
+    "mindspore.ops.",
+    "mindspore.nn.",
+    "mindspore.mint.",
+    "torch.nn.",
+    "torch.",
+)
 _TENSORS = (
     "torch.zeros",
     "torch.ones",
@@ -372,8 +392,7 @@ def _is_in_forward(call: Call) -> bool:
     """Whether it may be differentiated: in the forward pass of a module, or at the top level; not
     in what prepares images.
     """
-    name = call.function_name
-    return "forward" in name or name.startswith(("__init__", "__call__")) or not name
+    return _IN_FORWARD.search(call.function_name) is not None
 
 
 @lru_cache(maxsize=4096)

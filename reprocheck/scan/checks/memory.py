@@ -129,7 +129,12 @@ _VIEWS = frozenset(
         "to",
     }
 )
-_SHAPES = ("size", "shape", "input", "prototype")
+_SHAPES = (
+    "size",
+    "shape",
+    "input",
+    "prototype",
+)
 _KEPT_AS = {True: "buffer", False: "parameter"}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
@@ -138,7 +143,14 @@ _MINDSPORE_LOADS = (
     "mindspore.train.serialization.load_param_into_net",
 )
 _ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
-_LOGS = ("info", "warning", "print", "log", "debug", "warn")
+_LOGS = (
+    "info",
+    "warning",
+    "print",
+    "log",
+    "debug",
+    "warn",
+)
 _OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")

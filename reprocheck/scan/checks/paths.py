@@ -17,11 +17,22 @@ from reprocheck.scan.steps import Call, Loop
 from reprocheck.scan.values import Derived, Value
 
 _TENSORS = (
-    "torch.tensor", "torch.as_tensor", "numpy.array", "numpy.asarray", "mindspore.Tensor",
-    "jax.numpy.array", "jax.numpy.asarray",
-    "tensorflow.constant", "tensorflow.convert_to_tensor",
-)  # fmt: skip
-_DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
+    "torch.tensor",
+    "torch.as_tensor",
+    "numpy.array",
+    "numpy.asarray",
+    "mindspore.Tensor",
+    "jax.numpy.array",
+    "jax.numpy.asarray",
+    "tensorflow.constant",
+    "tensorflow.convert_to_tensor",
+)
+_DRAWN = (
+    "random.",
+    "numpy.random.",
+    "torch.",
+    "tensorflow.random.",
+)
 
 
 _REMAINDERS = (ast.Mod, ast.BitAnd)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, entropy, hyper, seed_values, unread
+from reprocheck.scan.checks import beside, entropy, hyper, seed_values
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -44,7 +44,14 @@ _METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator(
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
 _PAUSES = frozenset({"time.sleep", "asyncio.sleep"})
-_RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
+_RESEEDS = (
+    "manual_seed",
+    "set_state",
+    "seed",
+    "setstate",
+    "reset_from_seed",
+    "reset",
+)
 _ORDERS = frozenset(
     {
         "shuffle",
@@ -66,10 +73,26 @@ _WEIGHTS = (
     "tensorflow.Variable",
 )
 _SAMPLES = frozenset(
-    {"__getitem__", "__getitems__", "collate_fn", "collate", "augment", "transform"}
+    {
+        "__getitem__",
+        "__getitems__",
+        "collate_fn",
+        "collate",
+        "augment",
+        "transform",
+    }
 )
 _LOADERS = ("DataLoader", "map", "GeneratorDataset")
-_LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
+_LAYERS = frozenset(
+    {
+        "forward",
+        "construct",
+        "call",
+        "__call__",
+        "training_step",
+        "loss",
+    }
+)
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
 HOOKS = frozenset(
     {
@@ -96,7 +119,14 @@ _BY_FUNCTION = {
 }
 """What a generator is for that is used in a function of such a name."""
 _SCAN_DEPTH = 400
-_BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
+_BY_WEIGHT = (
+    "RC705",
+    "RC802",
+    "RC502",
+    "RC504",
+    "RC601",
+    "RC304",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +274,7 @@ def _reseeds(node: ast.Call, names: set[str]) -> bool:
 
 def _is_for_others(made: _Generator) -> bool:
     """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
-    return unread.are_all(made.order.on(made.value), _changes_no_training)
+    return syntax.are_all(made.order.on(made.value), _changes_no_training)
 
 
 def _changes_no_training(draw: Call) -> bool:
@@ -260,7 +290,7 @@ def _is_for_seeds(made: _Generator) -> bool:
         is_entropy = entropy.source(draw) is not None
         return is_entropy and seed_values.feeds_seed(made.order, draw)
 
-    return unread.are_all(made.order.on(made.value), feeds)
+    return syntax.are_all(made.order.on(made.value), feeds)
 
 
 def _is_pause(draw: Call) -> bool:

@@ -29,13 +29,19 @@ _OTHERS = (
 """Frameworks that put a sampler of their own in."""
 
 
-@check_programs("RC510")
+def _has_no_ranks(order: Order) -> bool:
+    """Whether a program runs as a single process."""
+    return not any(order.calls(*_LAUNCHES))
+
+
+def _brings_samplers(order: Order) -> bool:
+    """Whether a framework puts samplers in that the text does not show."""
+    return any(one.uses_package(*_OTHERS) for one in closure(order))
+
+
+@check_programs("RC510", unless=(_has_no_ranks, _brings_samplers))
 def rank_order(order: Order) -> Iterator[Hit]:
     """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
-    if not any(order.calls(*_LAUNCHES)):
-        return
-    if any(one.uses_package(*_OTHERS) for one in closure(order)):
-        return
     loader = next(filter(_shuffles_alone, order.calls(*_LOADERS)), None)
     if loader is not None:
         message = "each rank shuffles the whole data set for itself here: shares overlap"

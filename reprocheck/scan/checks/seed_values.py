@@ -55,7 +55,13 @@ _TAKES_NUMBER = {
     "torch.cuda.seed": "torch.cuda.manual_seed",
     "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
 }
-_KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
+_KEYWORDS = (
+    "seed",
+    "random_state",
+    "random_seed",
+    "np_seed",
+    "data_seed",
+)
 _ZERO = {
     "StandardNormal": (0, 1),
     "UniformReal": (0, 1),
@@ -291,9 +297,7 @@ def feeds_seed(order: Order, draw: Call) -> bool:
 
 
 def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
-    keyword = getattr(known, "keyword", None)
-    if known is None:
-        keyword = MAKERS.get(call.name)
+    keyword = getattr(known, "keyword", MAKERS.get(call.name))
     if keyword:
         value = call.argument(0, keyword, "seed")
         if value is not None:

@@ -26,14 +26,39 @@ _BLIND = tables.texts("orders", "blind")
 """What gives the same whatever the order of what it is given."""
 _SEQUENCES = tables.texts("orders", "sequences")
 _NUMBERED = tables.texts("orders", "numbered")
-_SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
-_GROWS = frozenset({"append", "extend", "insert", "appendleft"})
+_SORTS = frozenset(
+    {
+        "sort",
+        "sorted",
+        "natsorted",
+        "os_sorted",
+        "sort_values",
+    }
+)
+_GROWS = frozenset(
+    {
+        "append",
+        "extend",
+        "insert",
+        "appendleft",
+    }
+)
 _ASKS = tables.texts("orders", "asks")
 _GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
 _BECOMES_SEQUENCE = "it becomes a sequence"
 _NUMBERED_IN_ORDER = "its elements are numbered in that order"
 _LOGS = frozenset(
-    {"print", "debug", "info", "warn", "warning", "error", "log", "write", "exception"}
+    {
+        "print",
+        "debug",
+        "info",
+        "warn",
+        "warning",
+        "error",
+        "log",
+        "write",
+        "exception",
+    }
 )
 _SAYS = _LOGS - {"write"}
 """What is written to a file may be read again."""
@@ -41,7 +66,8 @@ _HARMLESS_CALLS = _BLIND | _SEQUENCES
 _HARMLESS_METHODS = _ASKS | _LOGS
 _IGNORING_METHODS = _ASKS | _SORTS
 _FILLS = re.compile(
-    r"^(put|put_nowait|push|enqueue|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
+    r"^(put|put_nowait|push|enqueue"
+    r"|add_(token|word|symbol|module|node|class|label|special_token)s?)$"
 )
 """Methods by which something is put into an object that keeps it in the order in which it came."""
 _DEEPEST = 4
@@ -50,7 +76,14 @@ _MOST_FUNCTIONS = 20
 
 
 HANDED_ON = "its elements are handed on in that order"
-_TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_fit"})
+_TRAINS = frozenset(
+    {
+        "backward",
+        "train_on_batch",
+        "apply_gradients",
+        "partial_fit",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +260,10 @@ def consumer(order: Order, step: Step) -> Step | None:
     """Where the program goes over what the generator function around a step hands on: the call of
     the function, or the loop.
     """
-    if not step.through:
-        return None
-    module, node = step.through[-1]
-    if not isinstance(node, ast.Call | ast.For):
-        return None
-    return next(filter(_consumes, order.at(module, node)), None)
+    match step.through:
+        case (*_, (module, (ast.Call() | ast.For()) as node)):
+            return next(filter(_consumes, order.at(module, node)), None)
+    return None
 
 
 def _consumes(step: Step) -> bool:

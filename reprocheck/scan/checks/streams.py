@@ -66,7 +66,10 @@ _SEEDER = re.compile(
     r"seed|determinis|reproduc|fix_random|set_random|random_state|set_rng|randomness"
 )
 _NO_SEEDER = re.compile(
-    r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read|load|is|has|test)_|^seed(s|er|ed|ing)?$|^manual_seed$"
+    r"^(get|generate|next|make|new|spawn|split|derive|log|print|check|worker|initial|parse|read"
+    r"|load|is|has|test)_"
+    r"|^seed(s|er|ed|ing)?$"
+    r"|^manual_seed$"
 )
 _TRAINS = (
     "backward",
@@ -383,7 +386,12 @@ _IN_PLACE = frozenset(
         "random_",
     }
 )
-_OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
+_OF_OTHERS = (
+    "mindspore.",
+    "keras.",
+    "tensorflow.",
+    "numpy.",
+)
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
@@ -412,7 +420,17 @@ def _draws(call: Call, known: tables.Draws) -> bool:
 
 
 _FIXED = frozenset(
-    {"ones", "zeros", "one", "zero", "ones_", "zeros_", "constant", "identity", "eye"}
+    {
+        "ones",
+        "zeros",
+        "one",
+        "zero",
+        "ones_",
+        "zeros_",
+        "constant",
+        "identity",
+        "eye",
+    }
 )
 _FIXED_CALLS = re.compile(
     r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$"
@@ -429,7 +447,14 @@ def _is_constant(value: Value) -> bool:
     return value is UNKNOWN
 
 
-_OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
+_OF_KERAS = frozenset(
+    {
+        "backend",
+        "tensorflow",
+        "torch",
+        "numpy",
+    }
+)
 """From one of these `fit` of Keras draws: which one depends on the backend."""
 
 

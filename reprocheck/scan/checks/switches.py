@@ -49,7 +49,17 @@ _CORES = (
     "os.process_cpu_count",
     "torch.multiprocessing.cpu_count",
 )
-_PRODUCTS = ("backward", "matmul", "mm", "bmm", "addmm", "einsum", "linear", "__call__", "fit")
+_PRODUCTS = (
+    "backward",
+    "matmul",
+    "mm",
+    "bmm",
+    "addmm",
+    "einsum",
+    "linear",
+    "__call__",
+    "fit",
+)
 _THREADS = (
     "torch.set_num_threads",
     "torch.set_num_interop_threads",
@@ -157,11 +167,14 @@ def late_workspace(order: Order) -> Iterator[Hit]:
     )
 
 
-@check_programs("RC007", unless=(sets(_WORKSPACE),))
+def _may_run_on_cpu(order: Order) -> bool:
+    """Whether nothing is surely put on a GPU."""
+    return devices.first_use(order, "cuda", sure=True) is None
+
+
+@check_programs("RC007", unless=(sets(_WORKSPACE), _may_run_on_cpu))
 def missing_workspace(order: Order) -> Iterator[Hit]:
     """CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
-    if devices.first_use(order, "cuda", sure=True) is None:
-        return
     call = next(filterfalse(_only_warns, _switched_on(order)), None)
     if call is not None:
         message = (

@@ -5,10 +5,8 @@ away, orders that are not used.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import takewhile
-from typing import TypeVar
 
 from reprocheck.scan import syntax
 from reprocheck.scan.index import within
@@ -16,13 +14,29 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Derived, Items, Value
 
-Item = TypeVar("Item")
-
 _FRESH = frozenset({"list", "sorted", "arange"})
 """Calls that make a list which nobody else holds."""
 
-_POOLS = frozenset({"map", "imap", "imap_unordered", "starmap", "starmap_async", "map_async"})
-_WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
+_POOLS = frozenset(
+    {
+        "map",
+        "imap",
+        "imap_unordered",
+        "starmap",
+        "starmap_async",
+        "map_async",
+    }
+)
+_WRAPPERS = frozenset(
+    {
+        "enumerate",
+        "list",
+        "tuple",
+        "tqdm",
+        "track",
+        "iter",
+    }
+)
 
 
 def is_unread(step: Step) -> bool:
@@ -35,14 +49,8 @@ def is_only_asked(step: Step) -> bool:
     """`names = list(...)`, and all that the function or module does with them is `x in names`."""
     match step.parent:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            return are_all(_loads(step, name), partial(_is_asked, step.module))
+            return syntax.are_all(_loads(step, name), partial(_is_asked, step.module))
     return False
-
-
-def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
-    """Whether there are items, and all of them are of a kind."""
-    answers = set(map(holds, items))
-    return answers == {True}
 
 
 def _is_asked(module: Module, name: ast.Name) -> bool:
@@ -140,7 +148,7 @@ def is_order_unused(shuffle: Call) -> bool:
     match node:
         case ast.Call(args=[ast.Name() as shuffled]):
             others = [name for name in _named(function, shuffled.id) if name is not shuffled]
-            return are_all(map(module.parent, others), _is_fresh)
+            return syntax.are_all(map(module.parent, others), _is_fresh)
     return False
 
 

@@ -22,7 +22,14 @@ _TORCH = frozenset({"torch"})
 _MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
-_OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
+_OVERRIDDEN = frozenset(
+    {
+        "bias",
+        "grad",
+        "running_mean",
+        "running_var",
+    }
+)
 """Parameters and buffers that say nothing of the weights that are filled."""
 
 CODES = {
@@ -74,7 +81,12 @@ _PARAMETERS = (
     "keras.Variable",
     "torch.autograd.Variable",
 )
-_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
+_WEIGHTS = (
+    ".weight",
+    ".bias",
+    ".weight.data",
+    ".bias.data",
+)
 _BY_HAND = {
     "optuna": "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`.",
 }
