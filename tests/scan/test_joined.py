@@ -50,6 +50,7 @@ def check(
     return SimpleNamespace(
         scan=scan,
         ladder=ladder,
+        first_rung=ladder.first_rung,
         causes=causes,
         runs=(),
         record=SimpleNamespace(compared=compared, controls=controls),
