@@ -143,9 +143,9 @@ def failure(check: Check) -> str:
 def _first_difference(check: Check) -> list[str]:
     from reprocheck.report import text, why
 
-    if check.ladder is None or check.ladder.first_rung is None:
+    rung = check.first_rung
+    if rung is None:
         return []
-    rung = check.ladder.first_rung
     place = text.joined(", ", why.where(rung), why.origin(rung.source))
     lines = [text.joined(": ", f"first difference: {rung.rung}", place)]
     lead = why.lead(check)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.model import Confidence
+from reprocheck.model import Cause, Confidence
+from reprocheck.model.static import StaticFinding
 
 Kind = Literal[
     "state differs",
@@ -63,8 +64,14 @@ class Recorded:
     of: str
 
 
-VAGUE = ("RC604", "RC605")
-"""Causes that say what happens and not why: another that fits is preferred, a control says more."""
+VAGUE = frozenset({"RC604", "RC605"})
+
+
+def is_vague(cause: Cause | StaticFinding) -> bool:
+    """Whether a cause says what happens and not why: another that fits is preferred, a control says
+    more.
+    """
+    return cause.code in VAGUE
 
 
 def _one(*kinds: Kind) -> frozenset[Kind]:

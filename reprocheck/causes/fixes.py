@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from reprocheck.causes import left_state
 from reprocheck.causes.device import CPU, device_of
-from reprocheck.causes.evidence import VAGUE
+from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.frameworks import PYTHON
 from reprocheck.causes.likely import removes
 from reprocheck.model import Cause, Check
@@ -40,7 +40,7 @@ def after_control(check: Check, cause: Cause, control: str, frameworks: Sequence
     known = entry(cause.code)
     if cause.fix != fix_of(check, known, frameworks):
         return cause.fix
-    unsaid = cause.code in VAGUE or known.name in _SEARCHES
+    unsaid = is_vague(cause) or known.name in _SEARCHES
     if unsaid or (control in _COMPUTE and not removes(control, cause.code)):
         return control_fix(frameworks, control, device_of(check)) or cause.fix
     return cause.fix

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.cells import joined
-from reprocheck.causes.evidence import VAGUE
+from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.executed import executed
 from reprocheck.causes.fixes import fix_of
 from reprocheck.causes.likely import confirms, draws, removes, without_effect
@@ -82,7 +82,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     lines at which the scan knows of nothing it adds what it is sure of alone. A finding of the scan
     is never more than suspected.
     """
-    rung = check.ladder.first_rung if check.ladder is not None else None
+    rung = check.first_rung
     if check.scan is None or rung is None or check.record.compared:
         return check.causes
     causes = tuple(
@@ -92,7 +92,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
     named = [
         cause
         for cause in causes
-        if cause.code not in VAGUE and (cause.confidence != "suspected" or cause.source is not None)
+        if not is_vague(cause) and (cause.confidence != "suspected" or cause.source is not None)
     ]
     if any(not _is_mere_hint(cause, check.scan) for cause in named):
         return _found_lines_first(causes, check.scan)
@@ -103,7 +103,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
         if not any(removes(name, one.code) for name in fixed)
     ]
     fitting = [one for one in possible if _fits(one, rung)]
-    unexplained = bool(causes) and all(cause.code in VAGUE or cause in named for cause in causes)
+    unexplained = bool(causes) and all(is_vague(cause) or cause in named for cause in causes)
     unseen = _saw_no_training(check)
     sources = [
         one
@@ -153,7 +153,7 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
     weights that are built late, or numbers that a module draws as it is imported, are in none of
     their records. What a generator draws may become anything, initial weights too.
     """
-    if one.severity == "note" or one.code in VAGUE or rung.size == "rounding":
+    if one.severity == "note" or is_vague(one) or rung.size == "rounding":
         return False
     above = entry(one.name).rung
     return draws(one.code) and (above == "RNG state" or _not_below(above, rung))

@@ -128,7 +128,7 @@ def _name(check: Check, side: int) -> str:
 
 def _rounding(check: Check) -> bool:
     """Whether the first difference is of rounding level: by the ladder, else by the losses."""
-    rung = check.ladder.first_rung if check.ladder else None
+    rung = check.first_rung
     if rung is not None and rung.size is not None:
         return rung.size == "rounding"
     row = check.verdict.largest

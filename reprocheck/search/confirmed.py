@@ -13,12 +13,12 @@ from types import MappingProxyType
 
 from reprocheck import rules
 from reprocheck.causes import likely
+from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.fixes import after_control, control_fix, fix_of
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.search import words
-from reprocheck.search.lines import is_vague
 from reprocheck.search.place import PRIVATE, Place
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})

@@ -8,10 +8,10 @@ from itertools import filterfalse
 from operator import attrgetter
 
 from reprocheck.causes import likely
+from reprocheck.causes.evidence import is_vague
 from reprocheck.model import Check
 from reprocheck.search import chance, order
 from reprocheck.search.chance import Sample
-from reprocheck.search.lines import is_vague
 
 SHOWN, FITTING, UNSPECIFIC = 0.1, 0.05, 0.02
 """The risk of luck that is taken: where the ladder shows a cause that the set removes, where a line

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.likely import table
 from reprocheck.causes.usercode import Hint, UserCode, is_at
 from reprocheck.model import Cause, Rung, SourceLine
@@ -47,11 +46,6 @@ def _seed_line(rung: Rung) -> SourceLine | None:
     if file and line.isdigit():
         return SourceLine(file=file, line=int(line))
     return None
-
-
-def is_vague(cause: Cause) -> bool:
-    """Whether a cause says what happens and not why."""
-    return cause.code in VAGUE
 
 
 def lines_of(causes: Iterable[Cause]) -> set[str]:

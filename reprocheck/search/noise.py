@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.causes.device import kind as device_kind
+from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import known
 from reprocheck.search.asked import Found
-from reprocheck.search.lines import is_vague, lines_of
+from reprocheck.search.lines import lines_of
 
 Kind = Literal["idle", "few tried", "nothing recorded", "given", "noise", "unreached"]
 _NO_RUNG = Rung(rung="later", status="equal")

@@ -12,6 +12,7 @@ from itertools import chain, count, filterfalse, repeat
 from operator import itemgetter
 from pathlib import Path
 
+from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, Rung
@@ -20,7 +21,7 @@ from reprocheck.model.static import StaticFinding
 from reprocheck.rules import entry
 from reprocheck.search import words
 from reprocheck.search.asked import Candidates
-from reprocheck.search.lines import at_place, fitting, is_vague, lines_of, spoken
+from reprocheck.search.lines import at_place, fitting, lines_of, spoken
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
