@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import levels, ranks, recorder, scan, table, whole
+from benchmarks import accelerator, levels, ranks, recorder, scan, table, whole
 
 HERE = Path(__file__).resolve().parent
 MEASUREMENTS = {
@@ -18,18 +18,21 @@ MEASUREMENTS = {
     "end-to-end": whole.end_to_end,
     "million": whole.million,
     "levels": levels.levels,
+    "accelerator": accelerator.accelerator,
     "ranks": ranks.ranks,
     "scan": scan.scan,
 }
+LARGE = {"ranks-full": ranks.full}
+"""Measurements that are made only when they are asked for."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
-        choices=MEASUREMENTS,
+        choices=[*MEASUREMENTS, *LARGE],
         action="append",
-        help="this measurement only; may be repeated",
+        help="this measurement only; may be repeated. `ranks-full` takes 20 GB of disk",
     )
     parser.add_argument(
         "--output",
@@ -44,7 +47,7 @@ def main() -> None:
             print(f"measuring: {name}", flush=True)
             folder = Path(scratch) / name
             folder.mkdir()
-            rows.extend(MEASUREMENTS[name](folder))
+            rows.extend({**MEASUREMENTS, **LARGE}[name](folder))
     text = table.markdown(rows, table.machine(), time.monotonic() - started)
     print(text)
     output = arguments.output or (None if arguments.only else HERE / "results.md")

@@ -1,5 +1,5 @@
-"""What a step costs that is recorded at levels `module` and `op`, against a plain step and against
-other tools that look into a step.
+"""What a step costs that is recorded at levels `module` and `op`, and one behind the iterations
+that level `auto` records deeply, against a plain step and other tools that look into a step.
 
 Each way runs in a process of its own; the processes take turns, one step each. What a way costs is
 the 20 % quantile of the CPU times of its steps, divided by that of the plain steps: on a machine
@@ -9,14 +9,11 @@ folder that it is installed in (`pip install --target FOLDER mindstudio-probe==2
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.processes import CHILD, ROOT, SCRIPTS
+from benchmarks.processes import ROOT, Asked, hooked
 from benchmarks.table import Row
 
 MODELS = {
@@ -25,8 +22,9 @@ MODELS = {
     "gpt": ("GPT of 11 M parameters", 9, 1.04),
 }
 """Name, rounds, and what a step recorded at level `module` may cost."""
-WARM = 2
-LEVELS = ("loss", "module", "op")
+WARM = 4
+"""Steps before those that are measured: more than level `auto` records deeply."""
+LEVELS = ("loss", "auto", "module", "op")
 PEERS = {
     "debugmode": "torch DebugMode with tensor hashes",
     "msprobe-L0-statistics": "msprobe, L0, statistics",
@@ -36,69 +34,30 @@ PEERS = {
 }
 
 
-class Stepper:
+class Stepper(Asked):
     """A process that takes a step when it is asked to."""
 
     def __init__(self, model: str, mode: str, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        name = "recorded" if mode in LEVELS else mode
-        environment = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("REPROCHECK_", "PYTHONPATH"))
-        }
-        environment |= {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-        if name == "recorded":
-            settings = {
-                "steps": None,
-                "level": mode,
-                "inside": "",
-                "workdir": str(folder),
-                "stop_wait": 60,
-                "mask": {},
-            }
-            (folder / "recorder.json").write_text(json.dumps(settings), encoding="utf-8")
-            environment |= {
-                "REPROCHECK_CHILD": str(folder),
-                "PYTHONPATH": f"{CHILD}{os.pathsep}{ROOT}",
-            }
-        elif name.startswith("msprobe"):
-            environment["PYTHONPATH"] += os.pathsep + os.environ["MSPROBE_PATH"]
-        self.complaints = (folder / "stderr.log").open("w+", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [sys.executable, str(SCRIPTS / "levels_step.py"), model, name, str(folder)],
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.complaints,
-            text=True,
+        name = mode
+        environment = {"OMP_NUM_THREADS": "1"}
+        if mode in LEVELS:
+            name = "recorded"
+            environment |= hooked(folder, level=mode)
+        elif mode.startswith("msprobe"):
+            environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{os.environ['MSPROBE_PATH']}"
+        super().__init__(
+            "levels_step.py", model, name, str(folder), folder=folder, environment=environment
         )
-
-    def __enter__(self) -> Stepper:
-        self.answer()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
-        self.complaints.close()
-
-    def answer(self) -> str:
-        """The next line. Raises RuntimeError with the process's stderr where it has ended."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            self.complaints.seek(0)
-            raise RuntimeError(self.complaints.read()[-2000:])
-        return line
 
     def step(self) -> float:
         """Seconds of CPU of one step."""
-        assert self.process.stdin is not None
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return float(self.answer())
+        return float(self.asked(""))
+
+    def peak(self) -> float:
+        """Megabytes of memory that the process has held at most."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) / 1024
 
 
 def levels(folder: Path) -> list[Row]:
@@ -128,6 +87,7 @@ def _model(model: str, folder: Path) -> list[Row]:
         times = [
             {mode: stepper.step() for mode, stepper in steppers.items()} for _ in range(rounds)
         ]
+        peaks = {mode: stepper.peak() for mode, stepper in steppers.items()}
     took = {mode: _low([taken[mode] for taken in times]) for mode in steppers}
     plain = f"{1e3 * took['plain']:.1f} ms"
     how = f"CPU time, one thread, 20 % quantile of {rounds} steps"
@@ -141,8 +101,32 @@ def _model(model: str, folder: Path) -> list[Row]:
             plain=plain,
             how=how,
         ),
+        Row(
+            what=f"{name}: level `auto`, behind the checks",
+            value=ratio["auto"] / ratio["loss"],
+            allowed=1.05,
+            unit="×",
+            plain=f"{1e3 * took['loss']:.1f} ms",
+            how="against a step at level `loss`: the deeper hooks are gone",
+        ),
+        Row(
+            what=f"{name}: peak memory at level `auto`",
+            value=peaks["auto"] / peaks["plain"],
+            allowed=1.05,
+            unit="×",
+            plain=f"{peaks['plain']:.0f} MB",
+            how="resident memory of the process at most",
+        ),
         Row(what=f"{name}: level `module`", value=ratio["module"], allowed=allowed, unit="×"),
         Row(what=f"{name}: level `op`, all operators", value=ratio["op"], allowed=None, unit="×"),
+        Row(
+            what=f"{name}: peak memory at level `module`",
+            value=peaks["module"] - peaks["plain"],
+            allowed=None,
+            unit="MB",
+            plain=f"{peaks['plain']:.0f} MB",
+            how="resident memory of the process, beyond that of the plain steps",
+        ),
     ]
     rows += [
         Row(what=f"{name}: {PEERS[peer]}", value=ratio[peer], allowed=None, unit="×")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parents[1]
 CHILD = ROOT / "reprocheck" / "child"
@@ -32,12 +33,7 @@ def run(
     command: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Used:
     """Run a command to its end. Raises RuntimeError with its stderr where it fails."""
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("REPROCHECK_", "PYTHONPATH", "PYTHONDONTWRITE"))
-    }
-    env.update({"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **(environment or {})})
+    env = plain_environment() | {"OMP_NUM_THREADS": "1", **(environment or {})}
     started = time.perf_counter()
     with subprocess.Popen(
         command, env=env, cwd=cwd or ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -56,6 +52,53 @@ def run(
     return Used(cpu=usage.ru_utime + usage.ru_stime, wall=wall, stdout=said)
 
 
+class Asked:
+    """A script of `benchmarks/scripts` in a process of its own, which answers each line with one.
+
+    Its stderr lies in `folder`.
+    """
+
+    def __init__(
+        self, script: str, *arguments: str, folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.complaints = (folder / "stderr.log").open("w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / script), *arguments],
+            env=plain_environment() | environment,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        self.greeting = self.answer()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+        self.complaints.close()
+
+    def answer(self) -> str:
+        """The next line. Raises RuntimeError with the process's stderr where it has ended."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            self.complaints.seek(0)
+            raise RuntimeError(self.complaints.read()[-2000:])
+        return line
+
+    def asked(self, what: str) -> str:
+        """The answer to a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(what + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+
 def python(
     *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Used:
@@ -63,11 +106,21 @@ def python(
     return run([sys.executable, *arguments], environment=environment, cwd=cwd)
 
 
-def hooked(trace: Path, *, steps: int | None = None) -> dict[str, str]:
+def plain_environment() -> dict[str, str]:
+    """The environment of a process that nothing records."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("REPROCHECK_", "PYTHONPATH", "PYTHONDONTWRITE"))
+    }
+    return kept | {"PYTHONPATH": str(ROOT)}
+
+
+def hooked(trace: Path, *, steps: int | None = None, level: str = "loss") -> dict[str, str]:
     """The environment of a process that records into the folder `trace`, as `reprocheck run` sets
     it.
     """
     trace.mkdir(parents=True, exist_ok=True)
-    settings = {"steps": steps, "level": "loss", "workdir": str(trace), "stop_wait": 60, "mask": {}}
+    settings = {"steps": steps, "level": level, "workdir": str(trace), "stop_wait": 60, "mask": {}}
     (trace / "recorder.json").write_text(json.dumps(settings), encoding="utf-8")
     return {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": f"{CHILD}{os.pathsep}{ROOT}"}

@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "explain",
     "load",
+    "log",
     "log_loss",
     "seed_all",
 ]
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         TransformersCallback,
     )
     from reprocheck.child.reprocheck_child.seed_all import Seeded, seed_all
-    from reprocheck.log import log_loss
+    from reprocheck.logs import log, log_loss
     from reprocheck.workflow.replay import load
 
 _SEEDING = "reprocheck.child.reprocheck_child.seed_all"
@@ -52,7 +53,8 @@ _HOMES = {
     "compare": "reprocheck.api",
     "explain": "reprocheck.api",
     "load": "reprocheck.workflow.replay",
-    "log_loss": "reprocheck.log",
+    "log": "reprocheck.logs",
+    "log_loss": "reprocheck.logs",
     "seed_all": _SEEDING,
 }
 

@@ -38,12 +38,12 @@ class Options(TypedDict, total=False):
     workdir: Literal["inplace", "copy"] | None
     output: str | Path | None
     keep: int | Literal["all"] | None
-    fail_on: Literal["checks", "any-iteration", "bitwise"] | None
+    fail_on: str | Sequence[str] | None
     python: str | Path | None
     show_output: bool | None
     jobs: int | None
     jobs_on_accelerator: bool | None
-    level: Literal["loss", "module", "op"] | None
+    level: Literal["auto", "loss", "module", "op"] | None
     draw: bool | None
     explain: bool | None
     control: str | Sequence[str] | None

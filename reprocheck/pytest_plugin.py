@@ -82,10 +82,10 @@ class Reprocheck:
             if draw is not False:
                 place = _drawn(found)
             raise AssertionError(f"{failure(found)}\nreport: {place}")
-        if found.verdict.first_divergence is not None:
-            warnings.warn(
-                f"{found.verdict.title}; fail_on='any-iteration' makes it a failure", stacklevel=2
-            )
+        if not found.verdict.plainly_passes:
+            rule = found.verdict.next_rule
+            said = f"{found.verdict.title}; fail_on={rule!r} makes it a failure"
+            warnings.warn(said, stacklevel=2)
         return found
 
     def _script(self, path: Path) -> Path:

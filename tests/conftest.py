@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import signal
@@ -30,6 +31,14 @@ hypothesis_settings.load_profile("any machine")
 # a shell started pytest in its background; what tests start must hear Ctrl-C
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests start `reprocheck` hundreds of times: where PYTHONDONTWRITEBYTECODE is set, each start
+    would compile the package again.
+    """
+    if not hasattr(config, "workerinput"):  # one process for all workers of xdist
+        compileall.compile_dir(ROOT / "reprocheck", quiet=2)
 
 
 @pytest.fixture(autouse=True)

@@ -89,7 +89,7 @@ def run(
             pair, scratch / pair.name, options, verdicts_only=verdicts_only, explain=explain
         )
         found = (
-            f" ({' + '.join(judged.bad.smallest) or 'nothing'}, {judged.bad.further_runs} further"
+            f" ({' + '.join(judged.bad.smallest) or 'nothing'}, {judged.bad.starts.further} further"
             " runs)"
             if explain
             else ""

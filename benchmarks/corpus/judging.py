@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,25 @@ from benchmarks.drawn import same_elsewhere
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Starts:
+    """How often a script was started, from the command on.
+
+    rung      until the first differing rung was known
+    found     until the search had come to its end
+    patched   with a patch, afterwards
+    """
+
+    rung: int = 0
+    found: int = 0
+    patched: int = 0
+
+    @property
+    def further(self) -> int:
+        """Starts after the first two."""
+        return max(0, self.found + self.patched - 2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +58,7 @@ class Said:
     report: Mapping[str, Any]
     stderr: str = ""
     smallest: tuple[str, ...] = ()
-    further_runs: int = 0
+    starts: Starts = field(default_factory=Starts)
     settled: bool = True
     """Whether the report is the same when it is drawn again."""
 
@@ -115,18 +134,22 @@ def ask(
     except ValueError:
         report = {"verdict": f"exit code {done.returncode}"}
     latest = workdir / "reports" / "latest"
-    said = read(report, done.stderr, _further_runs(latest))
+    said = read(report, done.stderr, starts_in(latest))
     return (
         replace(said, settled=same_elsewhere(latest.resolve())) if said.rung or said.codes else said
     )
 
 
-def _further_runs(folder: Path) -> int:
-    """The runs that were made after the first ones."""
-    return len([*folder.glob("*/run-*/trace"), *folder.glob("arms/*/run-*/trace")])
+def starts_in(folder: Path) -> Starts:
+    """The runs that lie in a report folder."""
+    rung = [*folder.glob("run-*/trace"), *folder.glob("module/run-*/trace")]
+    arms = set(folder.glob("arms/*/run-*/trace"))
+    patched = set(folder.glob("arms/*-patched/run-*/trace"))
+    found = [*rung, *folder.glob("op/run-*/trace"), *(arms - patched)]
+    return Starts(rung=len(rung), found=len(found), patched=len(patched))
 
 
-def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> Said:
+def read(report: Mapping[str, Any], stderr: str = "", starts: Starts | None = None) -> Said:
     """The facts of a report.json that the corpus has an expectation of."""
     words = report["verdict"].replace("_", " ").upper()
     ladder = report.get("ladder") or {}
@@ -147,7 +170,7 @@ def read(report: Mapping[str, Any], stderr: str = "", further_runs: int = 0) -> 
         report=report,
         stderr=stderr,
         smallest=tuple((report.get("controls") or {}).get("smallest") or ()),
-        further_runs=further_runs,
+        starts=starts or Starts(),
     )
 
 

@@ -33,9 +33,11 @@ reproducible in every bit and nothing is blamed in it.
 
 PROOFS = """\
 What `reprocheck explain` says of every pair: the smallest set of controls that makes the runs
-agree, and how many runs it took after the first two (those of the ladder included). `python -m
-benchmarks.corpus --explain` prints this part, too. A row is right where one of the expected
-controls is found alone and its cause is confirmed, and where nothing is confirmed in the twin.
+agree, and how often the script was started, from the command on: until the first differing rung
+was known, and until the cause was confirmed; further runs are all after the first two, those with
+a patch included. `python -m benchmarks.corpus --explain` prints this part, too. A row is right
+where one of the expected controls is found alone and its cause is confirmed, and where nothing is
+confirmed in the twin.
 """
 
 
@@ -52,21 +54,33 @@ def markdown(rows: Sequence[Judged], *, verdicts_only: bool = False) -> str:
 
 
 def proofs(rows: Sequence[Judged]) -> str:
-    """A second part of the page: the smallest set found for each pair, further runs and confirmed
-    cause; then the totals.
+    """A second part of the page: the smallest set found for each pair, starts and confirmed cause;
+    then the totals.
     """
-    heads = ("script", "fixed by", "smallest set", "further runs", "cause", "")
+    heads = (
+        *("script", "fixed by", "smallest set", "starts until the rung is known"),
+        *("starts until confirmed", "further runs", "cause", ""),
+    )
     lines = ["## Explained", "", PROOFS, f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     lines += [f"| {' | '.join(_proof(row))} |" for row in rows]
-    counts = [row.bad.further_runs for row in rows if row.bad.smallest]
-    found = f"Of {len(rows)} pairs {sum(not row.wrong for row in rows)} are right."
-    runs = (
-        f" Further runs where a cause was confirmed: median {median(counts):g}, at most"
-        f" {max(counts)}."
-        if counts
-        else ""
-    )
-    return "\n".join([*lines, "", found + runs]) + "\n"
+    lines += ["", f"Of {len(rows)} pairs {sum(not row.wrong for row in rows)} are right.", ""]
+    starts = [row.bad.starts for row in rows if row.bad.rung]
+    confirmed = [row.bad.starts for row in rows if is_confirmed(row)]
+    lines += _summary("starts until the rung is known", [one.rung for one in starts])
+    lines += _summary("starts until confirmed", [one.found for one in confirmed])
+    lines += _summary("further runs where confirmed", [one.further for one in confirmed])
+    return "\n".join(lines) + "\n"
+
+
+def is_confirmed(row: Judged) -> bool:
+    """Whether a cause of the script is confirmed."""
+    return row.bad.confidences[:1] == ("confirmed",)
+
+
+def _summary(name: str, counts: Sequence[int]) -> list[str]:
+    if not counts:
+        return []
+    return [f"- {name}: median {median(counts):g}, at most {max(counts)}"]
 
 
 def _proof(row: Judged) -> tuple[str, ...]:
@@ -75,7 +89,9 @@ def _proof(row: Judged) -> tuple[str, ...]:
         pair.name,
         "not asked" if pair.fixed_by is None else " or ".join(pair.fixed_by) or "none",
         " + ".join(bad.smallest) or "none",
-        str(bad.further_runs),
+        str(bad.starts.rung) if bad.rung else "",
+        str(bad.starts.found) if is_confirmed(row) else "",
+        str(bad.starts.further),
         ", ".join(_causes(bad.codes, bad.confidences)[:1]),
         "right" if not row.wrong else f"**wrong: {', '.join(row.wrong)}**",
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.evidence import Recorded, confidence
-from reprocheck.causes.fixes import fix_of
+from reprocheck.causes.fixes import advised
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.refusals import refusal
 from reprocheck.causes.suspects import Look, Suspect, suspects
@@ -32,69 +32,88 @@ def causes_of(check: Check, folder: str | Path) -> tuple[Cause, ...]:
     code = UserCode(check, Path(folder))
     frameworks = of_place(check, code)
     found: dict[str, Cause] = {}
-    for cause in (
-        _cause(check, suspect, frameworks, code) for suspect in _suspects(check, frameworks, code)
-    ):
-        found[cause.code] = _joined(found[cause.code], cause) if cause.code in found else cause
+    for suspect in _suspects(check, frameworks, code):
+        cause = _cause(check, suspect, frameworks, code)
+        if cause.code in found:
+            cause = _joined(found[cause.code], cause)
+        found[cause.code] = cause
     code.keep()
     return tuple(found.values())[:MOST]
 
 
 def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iterator[Suspect]:
-    if refused := refusal(check):
-        run, error = refused
-        shown = (Recorded(kind="error", of=error.operator or error.name),)
-        yield Suspect(
-            name=error.name, shown=shown, evidence=error.evidence(run.number), source=error.source
-        )
-    if check.ladder is None:
-        if check.state_left and check.verdict.verdict == "not_reproducible":
-            yield Suspect(
-                name="state-left",
-                evidence=(f"A later run read {check.state_left[0]}, which run 1 wrote.",),
-            )
+    yield from _of_error(check)
+    ladder = check.ladder
+    if ladder is None:
+        yield from _of_files(check)
         return
-    rung = check.ladder.first_rung
-    if rung is None:
-        if not check.ladder.came_back:
-            yield Suspect(
-                name="intermittent-difference",
-                evidence=("The runs that were recorded again agreed.",),
-            )
-            yield from by_clock(code)
+    if ladder.first_rung is None:
+        yield from _of_equal_rungs(ladder, code)
         return
-    for one in _looked_at(check.ladder, rung):
-        one = replace(one, source=code.with_text(one.source))
-        said = (one.detail,) if one.detail else ()
-        for suspect in suspects(
-            Look(check=check, ladder=check.ladder, rung=one, code=code, frameworks=frameworks)
-        ):
-            yield replace(
-                suspect, evidence=(*said, *suspect.evidence), source=suspect.source or one.source
-            )
+    for rung in _looked_at(ladder, ladder.first_rung):
+        rung = replace(rung, source=code.with_text(rung.source))
+        look = Look(check=check, ladder=ladder, rung=rung, code=code, frameworks=frameworks)
+        said = tuple(filter(None, [rung.detail]))
+        for suspect in suspects(look):
+            evidence = (*said, *suspect.evidence)
+            yield replace(suspect, evidence=evidence, source=suspect.source or rung.source)
 
 
-def _looked_at(ladder: Ladder, first: Rung) -> list[Rung]:
+def _of_error(check: Check) -> Iterator[Suspect]:
+    """The operator that a failed run was refused."""
+    refused = refusal(check)
+    if refused is None:
+        return
+    run, error = refused
+    yield Suspect(
+        name=error.name,
+        shown=(Recorded(kind="error", of=error.operator or error.name),),
+        evidence=error.evidence(run.number),
+        source=error.source,
+    )
+
+
+def _of_files(check: Check) -> Iterator[Suspect]:
+    """The files that run 1 left, where no ladder was made."""
+    if check.state_left and check.verdict.verdict == "not_reproducible":
+        said = f"A later run read {check.state_left[0]}, which run 1 wrote."
+        yield Suspect(name="state-left", evidence=(said,))
+
+
+def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
+    """What the first runs had and those that were recorded again had not."""
+    if ladder.came_back:
+        return
+    said = "The runs that were recorded again agreed."
+    yield Suspect(name="intermittent-difference", evidence=(said,))
+    yield from by_clock(code)
+
+
+def _looked_at(ladder: Ladder, first: Rung) -> Iterator[Rung]:
     """The first rung; behind what two sides were given, the first of the training; and one that
     follows from neither.
     """
-    given = isinstance(first.evidence, GivenOtherwise)
-    below = ladder.first_of_training if given else None
-    independent = ladder.rung(ladder.independent) if ladder.independent is not None else None
-    return [rung for rung in (first, below, independent) if rung is not None]
+    yield first
+    below = ladder.first_of_training
+    if isinstance(first.evidence, GivenOtherwise) and below is not None:
+        yield below
+    if ladder.independent is not None:
+        yield ladder.rung(ladder.independent)
 
 
 def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: UserCode) -> Cause:
     known = entry(suspect.name)
-    return Cause(
+    cause = Cause(
         code=known.code,
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
         evidence=suspect.evidence,
         calls=suspect.calls,
         source=code.with_text(suspect.source),
-        fix=suspect.fix or fix_of(check, known, frameworks),
     )
+    if suspect.fix:
+        return replace(cause, fix=suspect.fix, fix_from="place")
+    return advised(check, cause, frameworks)
 
 
 def _joined(first: Cause, again: Cause) -> Cause:

@@ -7,14 +7,16 @@ line comes first: see `scanned` for what the scan would change there, and `searc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from reprocheck.causes import left_state
 from reprocheck.causes.device import CPU, device_of
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.frameworks import PYTHON
-from reprocheck.causes.likely import removes
+from reprocheck.causes.likely import place_of, removes
 from reprocheck.model import Cause, Check
+from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
 from reprocheck.rules import Entry, entry
 from reprocheck.settings import controls
@@ -32,18 +34,31 @@ def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
     return known.fix_for((*_keys(frameworks, device), device))
 
 
-def after_control(check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()) -> str:
-    """The fix of a cause that a control has confirmed.
-
-    Where another control is nearer to the cause, what the catalogue advises may not help.
-    """
+def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause:
+    """A cause with the fix of its entry for this check."""
     known = entry(cause.code)
-    if cause.fix != fix_of(check, known, frameworks):
-        return cause.fix
-    unsaid = is_vague(cause) or known.name in _SEARCHES
-    if unsaid or (control in _COMPUTE and not removes(control, cause.code)):
-        return control_fix(frameworks, control, device_of(check)) or cause.fix
-    return cause.fix
+    fix_from: FixFrom = "catalogue"
+    if known.name in _OF_CHECK:
+        fix_from = "check"
+    return replace(cause, fix=fix_of(check, known, frameworks), fix_from=fix_from)
+
+
+def after_control(
+    check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()
+) -> Cause:
+    """A cause that a control has confirmed, with the control's fix where the catalogue's may not
+    help: where that looks for the cause only, another control is nearer to the cause, or the
+    generator has a seed.
+    """
+    if cause.fix_from == "place":
+        return cause
+    unsaid = is_vague(cause) or entry(cause.code).name in _SEARCHES
+    computes_otherwise = control in _COMPUTE and not removes(control, cause.code)
+    has_changing_seed = control in _GIVE_SEEDS and place_of("private-rng", cause.code) == 0
+    fix = control_fix(frameworks, control, device_of(check))
+    if fix and (unsaid or computes_otherwise or has_changing_seed):
+        return replace(cause, fix=fix, fix_from="check")
+    return cause
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:
@@ -90,6 +105,12 @@ _COMPUTE = ("deterministic", "single-thread", "no-compile", "single-worker", "la
 """Controls of how a training computes, whose own fix is the one that helps.
 
 What the other controls act on is fixed where the script draws or reads it.
+"""
+_GIVE_SEEDS = ("entropy", "clock")
+"""Controls of what a script seeds its generators with.
+
+Where one of them is needed for a cause whose nearest control gives a seed to generators without
+one, the generator has a seed, and that seed is another in each run.
 """
 _SEARCHES = ("intermittent-difference", "late-drift")
 """Those of them whose commands only look for the cause."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
-from reprocheck.model import Cause, Check
+from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.evidence import class_of
 from reprocheck.rules import entry
 
@@ -24,23 +24,26 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     """The causes of a check, an unseeded layer with the one line of the user's that makes a layer
     of its class.
     """
-    lacking = [cause for cause in check.causes if _lacks_line(cause)]
     rung = check.first_rung
-    if rung is None or not lacking:
+    if rung is None or not any(map(_lacks_line, check.causes)):
         return check.causes
     kind = class_of(rung.evidence)
     if not kind:
         return check.causes
     code = UserCode(check, folder)
-    lines = [(file, line) for file, tree in code.trees.items() for line in _calls(tree, kind)]
-    if len(set(lines)) != 1:
+    lines = {(file, line) for file, tree in code.trees.items() for line in _calls(tree, kind)}
+    if len(lines) != 1:
         return check.causes
-    source = code.line(*lines[0])
-    said = f"{source.file}:{source.line} makes the `{kind}`: no other line does."
-    found = {
-        cause: replace(cause, source=source, evidence=(*cause.evidence, said)) for cause in lacking
-    }
-    return tuple(found.get(cause, cause) for cause in check.causes)
+    source = code.line(*lines.pop())
+    said = f"{source.at} makes the `{kind}`: no other line does."
+    return tuple(_with_line(cause, source, said) for cause in check.causes)
+
+
+def _with_line(cause: Cause, source: SourceLine, said: str) -> Cause:
+    """A cause with the line, where it is one that lacks it."""
+    if not _lacks_line(cause):
+        return cause
+    return replace(cause, source=source, evidence=(*cause.evidence, said))
 
 
 def _lacks_line(cause: Cause) -> bool:

@@ -45,6 +45,8 @@ class Likely:
     open: tuple[str, ...]
     shown: tuple[str, ...]
     unseeded: tuple[str, ...]
+    anew: tuple[str, ...]
+    anew_where_shown: tuple[str, ...]
 
 
 @cache
@@ -61,6 +63,8 @@ def table() -> Likely:
         open=tuple(found["open"]),
         shown=tuple(found["shown"]),
         unseeded=tuple(found["unseeded"]),
+        anew=tuple(found["anew"]),
+        anew_where_shown=tuple(found["anew_where_shown"]),
     )
 
 
@@ -72,21 +76,32 @@ def place_of(control: str, code: str) -> int | None:
     return names.index(control)
 
 
-def confirms(control: str, code: str) -> bool:
-    """Whether runs that agree under a control confirm a cause: it can remove that very cause, and
-    not only one that leads to it.
+def confirming(code: str) -> frozenset[str]:
+    """The controls under which runs that agree confirm a cause: they can remove that very cause,
+    and not only one that leads to it.
     """
-    return place_of(control, code) is not None and control not in table().instead.get(code, ())
+    lists = table()
+    return frozenset(lists.causes.get(code, ())).difference(lists.instead.get(code, ()))
+
+
+def confirms(control: str, code: str) -> bool:
+    """Whether a control is one of them."""
+    return control in confirming(code)
+
+
+def nearest(code: str) -> str:
+    """The control that is nearest to a cause; "" where none can remove it."""
+    return next(iter(table().causes.get(code, ())), "")
 
 
 def removes(control: str, code: str) -> bool:
     """Whether a control is the one that is nearest to a cause."""
-    return place_of(control, code) == 0
+    return nearest(code) == control
 
 
 def draws(code: str) -> bool:
     """Whether a cause is a source of randomness: fixing what is drawn or read there removes it."""
-    return any(removes(control, code) for control in _OF_RANDOMNESS)
+    return nearest(code) in _OF_RANDOMNESS
 
 
 def shown_by(control: str) -> tuple[str, ...]:
@@ -94,10 +109,16 @@ def shown_by(control: str) -> tuple[str, ...]:
     return table().acts.get(control, ())
 
 
-def implied(control: str, rung: str) -> str:
-    """The cause that a control confirms where none was named that it can remove."""
+def implied(control: str, rung: str, *, draws: bool = False) -> str:
+    """The cause that a control confirms where none was named that it can remove.
+
+    `draws`: what it acted on draws random numbers.
+    """
     codes = table().implied[control]
-    return codes.get(rung, codes[""])
+    of_rung = codes.get(rung, codes[""])
+    if draws:
+        return codes.get("draws", of_rung)
+    return of_rung
 
 
 def without_effect(check: Check) -> frozenset[str]:

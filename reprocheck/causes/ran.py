@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from reprocheck.model import Check
@@ -12,22 +13,23 @@ from reprocheck.trace.reached import Ran, read_reached
 
 def by_trace(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
     """By the names of the traces of the first deeper run; those that say nothing are left out."""
-    pair = next((pair for pair in check.record.deeper if pair.level == "module"), None) or next(
-        iter(check.record.deeper), None
-    )
-    if pair is None or not pair.runs:
+    pairs = sorted(check.record.deeper, key=lambda pair: pair.level != "module")
+    runs = next((pair.runs for pair in pairs), ())
+    if not runs:
         return {}
-    paths = sorted((folder / pair.runs[0].trace).glob("*.jsonl"))
-    return {path.name: ran for path in paths if (ran := _read(path, path.stat().st_size))}
+    paths = sorted((folder / runs[0].trace).glob("*.jsonl"))
+    found = {path.name: _read(path, path.stat().st_size) for path in paths}
+    return {name: ran for name, ran in found.items() if ran}
 
 
 def imported(check: Check, folder: Path) -> tuple[str, ...]:
     """The files of the user's that these runs imported, in the order in which they did."""
-    found = [file for ran in by_trace(check, folder).values() for one in ran for file in one.files]
-    return tuple(dict.fromkeys(found))
+    ran = chain.from_iterable(by_trace(check, folder).values())
+    files = chain.from_iterable(one.files for one in ran)
+    return tuple(dict.fromkeys(files))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4096)
 def _read(path: Path, size: int) -> tuple[Ran, ...]:
     """A trace as long as it is; the drawings of one check read it again and again."""
     return read_reached(path)

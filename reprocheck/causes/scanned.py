@@ -1,148 +1,140 @@
-"""What the scan finds in the files of a check that differs, and what the recorded runs show of
-these places.
+"""Findings of the scan as causes; the lines and the fixes that they give to other causes; and which
+cause leads then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import filterfalse, islice, takewhile
+from operator import attrgetter
+from typing import Literal
 
-from reprocheck.causes.cells import joined
 from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.executed import executed
-from reprocheck.causes.fixes import fix_of
-from reprocheck.causes.likely import confirms, draws, removes, without_effect
-from reprocheck.causes.program import shown_line
-from reprocheck.causes.ran import by_trace
-from reprocheck.causes.usercode import UserCode, is_at
-from reprocheck.ladder.sources import Sources
-from reprocheck.model import RUNGS, Cause, Check, Rung, RungName
+from reprocheck.causes.fixes import advised
+from reprocheck.causes.likely import confirming, draws, nearest, without_effect
+from reprocheck.causes.usercode import is_at
+from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
-from reprocheck.scan.finding import SEVERITIES, Finding
-from reprocheck.scan.judge import where_to_read
-from reprocheck.scan.project import Module
-from reprocheck.trace.reached import Ran
 
 MOST_SUSPECTED = 3
 MOST_LINES_FIXED = 3
 """Lines that the fix of one cause changes at most."""
-_DRAWS = ("RNG state", "batch")
+_DRAWS: frozenset[RungName] = frozenset({"RNG state", "batch"})
 _OF_TRAINING = ("initial weights", "batch", "forward")
 """Rungs of which a framework that is hooked always records one."""
-
-
-def scanned(check: Check, folder: Path) -> StaticScan | None:
-    """The findings in the script and in what it imported of the user's.
-
-    None where nothing was recorded below the loss or differs.
-    """
-    rung = check.first_rung
-    if rung is None:
-        return None
-    code = UserCode(check, folder)
-    sources = code.sources
-    traces = by_trace(check, folder)
-    name = rung.recorded_at.trace if rung.recorded_at else ""
-    ran = traces.get(name) or next(iter(traces.values()), ())
-    modules, found = code.program.modules, code.program.findings
-    if not modules:
-        return None
-    if sources.notebook in modules:
-        ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
-    before = _before(rung, ran)
-    recorded = _recorded_lines(check)
-    joint = [
-        _as_recorded(_joined(one, modules, ran, before, sources), recorded)
-        for one in found
-        if one.path in modules
-    ]
-    sources.keep()
-    joint.sort(
-        key=lambda one: (
-            not one.precedes,
-            one.executed != "executed",
-            SEVERITIES.index(one.severity),
-        )
-    )
-    return StaticScan(
-        findings=tuple(joint),
-        files=len(modules),
-        lines=sum(len(module.source.lines) for module in modules.values()),
-    )
+_tells_fix = attrgetter("tells_fix")
+_patchable = attrgetter("patchable")
+_precedes = attrgetter("precedes")
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
     """The causes of a check, with the line that the scan found for one without, and those first
     that the scan adds.
 
-    It adds what it found on the way to the first difference, or in code of which that is not known,
-    and only where no cause names a line but such as say no more than that something differs. Beside
-    lines at which the scan knows of nothing it adds what it is sure of alone. A finding of the scan
-    is never more than suspected.
+    A finding of the scan is never more than suspected.
     """
-    rung = check.first_rung
-    if check.scan is None or rung is None or check.record.compared:
+    scan, rung = check.scan, check.first_rung
+    if scan is None or rung is None or check.record.compared:
         return check.causes
-    causes = tuple(
-        _with_patch(at_its_origin(_with_line(cause, check.scan), check.scan), check.scan)
-        for cause in check.causes
-    )
-    named = [
-        cause
-        for cause in causes
-        if not is_vague(cause) and (cause.confidence != "suspected" or cause.source is not None)
-    ]
-    if any(not _is_mere_hint(cause, check.scan) for cause in named):
-        return _found_lines_first(causes, check.scan)
-    fixed = without_effect(check)
-    possible = [
-        one
-        for one in (*check.scan.preceding, *_alone(check.scan))
-        if not any(removes(name, one.code) for name in fixed)
-    ]
-    fitting = [one for one in possible if _fits(one, rung)]
-    unexplained = bool(causes) and all(is_vague(cause) or cause in named for cause in causes)
-    unseen = _saw_no_training(check)
-    sources = [
-        one
-        for one in possible
-        if unexplained and (one.precedes or unseen) and _may_reach(one, rung)
-    ]
-    if named:
-        fitting = [one for one in fitting if one.precedes and one.severity == "error"]
-    found: dict[str, Cause] = {}
-    for one in (*fitting, *sources):
-        found.setdefault(one.code, cause_of(check, one))
-    added = list(found.values())[:MOST_SUSPECTED]
-    return _found_lines_first(
-        (*added, *(cause for cause in causes if cause.code not in found)), check.scan
-    )
+    placed = [_placed(cause, scan) for cause in check.causes]
+    first: dict[str, StaticFinding] = {}
+    for one in _added(check, scan, placed, rung):
+        first.setdefault(one.code, one)
+    added = [cause_of(check, one) for one in islice(first.values(), MOST_SUSPECTED)]
+    others = [cause for cause in placed if cause.code not in first]
+    return _in_order((*added, *others), scan)
 
 
 def cause_of(check: Check, one: StaticFinding) -> Cause:
     """The cause that a finding speaks for, on its line."""
     known = entry(one.name)
-    fix = _fix(one) or fix_of(check, known)
-    return Cause(
+    cause = Cause(
         code=one.code,
         title=known.title,
         confidence="suspected",
         evidence=(_said(one),),
         source=one.source,
-        fix=fix,
     )
+    return _with_fix_of(advised(check, cause), one)
+
+
+def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
+    """The causes as a search leaves them, where `controls` remove the difference: a confirmed one
+    without a line gets that which the scan knows, if one alone can be meant, and each the fix that
+    the scan has for its line.
+    """
+    scan = check.scanned
+    grave = [one for one in scan.possible if one.may_change_results]
+    removed = [one for one in grave if not confirming(one.code).isdisjoint(controls)]
+    return tuple(_with_patch(_confirmed_at(cause, scan, removed), scan) for cause in causes)
+
+
+# ------------------------------------------------------------------------------ what the scan adds
+
+_Kind = Literal["vague", "bare", "mere hint", "named"]
+"""What a cause names: `vague` says no more than that something differs, `bare` no line, a `mere
+hint` one at which the scan knows of nothing.
+"""
+
+
+def _kind(cause: Cause, scan: StaticScan) -> _Kind:
+    if is_vague(cause):
+        return "vague"
+    if _is_bare(cause, scan):
+        return "bare"
+    if _is_mere_hint(cause, scan):
+        return "mere hint"
+    return "named"
+
+
+def _added(
+    check: Check, scan: StaticScan, causes: Sequence[Cause], rung: Rung
+) -> Iterator[StaticFinding]:
+    """What the scan found on the way to the first difference, or in code of which that is not
+    known; nothing where a cause names a line.
+
+    Beside mere hints it adds what it is sure of alone.
+    """
+    kinds = {_kind(cause, scan) for cause in causes}
+    if "named" in kinds:
+        return
+    fixed = without_effect(check)
+    found = (*scan.preceding, *_alone(scan))
+    possible = [one for one in found if nearest(one.code) not in fixed]
+    fitting = [one for one in possible if _fits(one, rung)]
+    if "mere hint" in kinds:
+        in_time = filter(_precedes, fitting)
+        fitting = [one for one in in_time if one.severity == "error"]
+    yield from fitting
+    if not kinds or "bare" in kinds:
+        return
+    if not _saw_no_training(check):
+        possible = list(filter(_precedes, possible))
+    yield from (one for one in possible if _may_reach(one, rung))
+
+
+def _alone(scan: StaticScan) -> list[StaticFinding]:
+    """Of what may have run the findings that no other of their kind is beside: one line alone can
+    be meant.
+    """
+    alike = Counter(one.code for one in scan.possible)
+    alone = [one for one in scan.possible if alike[one.code] == 1]
+    return list(filterfalse(_precedes, alone))
 
 
 def _fits(one: StaticFinding, rung: Rung) -> bool:
     """Whether a finding is of the kind that shows on the first differing rung, stands on its line,
     or is an error that draws before it.
     """
-    known = entry(one.name)
-    if one.severity != "note" and (known.rung == rung.rung or is_at(one.source, rung.source)):
+    shown_on = entry(one.name).rung
+    shows = shown_on == rung.rung or is_at(one.source, rung.source)
+    if shows and one.may_change_results:
         return True
-    return one.severity == "error" and known.rung in _DRAWS and _not_below(known.rung, rung)
+    drawn_before = _DRAWS & _down_to(rung)
+    return one.severity == "error" and shown_on in drawn_before
 
 
 def _may_reach(one: StaticFinding, rung: Rung) -> bool:
@@ -153,149 +145,137 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
     weights that are built late, or numbers that a module draws as it is imported, are in none of
     their records. What a generator draws may become anything, initial weights too.
     """
-    if one.severity == "note" or is_vague(one) or rung.size == "rounding":
+    if is_vague(one) or rung.size == "rounding":
         return False
-    above = entry(one.name).rung
-    return draws(one.code) and (above == "RNG state" or _not_below(above, rung))
+    reaches = entry(one.name).rung in {"RNG state", *_down_to(rung)}
+    return reaches and draws(one.code) and one.may_change_results
 
 
 def _saw_no_training(check: Check) -> bool:
     """Whether the losses alone were recorded, as of a training without a framework: no record can
     tell which lines ran.
     """
-    rungs = check.ladder.rungs if check.ladder is not None else ()
-    return not any(rung.status != "not_recorded" for rung in rungs if rung.rung in _OF_TRAINING)
+    assert check.ladder is not None  # a rung of it differs
+    statuses = {rung.status for rung in check.ladder.rungs if rung.rung in _OF_TRAINING}
+    return statuses <= {"not_recorded"}
 
 
-def _not_below(name: RungName, rung: Rung) -> bool:
-    return RUNGS.index(name) <= RUNGS.index(rung.rung)
+def _down_to(rung: Rung) -> frozenset[RungName]:
+    """The rung, and those above it."""
+    return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 
-def _found_lines_first(causes: tuple[Cause, ...], scan: StaticScan) -> tuple[Cause, ...]:
-    """The causes with those whose line the scan found before the first that is suspected and has no
-    line.
-
-    Those whose line the runs passed before the first difference come before the first mere hint,
-    too.
-    """
-    found = [cause for cause in causes if found_by_scan(cause, scan)]
-    bare = [cause for cause in causes if cause.confidence == "suspected" and cause.source is None]
-    in_time = [cause for cause in found if _passed_in_time(cause, scan)]
-    hints = [cause for cause in causes if _is_mere_hint(cause, scan)]
-    return _led_by(in_time, hints, _led_by(found, bare, causes))
-
-
-def _led_by(
-    strong: Sequence[Cause], weak: Sequence[Cause], causes: tuple[Cause, ...]
-) -> tuple[Cause, ...]:
-    """The causes with the strong ones before the first weak one."""
-    first = next((number for number, cause in enumerate(causes) if cause in weak), len(causes))
-    before, behind = causes[:first], causes[first:]
-    return (
-        *before,
-        *(cause for cause in behind if cause in strong),
-        *(cause for cause in behind if cause not in strong),
-    )
-
-
-def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
-    """Whether a cause is suspected for a line, and the scan, which has a rule for it, finds it
-    nowhere, and nothing on that line.
-    """
-    hinted = cause.confidence == "suspected" and cause.source is not None
-    if not hinted or not entry(cause.code).scan:
-        return False
-    return not any(
-        one.code == cause.code or is_at(one.source, cause.source) for one in scan.possible
-    )
-
-
-def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
-    """Whether the scan finds more than a note at the line of a cause, and the runs passed it before
-    the first difference.
-    """
-    return found_by_scan(
-        cause,
-        replace(scan, findings=tuple(one for one in scan.preceding if one.severity != "note")),
-    )
+# ------------------------------------------------------------------------------- which cause leads
 
 
 def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
     """Whether a cause is suspected, and the scan finds the same on its line."""
     if scan is None or cause.confidence != "suspected":
         return False
-    return any(
-        one.code == cause.code and (is_at(one.source, cause.source) or cause.source == one.origin)
-        for one in scan.possible
-    )
+    return any(one.is_for(cause) for one in scan.possible)
 
 
-def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
-    """The causes as a search leaves them, where `controls` remove the difference: a confirmed one
-    without a line gets that which the scan knows, if one alone can be meant, and each the fix that
-    the scan has for its line.
+def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
+    """Whether the scan finds more than a note at the line of a cause, and the runs passed it before
+    the first difference.
     """
-    scan = check.scan
-    if scan is None:
-        return tuple(causes)
-    found = [one for one in scan.possible if one.severity != "note"]
-    removed = [one for one in found if any(confirms(name, one.code) for name in controls)]
-    return tuple(_with_patch(_confirmed_at(cause, scan, removed), scan) for cause in causes)
+    grave = [one for one in scan.preceding if one.may_change_results]
+    return found_by_scan(cause, replace(scan, findings=tuple(grave)))
+
+
+def _is_bare(cause: Cause, _: StaticScan) -> bool:
+    """Whether a cause is suspected, and for no line."""
+    return cause.confidence == "suspected" and cause.source is None
+
+
+def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
+    """Whether a cause is suspected for a line, and the scan, which has a rule for it, finds it
+    nowhere, and nothing on that line.
+    """
+    if cause.source is None or cause.confidence != "suspected":
+        return False
+    about = {cause.code, cause.at}
+    found = any(about & {one.code, one.source.at} for one in scan.possible)
+    return entry(cause.code).scan and not found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Leads:
+    """A row of the order: causes of one kind lead over the first of another kind, and over what
+    stands behind that.
+    """
+
+    strong: Callable[[Cause, StaticScan], bool]
+    weak: Callable[[Cause, StaticScan], bool]
+
+    def applied(self, causes: Sequence[Cause], scan: StaticScan) -> tuple[Cause, ...]:
+        """The causes with the strong ones before the first weak one."""
+        before = tuple(takewhile(lambda cause: not self.weak(cause, scan), causes))
+        behind = causes[len(before) :]
+        return (*before, *sorted(behind, key=lambda cause: not self.strong(cause, scan)))
+
+
+_ORDER = (
+    _Leads(strong=found_by_scan, weak=_is_bare),
+    _Leads(strong=_passed_in_time, weak=_is_mere_hint),
+)
+"""Each row is applied to what the one before it has left."""
+
+
+def _in_order(causes: tuple[Cause, ...], scan: StaticScan) -> tuple[Cause, ...]:
+    """The causes in the order in which they are told."""
+    for leads in _ORDER:
+        causes = leads.applied(causes, scan)
+    return causes
+
+
+# --------------------------------------------------------------------------------- lines and fixes
+
+
+def _placed(cause: Cause, scan: StaticScan) -> Cause:
+    """A cause with the line that the scan knows for it, and the fix for that line."""
+    own = _at_the_one(cause, _like(cause, scan))
+    return _with_patch(_at_its_origin(own, scan), scan)
 
 
 def _confirmed_at(cause: Cause, scan: StaticScan, removed: Sequence[StaticFinding]) -> Cause:
-    if cause.confidence != "confirmed" or cause.source is not None:
+    if cause.confidence != "confirmed":
         return cause
-    own = _with_line(cause, scan)
-    return own if own.source is not None else _at_the_one(cause, removed)
+    own = _at_the_one(cause, _like(cause, scan))
+    return _at_the_one(own, removed)
 
 
-def _with_line(cause: Cause, scan: StaticScan) -> Cause:
-    """A cause with the one line at which the scan found its like, where it has none: one that was
-    executed in time, or may have been.
+def _like(cause: Cause, scan: StaticScan) -> list[StaticFinding]:
+    """Where the scan finds the same as a cause: in lines that were executed in time, else in those
+    that may have been.
     """
-    if cause.source is not None:
-        return cause
     like = [one for one in scan.possible if one.code == cause.code]
-    return _at_the_one(cause, [one for one in like if one.precedes] or like)
-
-
-def _alone(scan: StaticScan) -> list[StaticFinding]:
-    """Of what may have run the findings that no other of their kind is beside: one line alone can
-    be meant.
-    """
-    found = [one for one in scan.possible if not one.precedes]
-    codes = [one.code for one in scan.possible]
-    return [one for one in found if codes.count(one.code) == 1]
+    return list(filter(_precedes, like)) or like
 
 
 def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """A cause with the line and the fix of a finding, where there is one line alone."""
-    lines = {(one.source.file, one.source.line) for one in found}
-    if len(lines) != 1:
+    """A cause with the line and the fix of a finding, where it has no line and they name one line
+    alone.
+    """
+    lines = {one.source.at for one in found}
+    if cause.source is not None or len(lines) != 1:
         return cause
-    one = found[0]
-    return replace(
-        cause, source=one.source, fix=_fix(one) or cause.fix, evidence=(*cause.evidence, _said(one))
-    )
+    return _at(cause, found[0], found[0].source, _said(found[0]))
 
 
-def at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
+def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
     """A cause that stands where a number is set as a seed, with the line that makes the number."""
-    if cause.source is None:
-        return cause
-    made = [one for one in scan.possible if one.origin]
-    found = [one for one in made if any(is_at(line, cause.source) for line in one.used)]
+    found = [one for one in scan.possible if cause.at in one.seeds_at]
     if len(found) != 1:
         return cause
-    one = found[0]
-    said = (
-        f"The scan: the number that {cause.source.file}:{cause.source.line} sets as a seed is made"
-        " in this line."
-    )
-    return replace(
-        cause, source=one.origin, fix=_fix(one) or cause.fix, evidence=(*cause.evidence, said)
-    )
+    said = f"The scan: the number that {cause.at} sets as a seed is made in this line."
+    return _at(cause, found[0], found[0].changed, said)
+
+
+def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
+    """A cause with a line and the fix of a finding, and what speaks for them."""
+    placed = replace(cause, source=line, evidence=(*cause.evidence, said))
+    return _with_fix_of(placed, one)
 
 
 def _said(one: StaticFinding) -> str:
@@ -305,11 +285,6 @@ def _said(one: StaticFinding) -> str:
     return f"The scan: {one.message}. {ran}"
 
 
-def _fix(one: StaticFinding) -> str:
-    """What the finding says of its own line; "" where that is no more than where to read."""
-    return "" if one.fix == where_to_read(one.code) else one.fix
-
-
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     """A cause with what the scan would change as the fix: in its line, else in the few others where
     it finds the same cause.
@@ -317,92 +292,37 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     What the scan says of the line where it cannot change it is still nearer than what the catalogue
     has for every program.
     """
-    told = [one for one in scan.findings if _fix(one)]
-    fixed = [one for one in told if one.patchable]
-    here = [one for one in fixed if is_at(one.origin or one.source, cause.source)]
-    same = next((one for one in here if one.code == cause.code), None) or next(iter(here), None)
-    if same is not None:
-        return replace(cause, fix=same.fix)
-    if not _is_general(cause):
+    told = list(filter(_tells_fix, scan.findings))
+    patched = list(filter(_patchable, told))
+    here = [one for one in patched if one.changed.at == cause.at]
+    if here:
+        return _with_fix_of(cause, min(here, key=lambda one: one.code != cause.code))
+    if cause.fix_from != "catalogue":
         return cause
-    by_hand = next(
-        (one for one in told if one.code == cause.code and is_at(one.source, cause.source)), None
-    )
-    if by_hand is not None:
-        return replace(cause, fix=by_hand.fix)
-    elsewhere = [one for one in fixed if one.code == cause.code and one.precedes]
-    lines = [f"{one.source.file}:{one.source.line}: {one.fix}" for one in elsewhere]
-    if cause.source is None or not 0 < len(lines) <= MOST_LINES_FIXED:
+    place = (cause.code, cause.at)
+    by_hand = [one for one in told if (one.code, one.source.at) == place]
+    if by_hand:
+        return _with_fix_of(cause, by_hand[0])
+    in_time = filter(_precedes, patched)
+    return _fixed_elsewhere(cause, [one for one in in_time if one.code == cause.code])
+
+
+def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
+    """A cause with the fix of other lines, where it has a line and these are few.
+
+    Where it is one line, that leads, and no longer one that only fits: the user is to change it.
+    """
+    few = range(1, MOST_LINES_FIXED + 1)
+    if cause.source is None or len(found) not in few:
         return cause
-    return replace(cause, fix="\n".join(lines))
+    if len(found) == 1 and cause.confidence != "observed":
+        return _at(cause, found[0], found[0].source, _said(found[0]))
+    lines = [f"{one.source.at}: {one.fix}" for one in found]
+    return replace(cause, fix="\n".join(lines), fix_from="place")
 
 
-def _is_general(cause: Cause) -> bool:
-    """Whether the fix of a cause is one that the catalogue has for every program."""
-    known = entry(cause.code)
-    return cause.fix in (known.fix, *known.fixes.values())
-
-
-def _before(rung: Rung, ran: Sequence[Ran]) -> int | None:
-    """The offset in the trace by which the first difference was recorded; None where the trace does
-    not show it.
-    """
-    if rung.recorded_at and rung.recorded_at.trace:
-        return rung.recorded_at.at
-    if rung.rung != "later":
-        return None
-    return max((one.at for one in ran), default=None)
-
-
-def _recorded_lines(check: Check) -> frozenset[tuple[str, int]]:
-    """The lines of facts that lead to the first difference: that of its rung, and those of the
-    causes that were observed.
-    """
-    observed = [cause for cause in check.causes if cause.confidence == "observed"]
-    lines = [one.source for one in (*observed, check.first_rung) if one]
-    return frozenset((line.file, line.line) for line in lines if line)
-
-
-def _as_recorded(one: StaticFinding, recorded: frozenset[tuple[str, int]]) -> StaticFinding:
-    """A finding on a line that a recorded fact names, or that gives such a line its seed: it was
-    executed, whatever else was seen of it.
-    """
-    lines = {(line.file, line.line) for line in (one.source, *one.used)}
-    if one.executed == "executed" or not lines & recorded:
-        return one
-    return replace(one, executed="executed", precedes=True)
-
-
-def _joined(
-    one: Finding,
-    modules: Mapping[str, Module],
-    ran: Sequence[Ran],
-    before: int | None,
-    sources: Sources,
-) -> StaticFinding:
-    module = modules[one.path]
-    script = one.path in (sources.script, sources.notebook)
-    offset = len(module.source.line(one.joined_line)[: one.column - 1].encode())
-    state, at = executed(module.tree, one.path, one.joined_line, ran, script=script, offset=offset)
-    used = [
-        (file, line)
-        for file, _, line in (
-            row.rpartition(":") for row in one.evidence.get("used", "").splitlines()
-        )
-    ]
-    made = one.evidence.get("made", "").partition(":")[0]
-    return StaticFinding(
-        code=one.code,
-        name=one.name,
-        severity=one.severity,
-        message=one.message,
-        source=shown_line(module, one.joined_line, sources),
-        fix=one.fix,
-        patchable=one.patchable,
-        executed=state,
-        precedes=None if at is None or before is None else at <= before,
-        origin=shown_line(module, int(made), sources) if made else None,
-        used=tuple(
-            shown_line(modules[file], int(line), sources) for file, line in used if file in modules
-        ),
-    )
+def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
+    """A cause with what a finding says to do; with its own where that is only where to read it."""
+    if not one.tells_fix:
+        return cause
+    return replace(cause, fix=one.fix, fix_from=one.fix_from)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from reprocheck.causes.imports import bound_to, modules, places
 from reprocheck.causes.program import Program, program_of, shown_line
 from reprocheck.causes.ran import imported
 from reprocheck.ladder.sources import Sources, close
-from reprocheck.model import Check, SourceLine
+from reprocheck.model import Check, Ladder, SourceLine
 
 MOST_FILES = 40
+_FAR = 1 << 30
+"""How far lines of other files are."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 WIDER = {
     "monotonic": frozenset({"clock"}),
     "monotonic elapsed": frozenset({"elapsed"}),
@@ -51,12 +56,8 @@ class UserCode:
 
     def __init__(self, check: Check, folder: Path) -> None:
         self.sources = Sources(check, folder)
-        named = [
-            rung.source.file for rung in (check.ladder.rungs if check.ladder else ()) if rung.source
-        ]
-        self._named = tuple(dict.fromkeys(named))
+        self._named = _named_by(check.ladder)
         self._recorded = imported(check, folder)
-        self._trees: dict[str, ast.Module | None] = {}
 
     @cached_property
     def program(self) -> Program:
@@ -85,19 +86,16 @@ class UserCode:
         """The first hint of the first of these kinds; with `near` the one in that file whose line
         is nearest.
         """
-        for kind in kinds:
-            found = [hint for hint in self.hints if hint.is_of(kind)]
-            if found:
-                return min(found, key=lambda hint: _distance(hint.source, near))
-        return None
+        by_kind = ([hint for hint in self.hints if hint.is_of(kind)] for kind in kinds)
+        found = next(filter(None, by_kind), [])
+        return min(found, key=lambda hint: _distance(hint.source, near), default=None)
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
         """A hint of these kinds on that very line or next to it, where a statement of several lines
         begins or ends.
         """
-        near = [
-            hint for hint in self.hints if hint.is_of(*kinds) and _distance(hint.source, line) <= 1
-        ]
+        fitting = [hint for hint in self.hints if hint.is_of(*kinds)]
+        near = [hint for hint in fitting if _distance(hint.source, line) <= 1]
         return min(near, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
@@ -106,23 +104,22 @@ class UserCode:
         """
         if line is None:
             return None
-        on_line = [hint for hint in self.hints if is_at(hint.source, line)]
-        found = (*on_line, *self._that_feed(line))
+        found = self._that_feed(line)
         return next((hint for hint in found if hint.is_of(*kinds)), None)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """The hints in the function around a line: those first that feed the line."""
-        tree = self._files.get(line.file) if line is not None else None
-        if line is None or tree is None:
+        if line is None or line.file not in self._files:
             return ()
-        lines = _function(tree, line.line)
+        lines = _function(self._files[line.file], line.line)
         here = [hint for hint in self.hints if hint.source.file == line.file]
+        fed = filter(here.__contains__, self._that_feed(line))
         inside = [hint for hint in here if hint.source.line in lines]
-        fed = [hint for hint in self._that_feed(line) if hint in here]
-        on_line = [hint for hint in here if is_at(hint.source, line)]
-        return tuple(dict.fromkeys((*on_line, *fed, *inside)))
+        return tuple(dict.fromkeys((*fed, *inside)))
 
     def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
+        """The hints on a line, and on those that make what it reads, the nearest first."""
+        yield from (hint for hint in self.hints if is_at(hint.source, line))
         for node in self.program.feeding(line):
             yield from (hint for hint in self.hints if hint.node == node)
 
@@ -134,15 +131,14 @@ class UserCode:
             for file, tree in self._files.items()
             for line in _assignments(tree, name)
         ]
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        return found[0]
 
     def defines(self, name: str) -> bool:
         """Whether a class of that name is the user's own."""
-        return any(
-            isinstance(node, ast.ClassDef) and node.name == name
-            for tree in self._files.values()
-            for node in ast.walk(tree)
-        )
+        nodes = chain.from_iterable(map(ast.walk, self._files.values()))
+        return any(isinstance(node, ast.ClassDef) and node.name == name for node in nodes)
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
         """A line with its text, where that is known."""
@@ -161,12 +157,8 @@ class UserCode:
     @cached_property
     def imports(self) -> frozenset[str]:
         """The packages that the files import, by their first names."""
-        return frozenset(
-            name.partition(".")[0]
-            for tree in self._files.values()
-            for level, name in modules(tree)
-            if not level
-        )
+        found = chain.from_iterable(map(modules, self._files.values()))
+        return frozenset(name.partition(".")[0] for level, name in found if not level)
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
@@ -177,7 +169,7 @@ class UserCode:
         for tree in self._files.values():
             packages = bound_to(tree)
             names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-            counts.update(packages[name] for name in names if name in packages)
+            counts.update(filter(None, map(packages.get, names)))
         return counts
 
     @property
@@ -197,38 +189,37 @@ class UserCode:
         """
         found: dict[str, ast.Module] = {}
         seen: set[str] = set()
-        waiting = [
-            *self._named,
-            *([self.sources.script] if self.sources.script else []),
-            *self.sources.cells,
-            *self._recorded,
-        ]
+        begin = (*self._named, self.sources.script, *self.sources.cells, *self._recorded)
+        waiting = deque(filter(None, begin))
         while waiting and len(seen) < MOST_FILES:
-            name = waiting.pop(0)
-            if name in seen or (text := self.sources.text(name)) is None:
+            name = waiting.popleft()
+            text = self.sources.text(name)
+            if text is None or name in seen:
                 continue
             seen.add(name)
-            if (tree := _parsed(text)) is not None:
-                found[name] = tree
-                waiting += self._imported(tree, name)
+            with suppress(SyntaxError, ValueError, RecursionError):
+                found[name] = ast.parse(text)
+            if name in found:
+                waiting += self._imported(found[name], name)
         return found
 
     def _imported(self, tree: ast.Module, name: str) -> Iterator[str]:
         """The files of the user's that this one imports."""
         program = self.sources.script or name
         for level, module in dict.fromkeys(modules(tree)):
-            # a checkout of it may lie above the script
-            if not level and module.partition(".")[0] == OWN:
-                continue
-            for files in places(level, module, name, program):
-                found = [file for file in files if self.sources.has(file)]
-                yield from found
-                if found:
-                    break
+            by_folder = map(self._that_exist, places(level, module, name, program))
+            yield from next(filter(None, by_folder), ())
+
+    def _that_exist(self, files: Iterable[str]) -> list[str]:
+        return list(filter(self.sources.has, files))
 
 
-OWN = "reprocheck"
-"""The package that a script imports to say its losses, and that is not the user's."""
+def _named_by(ladder: Ladder | None) -> tuple[str, ...]:
+    """The files that a ladder names, in its order."""
+    if ladder is None:
+        return ()
+    sources = filter(None, (rung.source for rung in ladder.rungs))
+    return tuple(dict.fromkeys(source.file for source in sources))
 
 
 def keep_sources(check: Check, folder: Path) -> None:
@@ -241,37 +232,35 @@ def keep_sources(check: Check, folder: Path) -> None:
     close(folder)
 
 
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
 def is_at(one: SourceLine, other: SourceLine | None) -> bool:
     """Whether two lines are the same, whatever text is known of them."""
     return other is not None and (one.file, one.line) == (other.file, other.line)
 
 
 def _distance(line: SourceLine, near: SourceLine | None) -> int:
-    return abs(line.line - near.line) if near and line.file == near.file else 1 << 30
+    if near is None or line.file != near.file:
+        return _FAR
+    return abs(line.line - near.line)
 
 
 def _assignments(tree: ast.AST, name: str) -> Iterator[int]:
     """The lines that give a variable, or an attribute of that name, a value."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(ast.unparse(target).rpartition(".")[2] == name for target in targets):
-                yield node.lineno
+        match node:
+            case ast.Assign(targets=targets, lineno=line) if name in map(_last_name, targets):
+                yield line
+            case ast.AnnAssign(target=target, lineno=line) if name == _last_name(target):
+                yield line
+
+
+def _last_name(target: ast.expr) -> str:
+    """`weight` of `self.layer.weight`."""
+    return ast.unparse(target).rpartition(".")[2]
 
 
 def _function(tree: ast.Module, line: int) -> range:
     """The lines of the innermost function around a line; none where it stands in no function."""
-    around = [
-        range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+    around = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in functions]
     holding = [lines for lines in around if line in lines]
     return max(holding, key=lambda lines: lines.start, default=range(0))

@@ -116,6 +116,9 @@ def _names(pointer: Path, folder: Path) -> bool:
         return False
 
 
+_FOR_THIS_SHELL = ("--install-completion", "--show-completion")
+
+
 def invoke(words: list[str]) -> int:
     """Runs a command line and returns its exit code.
 
@@ -127,6 +130,14 @@ def invoke(words: list[str]) -> int:
         code = app(args=words, prog_name="reprocheck", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except OSError:
+        # What typer raises where none of the programs above this one is a shell that it knows.
+        if set(words[:1]).isdisjoint(_FOR_THIS_SHELL):
+            raise
+        raise UsageError(
+            "The shell that reprocheck was started from is not known.",
+            "Type the command in bash, zsh, fish or PowerShell.",
+        ) from None
     except Exception as error:
         if not isinstance(error, _PARSE_ERROR):
             raise

@@ -25,7 +25,7 @@ from reprocheck.cli.sentences import (
     tail,
     tail_title,
 )
-from reprocheck.report import compared, controls, repair, text, why, words
+from reprocheck.report import compared, controls, repair, series, text, why, words
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -96,10 +96,7 @@ def shown(check: Check, console: Console) -> bool:
     """Whether a check is told in this form: where there is more to say than that the runs agree,
     unless all of it is asked for.
     """
-    verdict = check.verdict
-    passes = verdict.verdict == "reproducible" and verdict.exit_code == 0
-    simply_passes = passes and verdict.first_divergence is None
-    return not simply_passes and not console.verbose
+    return not check.verdict.plainly_passes and not console.verbose
 
 
 def print_brief(check: Check, console: Console) -> None:
@@ -166,6 +163,8 @@ def _found(check: Check, out: Stream) -> Iterator[Part]:
     losses = _losses(check)
     if losses:
         yield _labelled(out, "losses", losses)
+    if check.verdict.differing_series:
+        yield _labelled(out, "series", ": ".join(series.summary(check)))
     where = _where(check)
     if where:
         yield _row(out, "where", where)

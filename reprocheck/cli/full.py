@@ -21,7 +21,7 @@ from reprocheck.cli.sentences import (
     tail_title,
 )
 from reprocheck.model import Check, Comparison
-from reprocheck.report import compared, files, text, why, words
+from reprocheck.report import compared, files, series, text, why, words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -146,6 +146,8 @@ def _facts(check: Check) -> list[tuple[str, str]]:
     if verdict.comparisons:
         facts.append(("bitwise", ": ".join(words.bitwise(check))))
         facts.append(("first divergence", ": ".join(words.divergence(check))))
+    if verdict.series:
+        facts.append(("series", ": ".join(series.summary(check))))
     if verdict.verdict in ("reproducible", "not_reproducible"):
         facts.append(("sample", compared.statement(check)))
     return [(label, sentence) for label, sentence in facts if sentence]

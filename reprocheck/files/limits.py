@@ -74,14 +74,14 @@ def too_large(path: Path) -> str:
     )
 
 
-def open_limited(path: Path) -> BinaryIO:
+def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
     """Opens a file of a recording: a regular one, no larger than its kind may be.
 
     Raises OSError.
     """
     if why := too_large(path):
         raise OSError(errno.EFBIG, why)
-    return open_regular(path)
+    return open_regular(path, buffer=buffer)
 
 
 def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:

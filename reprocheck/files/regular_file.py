@@ -15,8 +15,8 @@ class NotRegularError(OSError):
     """A folder, pipe, socket or device stands where a file is to be read."""
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Opens a regular file for reading.
+def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
+    """Opens a regular file for reading; `buffer`: bytes that are read at once.
 
     NotRegularError where it is none, OSError where it cannot be opened.
     """
@@ -24,4 +24,4 @@ def open_regular(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotRegularError(errno.EINVAL, "It is no regular file", str(path))
-    return open(descriptor, "rb")  # noqa: PTH123 - a descriptor has no path
+    return open(descriptor, "rb", buffering=buffer)  # noqa: PTH123 - a descriptor has no path

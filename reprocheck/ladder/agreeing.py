@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 
-from reprocheck.ladder import generators
-from reprocheck.ladder.compiled import shown_by
+from reprocheck.ladder.kept import Kept
 from reprocheck.ladder.rank import Rank
 from reprocheck.ladder.sentences import agreeing as in_words
-from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
 
@@ -19,75 +18,66 @@ BY_RECORD: Mapping[bool, RungStatus] = {True: "equal", False: "not_recorded"}
 
 def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
     """A rung on which no rank has a difference."""
+    kept = [rank.kept for rank in ranks]
     if name == "RNG state":
-        return _states(ranks)
+        return _states(kept, _drawn_for_weights(ranks))
     if name == "initial weights":
-        return _weights(ranks)
-    return _compared(name, ranks)
+        return _weights(kept)
+    return _compared(name, kept)
 
 
-def _compared(name: RungName, ranks: Sequence[Rank]) -> Rung:
+def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
     """Equal, if anything of it was recorded."""
-    if any(name in rank.pair.recorded for rank in ranks):
+    if any(name in one.recorded for one in kept):
         return Rung(rung=name, status="equal")
-    return Rung(rung=name, status="not_recorded", detail=_why_not(name, ranks))
+    return Rung(rung=name, status="not_recorded", detail=_why_not(name, kept))
 
 
-def _weights(ranks: Sequence[Rank]) -> Rung:
+def _weights(kept: Sequence[Kept]) -> Rung:
     """The initial weights, which are not all known where one was not seen before its first
     update.
     """
-    compared = _compared("initial weights", ranks)
-    unseen = dict.fromkeys(chain.from_iterable(unseen_weights(rank.pair) for rank in ranks))
+    compared = _compared("initial weights", kept)
+    unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
     if not unseen:
         return compared
     others_agree = compared.status == "equal"
     detail = in_words.unseen_weights(list(unseen), others_agree=others_agree)
-    why = _why_not("initial weights", ranks)
+    why = _why_not("initial weights", kept)
     return Rung(rung="initial weights", status="not_recorded", detail=why or detail)
 
 
-def _why_not(name: RungName, ranks: Sequence[Rank]) -> str:
+def _why_not(name: RungName, kept: Sequence[Kept]) -> str:
     """Why nothing of a rung could be compared, as far as that is known."""
-    if name == "reduced gradient" and len(ranks) == 1:
+    if (name, len(kept)) == ("reduced gradient", 1):
         return in_words.ONE_RANK
-    incomparable = next((rank.pair for rank in ranks if rank.pair.incomparable), None)
-    if incomparable is not None:
-        return in_words.incomparable(incomparable)
+    algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
+    if algorithms is not None:
+        return in_words.incomparable(algorithms)
     if name != "forward":
         return ""
-    hidden = filter(None, (shown_by(rank.pair) for rank in ranks))
-    return next(map(in_words.compiled, hidden), "")
+    shown = filter(None, map(attrgetter("shows_forward"), kept))
+    return next(map(in_words.compiled, shown), "")
 
 
-def _states(ranks: Sequence[Rank]) -> Rung:
-    """The rung of the generators, where nothing draws from one whose state differs."""
-    pairs = [rank.pair for rank in ranks]
-    if not any(map(generators.recorded, pairs)):
+def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
+    """The rung of the generators, where nothing draws from one whose state differs; `for_weights`:
+    those that stood otherwise when weights were made.
+    """
+    if not any(map(attrgetter("states"), kept)):
         return Rung(rung="RNG state", status="not_recorded")
-    hidden = sorted(set(chain.from_iterable(map(unequal_at_the_start, pairs))))
+    hidden = sorted(set(chain.from_iterable(one.unequal_at_the_start for one in kept)))
     if hidden:
         detail = in_words.unknown_draws(hidden)
         return Rung(rung="RNG state", status="not_recorded", detail=detail)
-    last = max(pair.last for pair in pairs)
-    unused = sorted(
-        set(chain.from_iterable(generators.unused(rank.pair, _end(rank, last)) for rank in ranks))
-    )
-    said = (in_words.unequal_at_weights(_drawn_for_weights(ranks)), in_words.unused(unused))
+    unused = sorted(set(chain.from_iterable(one.unused for one in kept)))
+    said = (in_words.unequal_at_weights(for_weights), in_words.unused(unused))
     return Rung(
         rung="RNG state",
         status="equal",
         detail=" ".join(filter(None, said)),
         unused_generators=tuple(unused),
     )
-
-
-def _end(rank: Rank, last: int) -> int:
-    """The step up to which a rank shows that its generators agree."""
-    first = rank.first
-    if first is None or first.number < 0:
-        return last
-    return first.number
 
 
 def _drawn_for_weights(ranks: Sequence[Rank]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby, repeat
 from typing import NamedTuple
@@ -61,6 +61,11 @@ class Step(NamedTuple):
         return tuple(filter(None, (self.first, self.second)))
 
 
+def of_run_1(steps: Iterable[Step]) -> list[Seen]:
+    """The facts of run 1."""
+    return [step.first for step in steps if step.first is not None]
+
+
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where
     nothing moved.
@@ -74,11 +79,11 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
     for a, b in pairs:
         if (a, b) in taken:
             continue
-        moved = b == _ALONE and a in partner
-        one, other = ones[a], others[partner[a] if moved else b]
+        # what moved stands alone in both
+        one, other = ones[a], others[partner.get(a, b)]
         seen = one or other
         assert seen is not None
-        steps.append(Step(len(steps), one, other, seen, moved))
+        steps.append(Step(len(steps), one, other, seen, moved=a in partner))
     return tuple(steps)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from reprocheck.ladder import compare, words
 from reprocheck.ladder.align import Step
@@ -149,18 +149,19 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
     return _said(pair, difference, said, evidence)
 
 
-def across_ranks(first: Finding, pairs: Sequence[Pair]) -> Finding:
-    """What the ranks say together of a reduction: replicas hold one gradient after it, unless
-    something changes it on a rank alone.
+def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]]) -> Finding:
+    """What the ranks, of which there are several, say together of a reduction: replicas hold one
+    gradient after it, unless something changes it on a rank alone. `of_place` gives the traces of
+    each rank of one place, up to the end of an iteration.
 
     Where weights are sharded, every rank holds another part, and nothing is said.
     """
     if not isinstance(first.evidence, ReducedDiffers) or first.iteration is None:
         return first
-    if not first.evidence.local_equal or first.culprit is None or len(pairs) < 2:
+    if not first.evidence.local_equal or first.culprit is None:
         return first
-    weights = _on_each(pairs, "weights", first.place, None)
-    reduced = _on_each(pairs, "reduced", first.place, first.iteration)
+    pairs = of_place(first.place, first.iteration)
+    weights, reduced = _on_each(pairs, first.place, first.iteration)
     replicas = all(map(_is_one, weights))
     recorded = "" not in chain(*weights, *reduced)
     if not replicas or not recorded:
@@ -183,15 +184,23 @@ def _is_one(hashes: Sequence[str]) -> bool:
     return len(set(hashes)) == 1
 
 
-def _on_each(
-    pairs: Sequence[Pair], kind: str, place: str, iteration: int | None
-) -> tuple[list[str], list[str]]:
-    """The hashes of a fact (the first, or that of an iteration) on all ranks, of run 1 and of run
-    2; empty where a rank has none.
-    """
-    facts = (_first_of(pair, kind, place, iteration) for pair in pairs)
-    first, second = zip(*facts, strict=True)
-    return list(map(_hash_of, first)), list(map(_hash_of, second))
+_OfRuns: TypeAlias = tuple[list[str], list[str]]
+"""The hashes of a fact on all ranks, of run 1 and of run 2; "" where a rank has none."""
+
+
+def _on_each(pairs: Iterable[Pair], place: str, iteration: int) -> tuple[_OfRuns, _OfRuns]:
+    """Of a weight its first values, and its gradient as it was reduced in an iteration."""
+    weights: _OfRuns = [], []
+    reduced: _OfRuns = [], []
+    for pair in pairs:
+        _add(weights, _first_of(pair, "weights", place, None))
+        _add(reduced, _first_of(pair, "reduced", place, iteration))
+    return weights, reduced
+
+
+def _add(hashes: _OfRuns, facts: tuple[Seen | None, Seen | None]) -> None:
+    for of_run, seen in zip(hashes, facts, strict=True):
+        of_run.append(compare.first_output(seen).hash)
 
 
 def _first_of(
@@ -201,13 +210,6 @@ def _first_of(
         if iteration in (None, step.seen.iteration):
             return step.first, step.second
     return None, None
-
-
-def _hash_of(seen: Seen | None) -> str:
-    """The hash of the first tensor of a fact; "" where there is none."""
-    if seen is None or not seen.outputs:
-        return ""
-    return seen.outputs[0][1].hash
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse
+from operator import attrgetter
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
@@ -26,8 +27,10 @@ class _Loader:
     """The first difference: of a batch, or of an order of samples."""
     content: Difference
     """The first batch of its that differs; the first difference itself where none does."""
-    epoch: tuple[Seen, Seen] | None
-    """The order of samples that was said last before the difference, in both runs."""
+    epoch: tuple[Seen, Seen]
+    """The order of samples that was said last before the difference, in both runs; facts that say
+    nothing where there is none.
+    """
     batches: Sequence[tuple[Seen, Seen]]
     """All its batches that both runs have."""
 
@@ -50,7 +53,7 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         subset=change.built and _unequal_subsets(loader.epoch),
         worker=worker,
         worker_seeds={name: (one.first, one.second) for name, one in own_seeds.items()},
-        seed_line=next((one.line for one in own_seeds.values()), ""),
+        seed_line=next(map(attrgetter("line"), own_seeds.values()), ""),
         private_generators=_private(loader.epoch),
         seeded=tuple(sorted(seedings(pair, number))),
         drawn_before_seed=early,
@@ -82,7 +85,7 @@ def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
         difference=difference,
         content=next(own, difference),
         # the nearest that both runs have
-        epoch=next(filter(None, epochs), None),
+        epoch=next(filter(None, epochs), compare.NO_FACTS),
         batches=list(filter(None, batches)),
     )
 
@@ -91,20 +94,17 @@ def _change(loader: _Loader) -> BatchDiffers:
     """What is not the same about the samples, by the first that shows it."""
     if loader.difference.structural:
         return BatchDiffers()
-    if loader.epoch is not None:
-        a, b = loader.epoch
-        if _told_apart(a.held, b.held):
-            return _by_held(a, b)
-        is_whole = not (a.cut or b.cut)
-        if is_whole and a.indices != b.indices:
-            return _by_epoch(a, b, of_subset=_unequal_subsets(loader.epoch))
+    a, b = loader.epoch
+    if _told_apart(a.held, b.held):
+        return _by_held(a, b)
+    is_cut = a.cut or b.cut
+    if a.indices != b.indices and not is_cut:
+        return _by_epoch(a, b, of_subset=_unequal_subsets(loader.epoch))
     return _by_content(loader)
 
 
-def _unequal_subsets(epoch: tuple[Seen, Seen] | None) -> bool:
+def _unequal_subsets(epoch: tuple[Seen, Seen]) -> bool:
     """Whether both runs say which samples a subset takes, and not the same."""
-    if epoch is None:
-        return False
     a, b = epoch
     return _told_apart(a.subset, b.subset)
 
@@ -145,7 +145,7 @@ def _by_content(loader: _Loader) -> BatchDiffers:
     change = _by_all_batches(loader.batches)
     if change is not None:
         return change
-    one, other = a.samples or (), b.samples or ()
+    one, other = content.samples
     sizes = {len(one), len(other)}
     # without hashes of samples their number is not known
     hashed = 0 not in sizes
@@ -216,12 +216,10 @@ def _hashable(value: object) -> Hashable:
     return repr(value)
 
 
-def _private(epoch: tuple[Seen, Seen] | None) -> tuple[str, ...]:
+def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
     """The generators of the loader's own whose states were not the same when the epoch began, by
     where they hang.
     """
-    if epoch is None:
-        return ()
     a, b = (seen.private for seen in epoch)
     # a text where they could not be read
     if isinstance(a, str) or isinstance(b, str):

@@ -4,31 +4,26 @@ and losses behind their last iteration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
+from operator import attrgetter
 
 from reprocheck.ladder.agreeing import BY_RECORD
-from reprocheck.ladder.drift import classes
-from reprocheck.ladder.given import of_the_user
+from reprocheck.ladder.drift import classes, of_libraries
+from reprocheck.ladder.given import rank_by_rank
 from reprocheck.ladder.sentences import given as in_words
 from reprocheck.ladder.sentences import ladder as of_ladder
-from reprocheck.model import Check, DeeperPair, Drift, EnvironmentDifference, LossSeries, Rung
+from reprocheck.model import Check, DeeperPair, Drift, LossSeries, Rung
 
 
 def environment(check: Check) -> Rung:
     """What of the environment is not the same in run 2, or else in a later run."""
-    of_libraries = [
-        one
-        for one in check.environment_differences
-        if not of_the_user(one.key, one.reference, one.value)
-    ]
-    of_run_2 = [one for one in of_libraries if one.run == 2]
-    different: Sequence[EnvironmentDifference] = of_run_2 or of_libraries
+    differences = of_libraries(check.environment_differences)
+    different = [one for one in differences if one.run == 2] or differences
     if check.record.compared:
         acting = filter(_acts, classes(different))
         different = list(chain.from_iterable(group.differences for group in acting))
     if not different:
-        known = any(run.environment for run in check.runs)
+        known = any(map(attrgetter("environment"), check.runs))
         return Rung(rung="environment", status=BY_RECORD[known])
     return Rung(
         rung="environment",
@@ -50,7 +45,7 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
     pairs = _losses_of_both(check)
     recorded = any(min(len(one), len(other)) > deeper.iterations for one, other in pairs)
     found = [_unequal(one, other, deeper.iterations + 1) for one, other in pairs]
-    unequal = min((iteration for iteration in found if iteration is not None), default=None)
+    unequal = min(filter(None, found), default=None)
     if unequal is None:
         return Rung(rung="later", status=BY_RECORD[recorded])
     detail = of_ladder.later(unequal)
@@ -61,11 +56,10 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
 
 def _losses_of_both(check: Check) -> list[tuple[LossSeries, LossSeries]]:
     """The losses of runs 1 and 2, rank by rank."""
-    runs = [{trace.rank: trace.losses for trace in run.traces} for run in check.runs[:2]]
-    if len(runs) < 2:
+    if len(check.runs) < 2:
         return []
-    one, other = runs
-    return [(losses, other[rank]) for rank, losses in one.items() if rank in other]
+    traces = rank_by_rank(*check.runs[:2])
+    return [(trace.losses, other.losses) for trace, other in traces]
 
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:

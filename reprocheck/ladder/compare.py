@@ -17,7 +17,10 @@ from reprocheck.trace.deep import DeepTrace, Leaf, Leaves, Seen
 
 _NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
 """How a trace writes the floats that JSON does not know."""
+_NO_LEAF = Leaf()
 _NOTHING = Seen(kind="")
+NO_FACTS = (_NOTHING, _NOTHING)
+"""Stands for a fact that not both runs have: nothing of it differs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,9 +67,13 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
     """Whether any leaf of the two could be compared."""
-    others = dict(b)
-    common = [(leaf, others[path]) for path, leaf in a if path in others and leaf.known]
-    return any(equal(one, other, algorithms) is not None for one, other in common)
+    ones, others = dict(a), dict(b)
+    common = ones.keys() & others.keys()
+    return any(
+        equal(ones[path], others[path], algorithms) is not None
+        for path in common
+        if ones[path].known
+    )
 
 
 def inputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
@@ -96,13 +103,20 @@ def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[
 
 
 def _facts(step: Step) -> tuple[Seen, Seen]:
-    """The fact in both runs; what only one of them has, is compared with nothing."""
-    return step.facts or (_NOTHING, _NOTHING)
+    """The fact in both runs; of what only one of them has, nothing is compared."""
+    return step.facts or NO_FACTS
 
 
 def leaf(leaves: Leaves, path: str) -> Leaf | None:
     """The leaf at a path."""
-    return next((leaf for name, leaf in leaves if name == path), None)
+    return dict(leaves).get(path)
+
+
+def first_output(seen: Seen | None) -> Leaf:
+    """The first leaf that came out of a fact; one that says nothing where none did."""
+    if seen is None or not seen.outputs:
+        return _NO_LEAF
+    return seen.outputs[0][1]
 
 
 def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:

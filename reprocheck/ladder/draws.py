@@ -4,11 +4,11 @@ gets something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.align import Step
+from reprocheck.ladder.align import Step, of_run_1
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.generators import DRAWERS, LOOKS, finding_of, unequal_states
 from reprocheck.ladder.pair import Difference, Pair, is_inside
@@ -124,7 +124,7 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
     end = next(looks, pair.last)
     states: dict[str, set[str]] = {}
     moved: set[str] = set()
-    for seen in _with_states(pair.up_to(end, *_WITH_STATES)):
+    for seen in of_run_1(pair.up_to(end, *_WITH_STATES)):
         if seen.kind == "seed":
             states.pop(seen.place, None)
             continue
@@ -140,22 +140,15 @@ def _moved_around(pair: Pair, number: int) -> set[str]:
     """Generators that stand elsewhere, in run 1, where they are seen next after a step than where
     they were seen last before it.
     """
-    position = pair.position(number)
     before: dict[str, str] = {}
-    for seen in _with_states(pair.steps[:position]):
+    for seen in of_run_1(pair.up_to(number - 1, *_WITH_STATES)):
         before |= {**seen.before, **seen.after}
         if seen.kind == "seed":
             before.pop(seen.place, None)
     after: dict[str, str] = {}
-    behind = _with_states(pair.steps[position:])
+    behind = of_run_1(pair.after(number - 1, *_WITH_STATES))
     for seen in reversed(behind):
         after |= seen.before
     # where a generator that is seeded behind the step stood before, is not looked at
     seeded = {seen.place for seen in behind if seen.kind == "seed"}
     return set(compare.unequal_states(after, before)) - seeded
-
-
-def _with_states(steps: Iterable[Step]) -> list[Seen]:
-    """The facts of run 1 that hold states of generators."""
-    facts = filter(None, (step.first for step in steps))
-    return [seen for seen in facts if seen.kind in _WITH_STATES]

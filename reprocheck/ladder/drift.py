@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from reprocheck.ladder import words
 from reprocheck.ladder.given import of_the_user
@@ -24,14 +25,18 @@ def between(check: Check) -> Between:
     return replace(known, sentence=_sentence(check, drift, known.noise), drift=drift)
 
 
+def of_libraries(differences: Sequence[EnvironmentDifference]) -> list[EnvironmentDifference]:
+    """The differences but for those in variables that the user's own script alone reads."""
+    return [one for one in differences if not of_the_user(one.key, one.reference, one.value)]
+
+
 def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
     """The differences by class, in the order of the table; what both sides have comes before what
     one lacks, packages last.
     """
     found: dict[str, list[EnvironmentDifference]] = defaultdict(list)
-    for one in sorted(differences, key=_weight):
-        if not of_the_user(one.key, one.reference, one.value):
-            found[drift_class(one.key).name].append(one)
+    for one in sorted(of_libraries(differences), key=_weight):
+        found[drift_class(one.key).name].append(one)
     return tuple(
         Drift(
             name=one.name,
@@ -61,10 +66,11 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     equal = check.verdict.bitwise.equal
     if equal is None:
         return "No losses were compared, so drift cannot be judged."
-    if equal and acting:
-        return f"Both sides agree in every bit, although they differ in {what}."
+    although = ""
+    if acting:
+        although = f", although they differ in {what}"
     if equal:
-        return "Both sides agree in every bit."
+        return f"Both sides agree in every bit{although}."
     noisy = _noisy(check, noise)
     if noisy:
         return noisy
@@ -72,7 +78,7 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     if not acting:
         agree = "The sides agree in all of the environment that affects numbers"
         return f"{known}{agree}: {_REST[bool(known)]}."
-    if "anything" in {one.expects for one in acting}:
+    if "anything" in map(attrgetter("expects"), acting):
         return (
             f"{known}The sides differ in {what}, which can cause any difference; the ladder shows"
             " where it begins."
@@ -95,8 +101,8 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str:
     loud = [one for one in noise if one.equal is False]
     if not loud:
         return ""
-    most = max(one.largest or 0.0 for one in loud)
-    names = words.listed([_name(check, one.side) for one in loud])
+    most = max(filter(None, map(attrgetter("largest"), loud)), default=0.0)
+    names = words.listed([check.record.compared[one.side - 1].name for one in loud])
     own = f"Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss"
     row = check.verdict.largest
     if row is None or row.max_difference is None:
@@ -117,13 +123,6 @@ def _quiet(noise: Sequence[Noise]) -> str:
     if len(runs) != 2:
         return ""
     return f"From run to run each side agrees in every bit ({words.listed(runs)} runs). "
-
-
-def _name(check: Check, side: int) -> str:
-    sides = check.record.compared
-    if side > len(sides):
-        return f"side {side}"
-    return sides[side - 1].name
 
 
 def _rounding(check: Check) -> bool:

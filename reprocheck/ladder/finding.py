@@ -104,7 +104,7 @@ def found(
         head=said.head,
         size=measured.size,
         relative_difference=measured.relative,
-        source=source(line),
+        source=SourceLine.of(line),
         evidence=evidence,
         measured=measured.of,
         operations=tuple(named),
@@ -120,21 +120,13 @@ def step_number(pair: Pair, finding: Finding) -> int:
     return next(steps, finding.number)
 
 
-def source(line: str) -> SourceLine | None:
-    """`file:line` as the model has it."""
-    file, _, number = line.rpartition(":")
-    if not file or not number.isdigit():
-        return None
-    return SourceLine(file=file, line=int(number))
-
-
 _INPUTS, _OUTPUTS = 0, 1
 """The sides of a fact: what went in, what came out."""
 
 
 def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Measure:
     """Size and kind of the first leaf that differs, among what came out or what went in."""
-    side = _INPUTS if inputs else _OUTPUTS
+    side = {True: _INPUTS, False: _OUTPUTS}[inputs]
     paths = (difference.inputs, difference.outputs)[side]
     facts = difference.step.facts
     if not paths or facts is None:

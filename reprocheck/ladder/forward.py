@@ -4,6 +4,7 @@ return.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from reprocheck.ladder import compare, generators
@@ -26,16 +27,14 @@ from reprocheck.trace.deep import Leaf, Seen
 
 _LABELS = ("target", "targets", "label", "labels")
 _INTEGERS = ("int", "uint", "bool")
-_LOSS_CLASSES = frozenset({"CrossEntropy", "SoftmaxCrossEntropyWithLogits"})
-_LOSS_ENDS = ("Loss", "Criterion")
+_LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogits")
 """Classes of losses, by name: those of MindSpore do not all end as the others do."""
 
 
 def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first call of a module to return with a difference: the innermost one."""
     difference = differences[0]
-    unequal = difference.inputs or difference.outputs
-    if difference.structural or (difference.step.moved and not unequal):
+    if difference.structural:
         return structure(pair, difference)
     if not difference.inputs:
         return _own(pair, difference)
@@ -113,10 +112,9 @@ def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
     """The nearest call or batch before a call, outside of `around`, that agrees."""
     # no place begins with a dot: around the model itself, which has no path, every call counts
     inside = f"{around.place}."
-    for before in pair.before_in_iteration(step, "call", "batch"):
-        if pair.agrees(before) and not before.seen.place.startswith(inside):
-            return before.seen
-    return None
+    before = filter(pair.agrees, pair.before_in_iteration(step, "call", "batch"))
+    outside = (one.seen for one in before if not one.seen.place.startswith(inside))
+    return next(outside, None)
 
 
 def _shared(before: Seen | None, after: Seen) -> str:
@@ -141,7 +139,7 @@ def _is_loss(pair: Pair, step: Step) -> bool:
     if compare.returned(before).isdisjoint(compare.hashes(seen.inputs)):
         return False
     roots = compare.returned(root.seen for root in pair.after_in_iteration(step, "root"))
-    called_a_loss = seen.class_.endswith(_LOSS_ENDS) or seen.class_ in _LOSS_CLASSES
+    called_a_loss = _LOSS.fullmatch(seen.class_) is not None
     return called_a_loss or scalars[0].hash in roots
 
 
@@ -182,15 +180,14 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     difference = _entering(first, differences)
     seen = difference.seen
     last, agreed = _last_seen(pair, first.step), _agreed(pair)
-    only_labels, operations = False, [seen.place]
-    if seen.kind != "between":
-        operations = []
-    if operations and difference.inputs:
+    said = in_words.loss(seen.iteration, _unseen(pair), last=last, agreed=agreed)
+    only_labels, operations = False, []
+    # an operation before the loss is recorded by its inputs, a loss by what comes out
+    if seen.kind == "between":
         names = _label_names(difference)
         only_labels = bool(names) or not _is_number(difference)
+        operations = [seen.place]
         said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=agreed)
-    else:
-        said = in_words.loss(seen.iteration, _unseen(pair), last=last, agreed=agreed)
     return found(
         pair,
         first.step,
@@ -207,10 +204,11 @@ def _entering(first: Difference, differences: Sequence[Difference]) -> Differenc
     """What goes into the loss, labels before all else; the first difference where it is the loss
     itself.
     """
-    near = [one for one in differences if one.seen.iteration == first.seen.iteration]
-    entering = [one for one in near if one.seen.kind == "between" and not one.structural]
-    labels = [one for one in entering if _label_names(one)]
-    return next(iter([*labels, *entering]), first)
+    wanted = ("between", first.seen.iteration, False)
+    entering = [
+        one for one in differences if (one.seen.kind, one.seen.iteration, one.structural) == wanted
+    ]
+    return min(entering, key=lambda one: not _label_names(one), default=first)
 
 
 def _unseen(pair: Pair) -> Unseen:
@@ -245,7 +243,7 @@ def _label_names(difference: Difference) -> list[str]:
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:
-    """What only one run does, or what both do in another order."""
+    """What only one run does."""
     return found(
         pair,
         difference.step,

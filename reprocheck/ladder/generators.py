@@ -29,17 +29,13 @@ def drawn(pair: Pair, end: int) -> Finding | None:
     from that.
     """
     drawers = list(pair.up_to(end, *DRAWERS))
-    loader = next((step.seen.place for step in drawers if _ends_at_loader(step, end)), None)
+    at_end = {step.seen.place for step in drawers if step.number == end}
     for step in drawers:
         names = compare.states(step)
-        of_other_loader = step.seen.kind in LOADS and step.seen.place != loader
+        of_other_loader = step.seen.kind in LOADS and step.seen.place not in at_end
         if names and not of_other_loader:
             return finding_of(pair, step, names)
     return None
-
-
-def _ends_at_loader(step: Step, end: int) -> bool:
-    return step.number == end and step.seen.kind in LOADS
 
 
 def unequal_states(pair: Pair, end: int) -> list[str]:
@@ -86,10 +82,9 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
 
 def _agreed(pair: Pair, step: Step, names: Sequence[str]) -> Seen | None:
     """The last fact before a step at which the states of generators still agreed."""
-    for before in pair.before(step.number, "rng", *DRAWERS):
-        if before.facts is not None and _agree(*before.facts, names):
-            return before.first
-    return None
+    before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
+    of_both = filter(None, before)
+    return next((first for first, second in of_both if _agree(first, second, names)), None)
 
 
 def _agree(first: Seen, second: Seen, names: Sequence[str]) -> bool:
@@ -97,4 +92,5 @@ def _agree(first: Seen, second: Seen, names: Sequence[str]) -> bool:
     a, b = first.after, second.after
     if first.kind == "rng":
         a, b = first.before, second.before
-    return all(name in a and a[name] == b.get(name) for name in names)
+    agreeing = dict(a.items() & b.items())
+    return agreeing.keys() >= set(names)

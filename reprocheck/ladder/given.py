@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, zip_longest
+from itertools import chain, dropwhile, filterfalse, zip_longest
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
 from reprocheck.model import Check, InputFile, Process, Run, Trace
@@ -17,14 +17,45 @@ VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""
 
 _PARTS = frozenset(
-    {"port", "endpoint", "rdzv", "addr", "pid", "fd", "handle", "socket", "tmp", "tmpdir", "nonce"}
+    {
+        "port",
+        "endpoint",
+        "rdzv",
+        "addr",
+        "pid",
+        "fd",
+        "handle",
+        "socket",
+        "tmp",
+        "tmpdir",
+        "nonce",
+    }
 )
-_NAMES = frozenset({"rank", "local_rank", "node_rank", "host", "run_id", "multiprocessing_fork"})
+_NAMES = frozenset(
+    {
+        "rank",
+        "local_rank",
+        "node_rank",
+        "host",
+        "run_id",
+        "multiprocessing_fork",
+    }
+)
 """Parts of the names of arguments, and whole names, that differ from start to start by their nature
 and lead nowhere into a training.
 """
 _CALLS = frozenset(
-    {"name", "tag", "tags", "note", "notes", "comment", "timestamp", "title", "label"}
+    {
+        "name",
+        "tag",
+        "tags",
+        "note",
+        "notes",
+        "comment",
+        "timestamp",
+        "title",
+        "label",
+    }
 )
 _OF_RUNS = frozenset(
     {
@@ -43,7 +74,17 @@ _OF_RUNS = frozenset(
         "start",
     }
 )
-_PLACES = frozenset({"dir", "directory", "path", "folder", "file", "root", "prefix"})
+_PLACES = frozenset(
+    {
+        "dir",
+        "directory",
+        "path",
+        "folder",
+        "file",
+        "root",
+        "prefix",
+    }
+)
 _OF_RESULTS = frozenset(
     {
         "output",
@@ -60,9 +101,26 @@ _OF_RESULTS = frozenset(
         "artifacts",
     }
 )
-_RESULTS = frozenset({"output", "out", "o", "outdir", "savedir", "logdir", "logfile", "outfile"})
-"""Parts of the names of what says how a run is called, and where its results go: `--run-name`,
-`--output-dir`, `--tag`, `--logdir`.
+_RESULTS = frozenset(
+    {
+        "output",
+        "out",
+        "o",
+        "outdir",
+        "savedir",
+        "logdir",
+        "logfile",
+        "outfile",
+    }
+)
+_NAMING = _CALLS | _RESULTS
+"""Whole names of what says how a run is called, and where its results go: `--tag`, `--logdir`."""
+_NAMING_BEHIND: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(_CALLS, _OF_RUNS),
+    **dict.fromkeys(_PLACES, _OF_RESULTS),
+}
+"""The last part of such a name -> the parts of which one stands before it: `--run-name`,
+`--output-dir`.
 """
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/", "/run/")
 _SPAWNED = (
@@ -124,9 +182,10 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
         return ()
     first, second = check.runs[:2]
     read = list(_files(first, second))
-    if below not in _OF_FILES:
-        read = [one for one in read if not one.made]
-    read = [one for one in read if not one.made or one.name != loaded]
+    left_out = {one.name for one in read if one.made}
+    if below in _OF_FILES:
+        left_out &= {loaded}
+    read = [one for one in read if one.name not in left_out]
     at_start = list(given_at_start(first, second))
     # two machines: each has variables of its own, which no training reads
     if check.record.compared:
@@ -166,11 +225,12 @@ def made_by_each_run(check: Check, path: str) -> bool:
 
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
     """Rank by rank; each difference once."""
-    for trace, other in _rank_by_rank(first, second):
-        yield from _unequal_words(_words(first, trace), _words(second, other))
+    for trace, other in rank_by_rank(first, second):
+        unequal = _unequal_words(_words(first, trace), _words(second, other))
+        yield from filterfalse(_is_harmless, unequal)
 
 
-def _rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
+def rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
     """The traces of the ranks that both runs have."""
     others = {trace.rank: trace for trace in second.traces}
     return ((trace, others[trace.rank]) for trace in first.traces if trace.rank in others)
@@ -187,8 +247,7 @@ def _words(run: Run, trace: Trace) -> list[str]:
         process = by_pid.pop(process.ppid)
     if _is_spawned(process):
         return []
-    words = [_plain(run, word) for word in process.argv[1:]]
-    return words[_program(words) :]
+    return [_plain(run, word) for word in _behind_program(process.argv[1:])]
 
 
 def _plain(run: Run, word: str) -> str:
@@ -206,33 +265,36 @@ def _is_spawned(process: Process) -> bool:
     return any(text in words for text in _SPAWNED)
 
 
-def _program(words: Sequence[str]) -> int:
-    """Where the arguments of the program begin: behind the script, or the module of -m."""
-    plain = (at for at, word in enumerate(words) if word == "-m" or not word.startswith("-"))
-    first = next(plain, None)
-    if first is None:
-        return len(words)
-    behind = words[first + 1 :]
-    if words[first] == "-m" and behind:
-        return first + 2 + _OWN.get(behind[0], 0)
-    return first + 1
+def _behind_program(words: Sequence[str]) -> list[str]:
+    """The arguments of the program: what stands behind the script, or behind the module of -m."""
+    started = list(dropwhile(_is_option, words))
+    own = 1
+    if started[:1] == ["-m"]:
+        module = "".join(started[1:2])
+        own = 2 + _OWN.get(module, 0)
+    return started[own:]
+
+
+def _is_option(word: str) -> bool:
+    """Whether a word is an option of the interpreter, which stands before the program."""
+    return word.startswith("-") and word != "-m"
 
 
 def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
     before = ""
     for number, (word, another) in enumerate(zip_longest(one, other), start=1):
-        if word is None or another is None:
-            yield Given(kind="argument", name=f"{BY_NUMBER}{number}", first=word, second=another)
-            continue
         if word != another:
             name, first, second = _named(before, word, another, number)
-            if not _is_harmless(name, first, second):
-                yield Given(kind="argument", name=name, first=first, second=second)
+            yield Given(kind="argument", name=name, first=first, second=second)
         before = word
 
 
-def _named(before: str, word: str, another: str, number: int) -> tuple[str, str, str]:
+def _named(
+    before: str, word: str | None, another: str | None, number: int
+) -> tuple[str, str | None, str | None]:
     """(name, values) of an argument: `--seed 3`, `--seed=3`, `seed=3`, or the word at a place."""
+    if word is None or another is None:
+        return f"{BY_NUMBER}{number}", word, another
     key, sign, value = word.partition("=")
     other_key, other_sign, other_value = another.partition("=")
     if sign and (key, sign) == (other_key, other_sign):
@@ -243,19 +305,22 @@ def _named(before: str, word: str, another: str, number: int) -> tuple[str, str,
     return f"{BY_NUMBER}{number}", word, another
 
 
-def _is_harmless(name: str, first: str, second: str) -> bool:
-    parts = _parts(name)
+def _is_harmless(argument: Given) -> bool:
+    parts = _parts(argument.name)
     of_launchers = "_".join(parts) in _NAMES or not _PARTS.isdisjoint(parts)
-    temporary = first.startswith(_TEMPORARY) and second.startswith(_TEMPORARY)
+    # one that a run was not given at all is no path
+    values = map(str, (argument.first, argument.second))
+    temporary = all(value.startswith(_TEMPORARY) for value in values)
     return of_launchers or temporary
 
 
 def _names_the_run(name: str) -> bool:
     *before, last = _parts(name)
-    if last in _CALLS:
-        return not before or not _OF_RUNS.isdisjoint(before)
-    of_results = last in _PLACES and not _OF_RESULTS.isdisjoint(before)
-    return of_results or "_".join([*before, last]) in _RESULTS
+    whole = "_".join([*before, last])
+    if whole in _NAMING:
+        return True
+    stand_before = _NAMING_BEHIND.get(last, frozenset())
+    return not stand_before.isdisjoint(before)
 
 
 def _parts(name: str) -> list[str]:
@@ -268,7 +333,7 @@ def _parts(name: str) -> list[str]:
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
     """Environment variables that hold numbers, rank by rank."""
-    for trace, other in _rank_by_rank(first, second):
+    for trace, other in rank_by_rank(first, second):
         # where one has none, the environment was not recorded
         if trace.environment and other.environment:
             yield from _unequal_variables(trace.environment, other.environment)
@@ -277,14 +342,13 @@ def _variables(first: Run, second: Run) -> Iterator[Given]:
 def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:
     for key in sorted(one.keys() | other.keys()):
         first, second = one.get(key), other.get(key)
-        if first == second or not of_the_user(key, first, second):
-            continue
-        yield Given(
-            kind="variable",
-            name=key.removeprefix(VARIABLE),
-            first=_text(first),
-            second=_text(second),
-        )
+        if first != second and of_the_user(key, first, second):
+            yield Given(
+                kind="variable",
+                name=key.removeprefix(VARIABLE),
+                first=_text(first),
+                second=_text(second),
+            )
 
 
 def _text(value: object) -> str | None:
@@ -322,9 +386,9 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
 
 def _said(file: InputFile, other: InputFile) -> str:
     """What tells a file from the other: its size, else its hash and the time of its last change."""
-    if file.size != other.size:
-        return f"{file.size:,} bytes"
     said = f"{file.size:,} bytes"
+    if file.size != other.size:
+        return said
     if file.hash:
         said += f", hash {file.hash[:8]}"
     if file.time:

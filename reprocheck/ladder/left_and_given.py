@@ -5,12 +5,13 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 
 from reprocheck.ladder.finding import Finding, step_number
 from reprocheck.ladder.given import Given, given_otherwise, made_by_each_run
 from reprocheck.ladder.own_words import of_found_state
 from reprocheck.ladder.pair import Pair
-from reprocheck.ladder.rank import Rank
 from reprocheck.ladder.sentences import given as in_words
 from reprocheck.model import Check, Rung, SourceDifference
 from reprocheck.model.evidence import (
@@ -22,9 +23,12 @@ from reprocheck.model.evidence import (
 )
 
 
-def files_and_arguments(check: Check, first: Finding | None, lead: Rank | None) -> Rung:
+def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
     """What run 1 left and run 2 read before the first difference, else what the runs were given."""
-    evidence = first.evidence if first is not None else None
+    evidence: Evidence | None = None
+    below = ""
+    if first is not None:
+        evidence, below = first.evidence, first.rung
     anew = _written_anew(check, evidence)
     left = [path for path in check.state_left if path != anew]
     in_time = [path for path in left if _in_time(path, first, lead)]
@@ -41,10 +45,11 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Rank | None) 
             detail=in_words.left_behind(paths, of_found_state(check)),
             evidence=LeftBehind(),
         )
-    given = _given_otherwise(check, first)
+    given = _given_otherwise(check, below, loaded_file(evidence))
     if given is not None:
         return given
-    detail = in_words.left_without_effect([path for path in in_time if path in alike], left)
+    # run 1 itself read the same from all that are in time
+    detail = in_words.left_without_effect(in_time, left)
     return Rung(rung="files and arguments", status="equal", detail=detail)
 
 
@@ -55,7 +60,7 @@ def _explained_otherwise(evidence: Evidence | None) -> bool:
     not move.
     """
     generators = generators_of(evidence)
-    only_keys = all(one.key for one in generators.drawn)
+    only_keys = all(map(attrgetter("key"), generators.drawn))
     return bool(generators.drawn) and (only_keys or not generators.seeded_equally)
 
 
@@ -69,21 +74,18 @@ def _written_anew(check: Check, evidence: Evidence | None) -> str:
     return loaded
 
 
-def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
+def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
     """That the runs had other arguments, or read files that were not the same; of two recordings,
-    that they ran other code.
+    that they ran other code. See `given_otherwise` for `below` and `loaded`.
     """
     code: Sequence[SourceDifference] = ()
     if check.between is not None:
         code = check.between.other_code
-    below, loaded = "", ""
-    if first is not None:
-        below, loaded = first.rung, loaded_file(first.evidence)
     others = given_otherwise(check, below, loaded)
-    if not code and not others:
+    names = [*map(attrgetter("file"), code), *map(attrgetter("name"), others)]
+    if not names:
         return None
-    names = [*(one.file for one in code), *(one.name for one in others)]
-    changed = [pair.first for one in code for pair in one.changed]
+    changed = map(attrgetter("first"), chain.from_iterable(one.changed for one in code))
     return Rung(
         rung="files and arguments",
         status="differs",
@@ -97,21 +99,21 @@ def _given_otherwise(check: Check, first: Finding | None) -> Rung | None:
 def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> GivenOtherwise:
     if code:
         return GivenOtherwise(kind="source")
-    only_names = all(one.names_the_run for one in others)
+    only_names = all(map(attrgetter("names_the_run"), others))
     return GivenOtherwise(kind=others[0].kind, names_the_run=only_names)
 
 
-def _in_time(path: str, first: Finding | None, lead: Rank | None) -> bool:
+def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
     """Whether run 2 opened a file before the first difference.
 
     Where the deeper runs do not show when, it is taken to have.
     """
     if first is None or lead is None:
         return True
-    opened = lead.pair.second.opened
+    opened = lead.second.opened
     positions = (one.position for one in opened if (one.path, one.mode) == (path, "r"))
     # by the first time that it was opened
-    return next(positions, 0) <= _reached(lead.pair, first)
+    return next(positions, 0) <= _reached(lead, first)
 
 
 def _reached(pair: Pair, first: Finding) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
-from reprocheck.ladder.finding import source
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings
 from reprocheck.ladder.sentences import operators as in_words
@@ -14,7 +13,14 @@ from reprocheck.ladder.sentences.operators import UnequalInput
 from reprocheck.model import SourceLine
 from reprocheck.model.evidence import Generators, OperatorDiffers
 
-_ALLOCATES = ("empty", "new_empty", "resize", "_resize_output", "all_gather_copy_in")
+_ALLOCATES = (
+    "empty",
+    "new_empty",
+    "resize",
+    "_resize_output",
+    # of FSDP: the other ranks fill their parts of it when they are gathered
+    "all_gather_copy_in",
+)
 """How operators begin that return memory of which a part is filled later, by others."""
 _COLLECTIVES = "c10d."
 """How collectives begin: what they return is filled while they are under way."""
@@ -42,6 +48,7 @@ class Operator:
 
     detail: str
     culprit: str | None
+    iteration: int
     tells: bool = True
     """Whether it says more than that something not recorded made the difference."""
     source: SourceLine | None = None
@@ -102,8 +109,9 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     return Operator(
         detail=said.detail,
         culprit=said.culprit,
+        iteration=seen.iteration,
         tells=unequal is None or unequal.values is not None,
-        source=source(seen.line),
+        source=SourceLine.of(seen.line),
         evidence=evidence,
         node=seen.node,
         generators=drawn,
@@ -140,7 +148,8 @@ def _alone(step: Step) -> Operator:
     return Operator(
         detail=said.detail,
         culprit=said.culprit,
-        source=source(step.seen.line),
+        iteration=step.seen.iteration,
+        source=SourceLine.of(step.seen.line),
         evidence=OperatorDiffers(name=step.seen.place, only_in_one_run=True),
     )
 

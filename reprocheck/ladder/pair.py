@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -59,6 +59,14 @@ class Difference:
         return self.step.seen
 
     @property
+    def samples(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The hashes of the samples of a batch in both runs; none where they are not known."""
+        if self.step.facts is None:
+            return (), ()
+        first, second = self.step.facts
+        return first.samples or (), second.samples or ()
+
+    @property
     def structural(self) -> bool:
         """Whether only one run has it."""
         return not self.step.both
@@ -67,8 +75,17 @@ class Difference:
 class Pair:
     """Two traces of one rank, aligned."""
 
-    def __init__(self, first: DeepTrace, second: DeepTrace, *, ranks: int = 1) -> None:
+    def __init__(
+        self,
+        first: DeepTrace,
+        second: DeepTrace,
+        *,
+        ranks: int = 1,
+        known_weights: Set[str] = frozenset(),
+    ) -> None:
         self.first, self.second, self.ranks = first, second, ranks
+        self.known_weights = known_weights
+        """Those whose first values were recorded, although their facts may not be here."""
         self.algorithms: Algorithms = compare.algorithms(first, second)
         sides = [first.seen, second.seen]
         if self.incomparable:
@@ -90,11 +107,12 @@ class Pair:
     @cached_property
     def recorded(self) -> frozenset[RungName]:
         """Rungs of which something could be compared."""
-        steps_of: dict[RungName | None, list[Step]] = defaultdict(list)
-        for step in self.steps:
+        steps_of: dict[RungName, list[Step]] = defaultdict(list)
+        for step in self.of_kind(*RUNG_OF):
             steps_of[self.rung_of(step)].append(step)
-        comparable = (rung for rung, steps in steps_of.items() if any(map(self.comparable, steps)))
-        return frozenset(rung for rung in comparable if rung is not None)
+        return frozenset(
+            rung for rung, steps in steps_of.items() if any(map(self.comparable, steps))
+        )
 
     @cached_property
     def incomparable(self) -> bool:
@@ -102,18 +120,20 @@ class Pair:
         algorithms = {self.first.algorithm, self.second.algorithm}
         return len(algorithms - {""}) > 1
 
-    def rung_of(self, step: Step) -> RungName | None:
-        """The rung of a fact. One rank reduces nothing: what changes its gradient before the update
-        belongs to the gradient.
+    def rung_of(self, step: Step) -> RungName:
+        """The rung of a fact that stands on one.
+
+        One rank reduces nothing: what changes its gradient before the update belongs to the
+        gradient.
         """
-        rung = RUNG_OF.get(step.seen.kind)
+        rung = RUNG_OF[step.seen.kind]
         if rung == "reduced gradient" and self.ranks < 2:
             return "gradient"
         return rung
 
     def of_kind(self, *kinds: str) -> list[Step]:
         """All facts of these kinds, in order."""
-        return [step for step in self.steps if step.seen.kind in kinds]
+        return list(_of_kinds(self.steps, kinds))
 
     def at(self, place: str, *kinds: str) -> list[Step]:
         """All facts of these kinds that one place has, in order."""
@@ -125,39 +145,27 @@ class Pair:
 
     def before(self, number: int, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds before a step, the nearest first."""
-        position = self.position(number)
-        return (step for step in reversed(self.steps[:position]) if step.seen.kind in kinds)
+        return _of_kinds(reversed(self.steps[: self.position(number)]), kinds)
 
     def after(self, number: int, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds after a step, in order."""
-        position = self.position(number)
-        return (
-            step
-            for step in self.steps[position:]
-            if step.number > number and step.seen.kind in kinds
-        )
+        return _of_kinds(self.steps[self.position(number + 1) :], kinds)
 
     def up_to(self, number: int, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds up to a step, itself included, in order."""
-        steps = self.steps[: self.position(number + 1)]
-        return (step for step in steps if step.seen.kind in kinds)
+        return _of_kinds(self.steps[: self.position(number + 1)], kinds)
 
     def before_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds before a step in its own iteration, the nearest first."""
-        iteration = step.seen.iteration
-        before = self.before(step.number, *kinds)
-        return (one for one in before if one.seen.iteration == iteration)
+        return _of_iteration(self.before(step.number, *kinds), step.seen.iteration)
 
     def after_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
         """The facts of these kinds after a step in its own iteration, in order."""
-        iteration = step.seen.iteration
-        after = self.after(step.number, *kinds)
-        return (one for one in after if one.seen.iteration == iteration)
+        return _of_iteration(self.after(step.number, *kinds), step.seen.iteration)
 
     def calls(self, iteration: int) -> list[Seen]:
         """The calls of modules in an iteration, in the order in which they return."""
-        calls = (step.seen for step in self.of_kind("call"))
-        return [seen for seen in calls if seen.iteration == iteration]
+        return [step.seen for step in _of_iteration(self.of_kind("call"), iteration)]
 
     def position(self, number: int) -> int:
         """Index of the first step that is not before step `number`."""
@@ -195,15 +203,11 @@ class Pair:
         return by_outputs or compare.known(a.inputs, b.inputs, self.algorithms)
 
     def _differences(self) -> Iterator[Difference]:
-        end = self._end()
-        for step in self.steps:
-            rung = self.rung_of(step)
-            if rung is None or step.number > end:
-                continue
+        for step in self.up_to(self._end(), *RUNG_OF):
             inputs = compare.inputs(step, self.algorithms)
             outputs = compare.outputs(step, self.algorithms)
-            differs = inputs or outputs or self._other_samples(step)
-            if differs or not step.both:
+            if any((inputs, outputs, self._other_samples(step), not step.both)):
+                rung = self.rung_of(step)
                 yield Difference(step=step, rung=rung, inputs=inputs, outputs=outputs)
 
     def _end(self) -> int:
@@ -212,13 +216,15 @@ class Pair:
         That says something only where the other one came to its own end.
         """
         last = max((step.number for step in self.steps if step.both), default=-1)
-        rest = next((step for step in self.steps if step.number > last), None)
-        if rest is None:
+        rest = self.steps[self.position(last + 1) :]
+        if not rest:
             return last
         shorter = self.second
-        if rest.first is None:
+        if rest[0].first is None:
             shorter = self.first
-        return rest.number if shorter.ended else last
+        if not shorter.ended:
+            return last
+        return rest[0].number
 
     def _other_samples(self, step: Step) -> bool:
         """Whether a loader gives its samples otherwise, although the batch may agree in every
@@ -242,6 +248,14 @@ def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:
         msgspec.structs.replace(one, before={}, after={}, subset="", held="", bag="")
         for one in seen
     )
+
+
+def _of_kinds(steps: Iterable[Step], kinds: Container[str]) -> Iterator[Step]:
+    return (step for step in steps if step.seen.kind in kinds)
+
+
+def _of_iteration(steps: Iterable[Step], iteration: int) -> Iterator[Step]:
+    return (step for step in steps if step.seen.iteration == iteration)
 
 
 def module_around(places: Sequence[str]) -> str:

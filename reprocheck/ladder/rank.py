@@ -5,7 +5,7 @@ what.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,12 +15,15 @@ from reprocheck.ladder.batches import batch
 from reprocheck.ladder.draws import drawn_around
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.forward import forward, loss
+from reprocheck.ladder.kept import Kept, kept
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.sentences import ladder as in_words
+from reprocheck.ladder.skim import skimmed
 from reprocheck.ladder.start import hyper_parameters, initial_weights
 from reprocheck.model import RUNGS, DeeperPair, RungName, Tolerance
 from reprocheck.model.evidence import generators_of
-from reprocheck.trace.deep import DeepTrace, read_deep
+from reprocheck.trace.deep import DeepTrace
+from reprocheck.trace.deep_run import DeepRun, read_deep
 
 _DESCRIBE: Mapping[RungName, Callable[[Pair, Sequence[Difference]], Finding]] = {
     "hyper-parameters": hyper_parameters,
@@ -42,28 +45,21 @@ _MEETING = frozenset({"reduced gradient", "update"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rank:
-    """One rank: its pair of traces and what was found in it."""
+    """One rank: what was found in its pair of traces, and what else is said of it."""
 
-    pair: Pair
+    number: int
     findings: Mapping[RungName, Finding]
+    kept: Kept
 
     @property
     def earliest(self) -> Finding | None:
         """The first in the order of execution."""
-        return min(self.findings.values(), key=lambda finding: finding.order, default=None)
+        return _earliest(self.findings)
 
     @property
     def first(self) -> Finding | None:
-        """Where to look first: the earliest, but for a gross difference in the same iteration that
-        cannot follow from rounding.
-        """
-        earliest = self.earliest
-        if earliest is None or earliest.size != "rounding":
-            return earliest
-        gross = [one for one in self.findings.values() if one.size == "gross"]
-        origins = [one for one in gross if one.rung in _ORIGINS]
-        in_time = [one for one in origins if one.when[0] <= earliest.when[0]]
-        return min(in_time, key=lambda finding: finding.order, default=earliest)
+        """Where to look first."""
+        return _first(self.findings)
 
     @property
     def independent(self) -> RungName | None:
@@ -80,38 +76,121 @@ class Rank:
         return replace(self, findings=_behind(self.findings, first))
 
 
-def read_pairs(folder: Path, deeper: DeeperPair) -> tuple[list[Pair], list[int]]:
-    """The ranks that both runs recorded, and the numbers of those that one of them did."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pairs:
+    """The ranks of two runs. The traces of one are read when they are asked for."""
+
+    first: DeepRun
+    second: DeepRun
+    last: int | None = None
+    """The last iteration that both recorded deeply, where that is said."""
+
+    @property
+    def ranks(self) -> list[int]:
+        """The ranks that both runs recorded."""
+        return sorted({*self.first.ranks} & {*self.second.ranks})
+
+    @property
+    def alone(self) -> list[int]:
+        """The ranks that one of the runs recorded."""
+        return sorted({*self.first.ranks} ^ {*self.second.ranks})
+
+    @property
+    def _most(self) -> int:
+        return max(len(self.first.ranks), len(self.second.ranks))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the traces of these ranks."""
+        runs = (self.first, self.second)
+        return sum(run.path(rank).stat().st_size for run in runs for rank in self.ranks)
+
+    def read(self, rank: int) -> Pair:
+        """The traces of a rank."""
+        return self._pair(self.first.read(rank), self.second.read(rank))
+
+    def skim(self, rank: int) -> Pair:
+        """The traces of a rank as far as they say where it first differs on each rung."""
+        skim = skimmed(self.first.path(rank), self.second.path(rank))
+        if skim is None:
+            return self.read(rank)
+        first = self.first.trace(rank, skim.first)
+        second = self.second.trace(rank, skim.second)
+        return self._pair(first, second, known_weights=skim.known)
+
+    def of_place(self, place: str, iteration: int) -> Iterator[Pair]:
+        """The traces of each rank, as far as they are of one place, up to the end of an
+        iteration.
+        """
+        for rank in self.ranks:
+            runs = (self.first, self.second)
+            first, second = (run.read_place(rank, place, iteration) for run in runs)
+            yield self._pair(first, second)
+
+    def _pair(
+        self, first: DeepTrace, second: DeepTrace, known_weights: Set[str] = frozenset()
+    ) -> Pair:
+        if self.last is not None:
+            first, second = _up_to(self.last, first), _up_to(self.last, second)
+        return Pair(first, second, ranks=self._most, known_weights=known_weights)
+
+
+def _up_to(last: int, trace: DeepTrace) -> DeepTrace:
+    """A trace without the facts of later iterations: one run may have left the level sooner."""
+    return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= last))
+
+
+def read_pairs(folder: Path, deeper: DeeperPair) -> Pairs:
+    """The ranks of the first two runs; none where there are not two."""
     if len(deeper.runs) < 2:
-        return [], []
+        return Pairs(first=DeepRun({}), second=DeepRun({}))
     one, other = (read_deep(folder, run) for run in deeper.runs[:2])
-    other = _under_the_ranks_of(one, other, folder, deeper)
-    ranks = max(len(one), len(other))
-    pairs = [
-        Pair(one[rank], other[rank], ranks=ranks) for rank in sorted(one.keys() & other.keys())
-    ]
-    return pairs, sorted(one.keys() ^ other.keys())
+    return Pairs(
+        first=one,
+        second=_under_the_ranks_of(one, other, folder, deeper),
+        last=deeper.iterations if deeper.of_check else None,
+    )
 
 
-def _under_the_ranks_of(
-    one: Mapping[int, DeepTrace], other: Mapping[int, DeepTrace], folder: Path, deeper: DeeperPair
-) -> dict[int, DeepTrace]:
+def _under_the_ranks_of(one: DeepRun, other: DeepRun, folder: Path, deeper: DeeperPair) -> DeepRun:
     """The traces of the second run, those of processes without ranks under the numbers of their
     partners in the first.
     """
     from reprocheck.trace import read_run
     from reprocheck.verdict import partners
 
-    have_ranks = all(trace.has_rank for trace in (*one.values(), *other.values()))
-    if have_ranks or len(other) < 2:
-        return dict(other)
+    have_ranks = one.have_ranks and other.have_ranks
+    if have_ranks or len(other.ranks) < 2:
+        return other
     reference, run = (read_run(folder, record) for record in deeper.runs[:2])
     numbers, _ = partners(run, reference, Tolerance())
-    renamed = {rank: numbers.get(rank, rank) for rank in other}
-    return {renamed[rank]: replace(trace, rank=renamed[rank]) for rank, trace in other.items()}
+    return other.under(numbers)
 
 
 def rank_of(pair: Pair) -> Rank:
+    """What is said of a rank."""
+    findings = _findings(pair)
+    return Rank(number=pair.rank, findings=findings, kept=kept(pair, _first(findings)))
+
+
+def _earliest(findings: Mapping[RungName, Finding]) -> Finding | None:
+    return min(findings.values(), key=lambda finding: finding.order, default=None)
+
+
+def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
+    """The earliest, but for a gross difference in the same iteration that cannot follow from
+    rounding.
+    """
+    earliest = _earliest(findings)
+    if earliest is None or earliest.size != "rounding":
+        return earliest
+    gross = [one for one in findings.values() if one.size == "gross"]
+    origins = [one for one in gross if one.rung in _ORIGINS]
+    in_time = [one for one in origins if one.when[0] <= earliest.when[0]]
+    return min(in_time, key=lambda finding: finding.order, default=earliest)
+
+
+def _findings(pair: Pair) -> dict[RungName, Finding]:
     """What differs on each rung of a rank."""
     grouped: defaultdict[RungName, list[Difference]] = defaultdict(list)
     for difference in pair.differences:
@@ -125,12 +204,12 @@ def rank_of(pair: Pair) -> Rank:
     if drawn is not None:
         found["RNG state"] = drawn
         used = generators_of(drawn.evidence).names
-    first = min(found.values(), key=lambda finding: finding.order, default=None)
+    first = _earliest(found)
     if first is not None:
         found = _behind(found, first)
         unused = tuple(generators.unused(pair, max(end, 0), used))
         found[first.rung] = replace(first, unused_generators=unused)
-    return Rank(pair=pair, findings=found)
+    return found
 
 
 def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungName, Finding]:
@@ -161,7 +240,7 @@ def leads(rank: Rank) -> tuple[tuple[int, int], int]:
     """
     first = rank.first
     assert first is not None
-    return first.when, rank.pair.rank
+    return first.when, rank.number
 
 
 def earliest(ranks: Sequence[Rank], name: RungName) -> Finding | None:

@@ -10,7 +10,7 @@ from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import read_pairs
 from reprocheck.ladder.sentences import operators as in_words
-from reprocheck.model import Check
+from reprocheck.model import Check, DeeperPair
 from reprocheck.model.evidence import CallDiffers, Evidence, Generators, StateDiffers
 
 _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": True, "update": None}
@@ -21,19 +21,27 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     """The first difference, with the first operator that differs; `pair` is that of its rank."""
     if first.rung not in _BACKWARD:
         return first
-    recorded = _with_operators(check, folder, pair)
+    deeper = next((one for one in check.record.deeper if one.level == "op"), None)
+    if deeper is None:
+        return first
+    recorded = _with_operators(deeper, folder, pair)
     if recorded is None:
         return first
+    if deeper.begin > 1 and _differ_before(recorded):
+        return replace(first, detail=f"{first.detail} {in_words.DIFFER_BEFORE}")
     operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
     if operator is None:
         return replace(first, detail=f"{first.detail} {in_words.NONE_DIFFERS}")
+    detail = operator.detail
+    if operator.iteration != first.iteration:
+        detail = f"{detail} {in_words.elsewhere(operator.iteration)}"
     sentence = first.sentence
     if operator.tells:
-        sentence = f"{first.head or first.sentence}. {operator.detail}"
+        sentence = f"{first.head or first.sentence}. {detail}"
     return replace(
         first,
         culprit=operator.culprit or first.culprit,
-        detail=f"{first.detail} {operator.detail}",
+        detail=f"{first.detail} {detail}",
         sentence=sentence,
         source=operator.source or first.source,
         evidence=_with_draws(first.evidence, operator.generators),
@@ -42,16 +50,24 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     )
 
 
-def _with_operators(check: Check, folder: Path, pair: Pair) -> Pair | None:
+def _differ_before(recorded: Pair) -> bool:
+    """Whether the weights that runs began to record with differ: what made them differ came
+    before.
+    """
+    return any(one.rung == "initial weights" for one in recorded.differences)
+
+
+def _with_operators(deeper: DeeperPair, folder: Path, pair: Pair) -> Pair | None:
     """The traces of a rank that hold operators; None where none do."""
-    deeper = next((one for one in check.record.deeper if one.level == "op"), None)
-    if deeper is None:
-        return None
     if pair.operators:
         return pair
-    pairs, _ = read_pairs(folder, deeper)
-    with_operators = (one for one in pairs if one.rank == pair.rank and one.operators)
-    return next(with_operators, None)
+    pairs = read_pairs(folder, deeper)
+    if pair.rank not in pairs.ranks:
+        return None
+    with_operators = pairs.read(pair.rank)
+    if not with_operators.operators:
+        return None
+    return with_operators
 
 
 def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:

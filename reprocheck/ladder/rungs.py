@@ -4,18 +4,19 @@ rung by rung.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from reprocheck.ladder.agreeing import agreeing
+from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.backward import across_ranks
 from reprocheck.ladder.beside import environment, later
 from reprocheck.ladder.finding import Finding, step_number
+from reprocheck.ladder.forks import shared
 from reprocheck.ladder.left_and_given import files_and_arguments
 from reprocheck.ladder.pair import Pair
-from reprocheck.ladder.rank import Rank, earliest, leads, rank_of, read_pairs
+from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
 from reprocheck.ladder.refined import refined
 from reprocheck.ladder.sentences import agreeing as not_compared
 from reprocheck.ladder.sentences import ladder as in_words
@@ -24,19 +25,22 @@ from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, T
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.trace import collector
 
+_MUCH = 1 << 28
+"""Bytes of traces that take longer to read than processes take to start."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shown:
     """What the runs that were recorded again show.
 
-    lead   the rank where they first diverge
+    lead   the traces of the rank where they first diverge
     first  the difference there
     found  the first difference on each rung, of whatever rank
     independent  the rung of an earlier difference that has nothing to do with the first
     """
 
     ranks: Sequence[Rank]
-    lead: Rank | None = None
+    lead: Pair | None = None
     first: Finding | None = None
     found: Mapping[RungName, Finding] = field(default_factory=dict)
     independent: RungName | None = None
@@ -53,8 +57,8 @@ def ladder_of(check: Check, folder: Path) -> Ladder | None:
 def _ladder(check: Check, folder: Path) -> Ladder:
     deeper = check.record.deeper
     main = next((pair for pair in deeper if pair.level == "module"), deeper[-1])
-    pairs, alone = read_pairs(folder, main)
-    shown = _shown(check, folder, list(map(rank_of, pairs)))
+    pairs = read_pairs(folder, main)
+    shown = _shown(check, folder, pairs)
     rungs = _rungs(check, main, shown)
     came_back = _came_back(check, main, shown)
     first = _first(check, rungs, shown, came_back=came_back)
@@ -69,37 +73,71 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         independent=shown.independent,
         came_back=came_back,
         sentence=_sentence(main, shown, first, came_back=came_back),
-        coverage=_coverage(pairs, alone),
+        coverage=_coverage(shown.ranks, pairs.alone),
     )
 
 
-def _shown(check: Check, folder: Path, ranks: Sequence[Rank]) -> _Shown:
-    lead = min((rank for rank in ranks if rank.first), key=leads, default=None)
-    if lead is None or lead.first is None:
+def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
+    ranks, leading = _ranks(pairs)
+    lead = _lead(ranks)
+    if leading is None or lead is None or lead.first is None:
         return _Shown(ranks=ranks)
-    first = lead.first
-    ranks = [rank.behind(first) for rank in ranks]
-    by_rung = ((name, earliest(ranks, name)) for name in RUNGS)
-    found = {name: finding for name, finding in by_rung if finding is not None}
-    first = refined(check, folder, first, lead.pair)
+    found = _earliest(ranks, lead.first)
+    first = refined(check, folder, lead.first, leading)
+    if len(ranks) > 1:
+        first = across_ranks(first, pairs.of_place)
     first = replace(
-        across_ranks(first, [rank.pair for rank in ranks]),
+        first,
         iterations=found[first.rung].iterations,
-        recorded_at=_recorded_at(first, lead.pair),
+        recorded_at=_recorded_at(first, leading),
     )
     return _Shown(
         ranks=ranks,
-        lead=lead,
+        lead=leading,
         first=first,
         found={**found, first.rung: first},
         independent=lead.independent,
     )
 
 
+def _ranks(pairs: Pairs) -> tuple[list[Rank], Pair | None]:
+    """Each rank, and the traces of the one where the runs first diverge.
+
+    The traces of several do not fit into memory together: those of a rank are dropped before those
+    of the next are read. Only ranks of which something is shown are read whole.
+    """
+    if len(pairs.ranks) == 1:
+        pair = pairs.read(pairs.ranks[0])
+        return [rank_of(pair)], pair
+    skimmed = shared(lambda rank: rank_of(pairs.skim(rank)), pairs.ranks, much=pairs.size >= _MUCH)
+    ranks = dict(zip(pairs.ranks, skimmed, strict=True))
+    lead = _lead(ranks.values())
+    if lead is None or lead.first is None:
+        return list(ranks.values()), None
+    shown = {one.rank for one in _earliest(ranks.values(), lead.first).values()}
+    for rank in shown - {lead.number}:
+        ranks[rank] = rank_of(pairs.read(rank))
+    leading = pairs.read(lead.number)
+    ranks[lead.number] = rank_of(leading)
+    return list(ranks.values()), leading
+
+
+def _lead(ranks: Iterable[Rank]) -> Rank | None:
+    """The rank where the runs first diverge."""
+    return min((rank for rank in ranks if rank.first), key=leads, default=None)
+
+
+def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
+    """The first difference on each rung, of whatever rank; the first of all is `first`."""
+    behind = [rank.behind(first) for rank in ranks]
+    found = ((name, earliest(behind, name)) for name in RUNGS)
+    return {name: finding for name, finding in found if finding is not None}
+
+
 def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
     """Where run 1 recorded the first difference."""
     end = pair.position(step_number(pair, first))
-    facts = [step.first for step in pair.steps[: end + 1] if step.first is not None]
+    facts = of_run_1(pair.steps[: end + 1])
     places = [fact.at for fact in facts if fact.at >= 0]
     return TracePosition(trace=pair.first.path.name, at=next(reversed(places), 0))
 
@@ -220,12 +258,12 @@ def _on_ranks(shown: _Shown) -> str:
     return in_words.on_ranks(same or [first.rank], len(shown.ranks))
 
 
-def _coverage(pairs: Sequence[Pair], alone: Sequence[int]) -> tuple[str, ...]:
+def _coverage(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[str, ...]:
     """What could not be recorded, and what was left out of the comparison."""
     lines = []
     if alone:
         lines.append(in_words.of_one_run(alone))
-    traces = chain.from_iterable((pair.first, pair.second) for pair in pairs)
-    lines += in_words.not_recorded(list(traces))
-    lines += [not_compared.incomparable(pair) for pair in pairs if pair.incomparable]
+    lines += in_words.not_recorded({rank.number: rank.kept.unrecorded for rank in ranks})
+    algorithms = filter(None, (rank.kept.algorithms for rank in ranks))
+    lines += map(not_compared.incomparable, algorithms)
     return tuple(dict.fromkeys(lines))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import msgspec
 
@@ -140,9 +141,7 @@ def _seeding(step: Step) -> Seeding:
 
 def _value(seen: Seen | None) -> object:
     """The number that a seed is, or its hash; None where that run did not set it."""
-    if seen is None or not seen.outputs:
-        return None
-    _, leaf = seen.outputs[0]
+    leaf = compare.first_output(seen)
     if leaf.value is msgspec.UNSET:
         return leaf.hash or None
     return leaf.value
@@ -189,12 +188,11 @@ def drawn_from(
     """
     concerned = _concerned(seeded, names)
     # those with another number in each run say more
-    concerned.sort(key=lambda one: one.equal)
-    lines = [one.line for one in concerned]
+    concerned.sort(key=attrgetter("equal"))
     return Generators(
         drawn=tuple(_generator(name, seeded.get(name), later.get(name)) for name in names),
         seeded=tuple(sorted(name for name, one in seeded.items() if one.first is not None)),
-        seed_line=next(iter(lines), ""),
+        seed_line=next(map(attrgetter("line"), concerned), ""),
     )
 
 

@@ -12,8 +12,19 @@ from dataclasses import dataclass
 from itertools import chain, dropwhile, pairwise, takewhile
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-SHELLS = (".sh", ".bash", ".ksh", ".zsh")
-_INTERPRETERS = ("sh", "bash", "dash", "ksh", "zsh")
+SHELLS = (
+    ".sh",
+    ".bash",
+    ".ksh",
+    ".zsh",
+)
+_INTERPRETERS = (
+    "sh",
+    "bash",
+    "dash",
+    "ksh",
+    "zsh",
+)
 _INLINE = ("-c", "-lc", "-ec")
 """Options of a shell before a text that it executes."""
 _MAKES = ("make", "gmake")
@@ -22,11 +33,34 @@ _DEEPEST = 4
 _MOST_FILES = 20
 _OTHER_SCRIPT = re.compile(rf"[\w./-]+(?:{'|'.join(map(re.escape, SHELLS))})(?![\w.])")
 _CALLS_MAKE = re.compile(r"(?:^|[\s;&|])g?make(?=$|[\s;&|])")
-_CHANGES = re.compile(
-    r"\b(?:S?RANDOM|EPOCHSECONDS|EPOCHREALTIME|BASHPID|PPID|SECONDS)\b|\$\$"
-    r"|\b(?:date|uuidgen|mktemp|shuf|urandom|random|rand|time|time_ns|getpid|uuid\d?|hexdump)\b"
+_OF_SHELL = (
+    "RANDOM",
+    "SRANDOM",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "BASHPID",
+    "PPID",
+    "SECONDS",
 )
-"""What is another value at each start."""
+"""Variables of a shell that are another value at each start."""
+_OF_PROGRAMS = (
+    "date",
+    "uuidgen",
+    "mktemp",
+    "shuf",
+    "hexdump",
+    "urandom",
+    "random",
+    "rand",
+    "time",
+    "time_ns",
+    "getpid",
+    "uuid",
+    r"uuid\d",
+)
+"""Likewise what programs give, or text that awk, Perl or Python executes on the command line."""
+_CHANGES = re.compile(rf"\b(?:{'|'.join((*_OF_SHELL, *_OF_PROGRAMS))})\b|\$\$")
+"""What is another value at each start; `$$` is the number of the process."""
 _NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|\((\w+)\)|(\w+))")
 """The name of a variable where it is used, `$(NAME)` in a Makefile."""
 _IN_ARITHMETIC = re.compile(r"\b[A-Za-z_]\w*")
@@ -35,7 +69,11 @@ _DEFAULT = re.compile(r"\$\{\w+:?[-=]")
 _TARGET = re.compile(r"(?m)^([\w./ -]+?)\s*::?(?![=:])")
 _ENDS = " \t\n;&|)<>"
 _QUOTES = "\"'`"
-_OPENINGS = ("$(", "${")
+_CLOSING = {
+    "(": ")",
+    "{": "}",
+}
+_OPENINGS = tuple(f"${bracket}" for bracket in _CLOSING)
 _PLAIN_VALUE = re.compile(r"[\w.+:-]+")
 """A value that needs no quotation marks."""
 _SIGNS = {True: r"[ \t]*[:?+!]{0,3}=[ \t]*", False: r"\+?="}
@@ -165,7 +203,7 @@ def _first_origin(
 ) -> Made | None:
     """The first that can be followed to something that changes."""
     origins = (_origin(found, use, value, depth) for use in uses)
-    return next((origin for origin in origins if origin is not None), None)
+    return next(filter(None, origins), None)
 
 
 def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Made | None:
@@ -175,12 +213,8 @@ def _origin(found: Sequence[Script], use: _Value, value: str, depth: int) -> Mad
         return _made(use, *changing, value)
     if depth == 0:
         return None
-    for name in _names(use):
-        values = list(chain.from_iterable(_assigned(script, name) for script in found))
-        origin = _first_origin(found, _nearest_first(values, use), value, depth - 1)
-        if origin is not None:
-            return origin
-    return None
+    assigned = (_nearest_first(found, name, use) for name in _names(use))
+    return _first_origin(found, chain.from_iterable(assigned), value, depth - 1)
 
 
 def _changing(use: _Value) -> tuple[int, str] | None:
@@ -221,11 +255,14 @@ def _names(use: _Value) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _nearest_first(assigned: Sequence[_Value], use: _Value) -> list[_Value]:
-    """Those of the same script before the use, the last first; then those of other scripts."""
-    before = [one for one in assigned if one.script is use.script and one.at < use.at]
-    others = [one for one in assigned if one.script is not use.script]
-    return [*reversed(before), *reversed(others)]
+def _nearest_first(found: Sequence[Script], name: str, use: _Value) -> list[_Value]:
+    """What the scripts assign to a variable: in the script of the use before it, the last first;
+    then in other scripts.
+    """
+    assigned = list(chain.from_iterable(_assigned(script, name) for script in found))
+    assigned.reverse()
+    in_time = [one for one in assigned if one.script is not use.script or one.at < use.at]
+    return sorted(in_time, key=lambda one: one.script is not use.script)
 
 
 def _made(use: _Value, at: int, part: str, value: str) -> Made:
@@ -303,10 +340,10 @@ def _word(text: str, at: int) -> str:
 def _closed(text: str, at: int) -> int:
     """The place behind the bracket that closes the one at `at`; the end where none does."""
     opening = text[at]
-    closing = {"(": ")", "{": "}"}[opening]
+    steps = {opening: 1, _CLOSING[opening]: -1}
     depth = 0
     for end in range(at, len(text)):
-        depth += (text[end] == opening) - (text[end] == closing)
+        depth += steps.get(text[end], 0)
         if depth == 0:
             return end + 1
     return len(text)
@@ -336,13 +373,19 @@ def _part_end(value: str, at: int, makefile: bool) -> int:
         # the place behind the other one; 0 where there is none
         behind = value.find("`", at + 1) + 1
         return behind or len(value)
-    match = _BARE.match(value, at)
-    return match.end() if match else at
+    return _match_end(_BARE, value, at)
 
 
 def _variable_end(value: str, behind: int) -> int:
     """Where what stands behind a dollar sign ends."""
-    if value[behind : behind + 1] in ("(", "{"):
+    if value[behind : behind + 1] in _CLOSING:
         return _closed(value, behind)
-    match = _SPECIAL.match(value, behind)
-    return match.end() if match else behind
+    return _match_end(_SPECIAL, value, behind)
+
+
+def _match_end(pattern: re.Pattern[str], value: str, at: int) -> int:
+    """Where a match that begins there ends; `at` itself where there is none."""
+    match = pattern.match(value, at)
+    if match is None:
+        return at
+    return match.end()

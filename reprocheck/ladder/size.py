@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
@@ -165,7 +165,7 @@ def size_of(relative: float | None, dtype: str) -> Size | None:
 def _elements(side: Fingerprint) -> list[float]:
     """The values of a small tensor; none where they are not known."""
     values = side.value
-    if isinstance(values, str) or not isinstance(values, Sequence):
+    if not isinstance(values, (list, tuple)):
         return []
     try:
         return [float(value) for value in values]

@@ -13,7 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
+from math import inf
+from operator import attrgetter
 from pathlib import Path
+
+import msgspec
 
 from reprocheck.child.reprocheck_child.shared.masking import identity, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
@@ -51,14 +56,15 @@ class Sources:
 
     def __init__(self, check: Check, folder: Path) -> None:
         self._file = folder / NAME
-        self._started = _seconds(check.record.started)
+        self._started = _end_of_second(check.record.started)
         held = _held(self._file)
-        self._closed = held.closed or bool(check.record.compared)
         self._texts: dict[str, str | None] = dict(held.files)
         self._changed = held is _NOTHING_HELD
         self._first = next(iter(check.runs), None)
-        roots = (Path.cwd(), folder.resolve().parent.parent)
-        self._roots = [root for root in roots if root.is_dir()]
+        self._roots = [Path.cwd(), folder.resolve().parent.parent]
+        """The folders in which a file is looked for: none where nothing is looked for any more."""
+        if held.closed or check.record.compared:
+            self._roots = []
         self.notebook = self._named(_notebook(check))
         self.script = self._named(_script(check))
         """The script of the entry point, "" where it is not known, and the notebook that it is, ""
@@ -76,8 +82,8 @@ class Sources:
 
     def text(self, name: str) -> str | None:
         """The text of a file; None where it cannot be had as it was."""
-        if name in self._texts or self._closed:
-            return self._texts.get(name)
+        if name in self._texts:
+            return self._texts[name]
         text = self._read(name)
         if text is not None:
             self._texts[name] = text
@@ -97,9 +103,7 @@ class Sources:
         if not self.notebook:
             return ()
         beginning = f"{self.notebook}{CELL}"
-        path = None
-        if not self._closed:
-            path = self._find(self.notebook)
+        path = self._find(self.notebook)
         if path is not None:
             return tuple(f"{beginning}{number}" for number in _cells(path))
         kept = [name for name in self._texts if name.startswith(beginning)]
@@ -110,9 +114,9 @@ class Sources:
         if line is None or line.text or line.line < 1:
             return line
         lines = (self.text(line.file) or "").splitlines()
-        if line.line > len(lines):
-            return line
-        return replace(line, text=lines[line.line - 1].strip()[:_TEXT])
+        # nothing where the file has fewer lines
+        text = "".join(lines[line.line - 1 : line.line])
+        return replace(line, text=text.strip()[:_TEXT])
 
     def keep(self) -> None:
         """Write down what was read, in one step.
@@ -138,14 +142,12 @@ class Sources:
     def _find(self, name: str) -> Path | None:
         for root in self._roots:
             path = root / _unmasked(name.partition(CELL)[0])
-            try:
+            # a name out of a trace may be no path at all
+            with suppress(OSError, ValueError):
                 state = path.stat()
-            except (OSError, ValueError):
-                continue
-            # the record holds whole seconds
-            unchanged = self._started is None or state.st_mtime < self._started + 1
-            if unchanged and state.st_size <= _most_bytes(path):
-                return path
+                unchanged = state.st_mtime < self._started
+                if unchanged and state.st_size <= _most_bytes(path):
+                    return path
         return None
 
 
@@ -243,17 +245,9 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
 def _held(file: Path) -> _Held:
     """What the report folder holds; nothing where it holds nothing that can be read."""
     try:
-        held = json.loads(file.read_text(encoding="utf-8"))
-        files = {str(name): text for name, text in held["files"].items()}
-        second = {str(name): text for name, text in held.get("second", {}).items()}
-        closed = held.get("closed") is True
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return msgspec.convert(json.loads(file.read_text(encoding="utf-8")), _Held)
+    except (OSError, ValueError, RecursionError):
         return _NOTHING_HELD
-    return _Held(
-        files={name: text for name, text in files.items() if isinstance(text, str | None)},
-        closed=closed,
-        second={name: text for name, text in second.items() if isinstance(text, str)},
-    )
 
 
 def _write(file: Path, held: _Held) -> bool:
@@ -276,11 +270,12 @@ def _unmasked(name: str) -> str:
     return name.replace("<user>", user)
 
 
-def _seconds(started: str) -> float | None:
-    try:
-        return datetime.fromisoformat(started).timestamp()  # whole seconds
-    except ValueError:
-        return None
+def _end_of_second(started: str) -> float:
+    """The end of the second in which a check began; never where that is not known."""
+    with suppress(ValueError):
+        # the record holds whole seconds
+        return datetime.fromisoformat(started).timestamp() + 1
+    return inf
 
 
 def _notebook(check: Check) -> str:
@@ -295,7 +290,7 @@ def _script(check: Check) -> str:
     """
     if _notebook(check):
         return ""
-    traces = check.runs[0].traces if check.runs else ()
-    programs = [trace.process.program for trace in traces if trace.process.program]
-    words = [word for word in check.record.entry_point.command if word.endswith(".py")]
-    return next(iter((*programs, *words)), "")
+    traces = chain.from_iterable(run.traces for run in check.runs[:1])
+    programs = map(attrgetter("process.program"), traces)
+    words = (word for word in check.record.entry_point.command if word.endswith(".py"))
+    return next(filter(None, chain(programs, words)), "")

@@ -9,6 +9,7 @@ from itertools import chain
 from operator import itemgetter
 
 from reprocheck.ladder import generators
+from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.pair import Pair
 
 _OF_WEIGHTS = ("reduced", "update")
@@ -20,10 +21,11 @@ def unseen_weights(pair: Pair) -> list[str]:
     """The weights that are updated and whose first values cannot be compared, in the order of their
     updates.
     """
-    updated = [step.seen.place for step in pair.of_kind(*_OF_WEIGHTS)]
     told = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
-    of_weights = (place for place in dict.fromkeys(updated) if _STATE not in place)
-    return [place for place in of_weights if place not in told]
+    told |= pair.known_weights
+    updates = (step.seen.place for step in pair.of_kind(*_OF_WEIGHTS))
+    untold = [place for place in updates if _STATE not in place and place not in told]
+    return list(dict.fromkeys(untold))
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
@@ -40,7 +42,7 @@ def _untouched(pair: Pair) -> set[str]:
     """Generators that stand, whenever they are looked at in run 1, where they were found: nobody
     drew from them.
     """
-    looks = [step.first for step in pair.of_kind(*generators.LOOKS) if step.first is not None]
+    looks = of_run_1(pair.of_kind(*generators.LOOKS))
     found = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
     states = set(chain.from_iterable(look.before.items() for look in looks))
     # each state of a generator is in it once

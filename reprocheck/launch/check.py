@@ -40,12 +40,14 @@ def check(
     *,
     output: Output | None = None,
     enough: Enough | None = None,
+    portable: bool = False,
 ) -> CheckRecord:
     """Runs `entry` `settings.runs` times and returns the record, which also lies in `folder` (made
     by `prepare`) after each run.
 
     `output` takes what the runs print with `--show-output`; by default it goes to stdout and
-    stderr. `enough` is asked after each run whether the others would say nothing more.
+    stderr. `portable`: what is recorded deeply has hashes that any interpreter can make. `enough`
+    is asked after each run whether the others would say nothing more.
     Afterwards nothing that was started is alive and the user's files are as they were, whatever
     happens. KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so. Raises
     UsageError, ReportError, EntryPointError; if nothing was run, the folder is gone.
@@ -57,7 +59,15 @@ def check(
         with operation("preparing the runs"):
             folder.mkdir(parents=True, exist_ok=True)
             made = plan(
-                entry, settings, folder, observer, output, runs=settings.runs, steps=settings.steps
+                entry,
+                settings,
+                folder,
+                observer,
+                output,
+                runs=settings.runs,
+                steps=settings.steps,
+                level=settings.level_of_runs,
+                portable=portable,
             )
             empty = _record(made)
         with operation("keeping what was recorded"):

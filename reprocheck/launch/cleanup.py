@@ -7,9 +7,12 @@ reprocheck.launch.cleanup DIR` does it by hand.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.masking import identity
@@ -65,6 +68,22 @@ def command(folder: Path, scratch: Path) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", code, root, str(folder), str(scratch)]
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One at a time: with runs side by side, each has a guard that cleans up."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # it is gone: there is nothing to clean up
+        yield
+        return
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def main() -> None:
     """Command line: the folder of the check, and optionally the folder of the runs' temporary
     files.
@@ -72,8 +91,12 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.exit("usage: python -m reprocheck.launch.cleanup REPORT_FOLDER")
     folder = Path(sys.argv[1])
-    after = clean_up(folder, Path(sys.argv[2]) if len(sys.argv) > 2 else None)
-    note_files(folder, after)
+    scratch = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    with _alone(folder):
+        after = clean_up(folder, scratch)
+        note_files(folder, after)
+    if after == FilesAfter():
+        return
     if after.put_back:
         print("Put back:", *after.put_back, sep="\n  ")
     for sentence in sentences(after, folder, Path.cwd()):

@@ -29,11 +29,12 @@ def record_deeper(
     level: Level,
     iterations: int,
     inside: str = "",
+    begin: int = 1,
     runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
-    """Runs `entry` twice as `check` did, recording `iterations` iterations at `level`, and adds the
-    pair to the record in `folder`.
+    """Runs `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on
+    at `level`, and adds the pair to the record in `folder`.
 
     With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
     run finds the working directory as run 1 of the check found it, the second one what the first
@@ -42,7 +43,9 @@ def record_deeper(
     """
     folder = folder.absolute()
     before = record.read(folder)
-    pair = DeeperPair(level=level, iterations=iterations, inside=inside, runs=(), half=runs == 1)
+    pair = DeeperPair(
+        level=level, iterations=iterations, inside=inside, begin=begin, runs=(), half=runs == 1
+    )
 
     def keep(made: tuple[RunRecord, ...]) -> None:
         if made:
@@ -59,6 +62,7 @@ def record_deeper(
         steps=iterations,
         level=level,
         inside=inside,
+        begin=begin,
         created=created,
         elsewhere=made_elsewhere(before.runs),
         portable=runs == 1,

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +28,12 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Killed:
-    """A check that was killed: its report folder, the folder of its runs' temporary files if that
-    is known, its last sign of life.
+    """A check that was killed: its report folder, the folders of its runs' temporary files as far
+    as they are known, its last sign of life.
     """
 
     folder: Path
-    scratch: Path | None
+    scratches: tuple[Path, ...]
     until: float
 
 
@@ -44,7 +46,9 @@ def restored(output: Path, cwd: Path) -> Iterator[str]:
     if not found:
         return
     for killed in found:
-        after = cleanup.clean_up(killed.folder, killed.scratch, until=killed.until)
+        for scratch in killed.scratches:
+            shutil.rmtree(scratch, ignore_errors=True)
+        after = cleanup.clean_up(killed.folder, until=killed.until)
         note_files(killed.folder, after)
         place = os.path.relpath(killed.folder, cwd)
         if after.put_back:
@@ -59,24 +63,26 @@ def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
     """Checks of this folder that are dead, of those in the output folder and those that left word
     in the folder for temporary files.
     """
-    scratches = dict(_pointed(cwd))
+    scratches = defaultdict(list)
+    for folder, scratch in _pointed(cwd):
+        scratches[folder].append(scratch)
     folders = {
         *scratches,
         *(owner.parent.parent for owner in output.absolute().glob(f"*/{STORE}/{OWNER}")),
     }
     for folder in sorted(folders):
         owner = folder / STORE / OWNER
-        scratch = scratches.get(folder)
+        left = tuple(scratches.get(folder, ()))
         facts = _facts(owner)
-        if scratch and not facts:
-            facts = _facts(scratch / POINTER)
+        if left and not facts:
+            facts = _facts(left[0] / POINTER)
         is_of_here = facts.get("workdir") == str(cwd)
         if not is_of_here or _is_alive(facts) or _has_processes(folder):
             continue
         last = 0.0
         if owner.exists():
             last = owner.stat().st_mtime
-        yield Killed(folder=folder, scratch=scratch, until=last + SLACK)
+        yield Killed(folder=folder, scratches=left, until=last + SLACK)
 
 
 def _pointed(cwd: Path) -> Iterator[tuple[Path, Path]]:

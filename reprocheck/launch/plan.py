@@ -36,7 +36,8 @@ class Plan:
     scratch        holds their TMPDIR
     hidden         where reprocheck itself writes
     runs, steps    how many runs, and of how many iterations
-    level, inside  what is recorded; `portable`: with hashes that any interpreter can make
+    level, inside  what is recorded, from iteration `begin` on; `portable`: with hashes that any
+                   interpreter can make
     elsewhere      files outside of it that earlier runs made and later ones read, masked
     created        paths in the working directory that earlier runs created, nearest to the root
                    first; None for the first runs
@@ -66,6 +67,7 @@ class Plan:
     created: Sequence[str] | None
     since: float
     elsewhere: Sequence[str] = ()
+    begin: int = 1
     portable: bool = False
     under: Under = field(default_factory=Under)
     arm: str = ""
@@ -79,7 +81,7 @@ class Plan:
 
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
-        place = run_place(number, self.level, self.arm)
+        place = run_place(number, self.level, self.arm, begin=self.begin)
         trace = self.folder / place / "trace"
         pwd = workdir.path if self.copies else None
         variables = self.variables(slot)
@@ -96,6 +98,7 @@ class Plan:
             steps=self.steps,
             level=self.level,
             inside=self.inside,
+            begin=self.begin,
             portable=self.portable,
             controls=self.under.told(variables),
             patched=self.replaced_in(workdir.path),
@@ -158,7 +161,7 @@ class Plan:
         leave_out, say = [self.hidden, self.folder.parent / "latest"], self.observer.message
         if self.created is None:
             return InPlace(self.cwd, leave_out=leave_out, folder=self.folder, say=say)
-        place = run_place(1, self.level, self.arm).rpartition("/")[0]
+        place = run_place(1, self.level, self.arm, begin=self.begin).rpartition("/")[0]
         return InPlaceAgain(
             self.cwd,
             leave_out=leave_out,
@@ -215,6 +218,7 @@ def plan(
     override: bool = False,
     arm: str = "",
     patched: Mapping[Path, Path] | None = None,
+    begin: int = 1,
     portable: bool = False,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
@@ -254,6 +258,7 @@ def plan(
         under=under,
         arm=arm,
         patched=patched or {},
+        begin=begin,
         portable=portable,
     )
     again = created is not None and settings.workdir != "copy"

@@ -67,6 +67,7 @@ class Job:
     timeout: float | None
     level: str = "loss"
     inside: str = ""
+    begin: int = 1
     portable: bool = False
     controls: Mapping[str, object] = field(default_factory=dict)
     patched: Mapping[str, str] = field(default_factory=dict)
@@ -86,15 +87,19 @@ class Job:
         return self.home / "trace"
 
 
-def run_place(number: int, level: str, arm: str = "") -> str:
-    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` at a deeper
-    level, `arms/NAME/run-N` in the search.
+def run_place(number: int, level: str, arm: str = "", *, begin: int = 1) -> str:
+    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` of one that was
+    recorded again, `later/LEVEL/run-N` where that began behind iteration 1, `arms/NAME/run-N` in
+    the search.
     """
     if arm:
         return f"arms/{arm}/run-{number}"
-    if level == "loss":
+    if level in ("auto", "loss"):
         return f"run-{number}"
-    return f"{level}/run-{number}"
+    place = f"{level}/run-{number}"
+    if begin > 1:
+        return f"later/{place}"
+    return place
 
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
@@ -276,6 +281,7 @@ def _prepare(job: Job) -> None:
         "steps": job.steps,
         "level": job.level,
         "inside": job.inside,
+        **({"begin": job.begin} if job.begin > 1 else {}),
         **({"portable": True} if job.portable else {}),
         **({"patched": dict(job.patched)} if job.patched else {}),
         "workdir": str(job.workdir.path),

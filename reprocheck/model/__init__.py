@@ -35,6 +35,7 @@ from reprocheck.model.record import (
     is_elsewhere,
 )
 from reprocheck.model.trace import (
+    LOSS_SERIES,
     NOT_RECORDED,
     Checked,
     CheckKind,
@@ -43,10 +44,13 @@ from reprocheck.model.trace import (
     LossSeries,
     Process,
     Run,
+    Series,
     Trace,
 )
 from reprocheck.model.verdict import (
     EXIT_CODE,
+    FAIL_ON,
+    SERIES_RULE,
     Bitwise,
     Comparison,
     Divergence,
@@ -54,8 +58,13 @@ from reprocheck.model.verdict import (
     LossStatistics,
     OutcomeGroup,
     Outcomes,
+    SeriesComparison,
+    SeriesPlace,
+    SeriesState,
     Verdict,
     VerdictName,
+    is_rule,
+    rules_of,
 )
 from reprocheck.model.why import (
     RUNGS,
@@ -72,9 +81,12 @@ from reprocheck.model.why import (
 
 __all__ = [
     "EXIT_CODE",
+    "FAIL_ON",
+    "LOSS_SERIES",
     "NOT_RECORDED",
     "RUNGS",
     "SCHEMA_VERSION",
+    "SERIES_RULE",
     "Advice",
     "Arm",
     "Between",
@@ -115,6 +127,10 @@ __all__ = [
     "RungName",
     "RungStatus",
     "Search",
+    "Series",
+    "SeriesComparison",
+    "SeriesPlace",
+    "SeriesState",
     "Setting",
     "Side",
     "Size",
@@ -129,4 +145,6 @@ __all__ = [
     "Verdict",
     "VerdictName",
     "is_elsewhere",
+    "is_rule",
+    "rules_of",
 ]

@@ -138,3 +138,8 @@ class Search:
     touches: tuple[Touch, ...] = ()
     overrides: tuple[Override, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def without_result(self) -> bool:
+        """Whether it came to its end, and no set of controls makes the runs agree."""
+        return not self.smallest and not self.broken_off

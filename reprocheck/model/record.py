@@ -151,20 +151,24 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeeperPair:
-    """Two runs recorded again at a deeper level.
+    """Two runs recorded at a deeper level.
 
-    Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder.
+    Their folders are `LEVEL/run-1` and `LEVEL/run-2` in the report folder; with `of_check` they are
+    runs of the check itself, whose first iterations were recorded deeply.
 
-    `iterations`: how many were recorded; `inside`: the module whose operators were recorded at
-    level `op` (empty: all of them). `half`: one run alone, to be paired with that of another
-    recording.
+    `iterations`: how many were recorded; `begin`: the first of them that was recorded deeply, with
+    these folders in `later/` where that is not 1; `inside`: the module whose operators were
+    recorded at level `op` (empty: all of them). `half`: one run alone, to be paired with that of
+    another recording.
     """
 
     level: Literal["module", "op"]
     iterations: int
     runs: tuple[RunRecord, ...]
     inside: str = ""
+    begin: int = 1
     half: bool = False
+    of_check: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,7 +180,8 @@ class Arm:
     `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
     copy of the working directory could be made, so it was put back after each run. `why`: one
-    sentence, what it is tried for.
+    sentence, what it is tried for. `unneeded`: its runs were made beside others, and the search
+    came to its end without them.
     `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
     measured.
     """
@@ -188,6 +193,7 @@ class Arm:
     in_place: bool = False
     renewed: bool = False
     why: str = ""
+    unneeded: bool = False
     step_times: tuple[float, ...] = ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.model.why import SourceLine
+from reprocheck.model.why import Cause, FixFrom, SourceLine
 
 Executed = Literal["executed", "entered", "not_executed", "not_seen"]
 """`executed`: the recorded runs passed the line.
@@ -21,6 +21,7 @@ trace.
 class StaticFinding:
     """A finding of the scan.
 
+    fix_from    what its fix is made for: the place, or every program
     precedes    whether it was executed before the first difference was recorded; None where that is
                 not known
     patchable   whether the scan can fix it; `fix` says then what its patch does
@@ -35,11 +36,41 @@ class StaticFinding:
     message: str
     source: SourceLine
     fix: str = ""
+    fix_from: FixFrom = "place"
     patchable: bool = False
     executed: Executed = "not_seen"
     precedes: bool | None = None
     origin: SourceLine | None = None
     used: tuple[SourceLine, ...] = ()
+
+    @property
+    def changed(self) -> SourceLine:
+        """The line that is to be changed: where a number is made that is wrong as a seed."""
+        return self.origin or self.source
+
+    @property
+    def seeds_at(self) -> frozenset[str]:
+        """Where the number is set as a seed that another line makes."""
+        if self.origin is None:
+            return frozenset()
+        return frozenset(line.at for line in self.used)
+
+    def is_for(self, cause: Cause) -> bool:
+        """Whether it is of the kind of a cause, on its line or on the one that uses what is made
+        there.
+        """
+        lines = {self.source.at, self.changed.at}
+        return self.code == cause.code and cause.at in lines
+
+    @property
+    def tells_fix(self) -> bool:
+        """Whether its fix says what to do, and not only where to read it."""
+        return bool(self.fix) and self.fix_from != "page"
+
+    @property
+    def may_change_results(self) -> bool:
+        """Whether it is more than worth knowing."""
+        return self.severity != "note"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from posixpath import normpath
 from typing import Literal
 
@@ -53,6 +54,45 @@ class LossSeries:
     def dtype(self, index: int) -> str:
         """The dtype name of the loss at `index` (from 0), such as `float32`."""
         return self.dtypes[self.dtype_of[index]]
+
+
+LOSS_SERIES = "loss"
+"""The series that the verdict is about: one of this name that a tracker is given is another one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """Numbers that the training reported itself, of one rank, in the order in which it did so.
+
+    name        as the tracker or the framework was given it, such as `val_loss`
+    by          who was given it: `tensorboard`, `keras`, `torch`…; "" for `reprocheck.log`
+    numbers     the values, each as an iteration of one loss
+    iterations  array('q'), the iteration of the training that was under way, one a value
+    steps       array('d'), the place on the tracker's own axis, one a value; NaN where it gave none
+    """
+
+    name: str
+    by: str = ""
+    numbers: LossSeries = field(default_factory=LossSeries)
+    iterations: array[int] = field(default_factory=lambda: array("q"))
+    steps: array[float] = field(default_factory=lambda: array("d"))
+
+    def __len__(self) -> int:
+        """Number of values."""
+        return len(self.iterations)
+
+    def value(self, number: int) -> float | None:
+        """Value `number` (from 1); None behind the last."""
+        if number > len(self):
+            return None
+        return self.numbers.values[number - 1]
+
+    def step(self, number: int) -> float | None:
+        """Where value `number` (from 1) stands on the tracker's axis; None where it gave none."""
+        step = self.steps[number - 1]
+        if isnan(step):
+            return None
+        return step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,12 +179,18 @@ class Trace:
     losses: LossSeries
     forward: Checked | None
     backward: Checked | None
+    series: tuple[Series, ...] = ()
+    """What the training reported beside its losses, in the order of their first values."""
     unchanged_updates: int = 0
     unchanged_passes: int = 0
     weights_seen: bool = True
     skipped: tuple[int, ...] = ()
     unordered: tuple[int, ...] = ()
     stopped_at: int | None = None
+    deep: int = 0
+    """How many iterations, from the first, hold the facts of level `module`, too."""
+    left_because: str = ""
+    """Why level `auto` recorded fewer of them than the checks take; empty where it did not."""
     frameworks: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, object] = field(default_factory=dict)
     changed_to_observe: tuple[str, ...] = ()
@@ -156,6 +202,11 @@ class Trace:
     """True if the last iteration had not closed when the trace ended: losses or updates of it may
     be missing.
     """
+
+    def reported(self, name: str, by: str) -> Series:
+        """The series of this name that `by` was given; one without values where there is none."""
+        found = (one for one in self.series if (one.name, one.by) == (name, by))
+        return next(found, Series(name=name, by=by))
 
     @property
     def closed(self) -> int:
@@ -239,6 +290,8 @@ class Run:
 
     Names of files in it are relative to it.
     """
+    level: str = ""
+    """The level that the recorder was told, `auto` for instance; empty where it is not known."""
     environment: Mapping[str, object] = field(default_factory=dict)
     controls: ControlTrace = field(default_factory=ControlTrace)
     """Of all its processes, counts added up."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -20,6 +21,32 @@ EXIT_CODE: Mapping[VerdictName, int] = {
     "script_failed": 4,
     "timed_out": 5,
 }
+
+
+SERIES_RULE = "series:"
+"""Before the name of a series that is to agree within the tolerance, too."""
+FAIL_ON = ("checks", "any-iteration", "bitwise", f"{SERIES_RULE}NAME")
+"""The rules of `--fail-on`, with a word that stands for the name of any series."""
+
+
+_COMMA = re.compile(rf",(?=\s*(?:{'|'.join((*FAIL_ON[:-1], SERIES_RULE))}))")
+"""A comma before a rule: the name of a series may hold others."""
+
+
+def rules_of(fail_on: str) -> list[str]:
+    """The rules of `--fail-on`, which have a comma between them.
+
+    >>> rules_of("bitwise, series:a, b")
+    ['bitwise', 'series:a, b']
+    """
+    return list(map(str.strip, _COMMA.split(fail_on)))
+
+
+def is_rule(rule: str) -> bool:
+    """Whether a word is a rule of `--fail-on`."""
+    if rule.startswith(SERIES_RULE):
+        return rule != SERIES_RULE
+    return rule in FAIL_ON
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +99,12 @@ class Bitwise:
     one_is_longer: bool = False
     """Nothing differs but that one run has more iterations."""
 
+    def equal_until(self, iteration: int) -> bool:
+        """Whether the losses up to an iteration are known to be equal in every bit."""
+        if self.first_iteration is None:
+            return self.equal is True
+        return self.first_iteration > iteration
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Divergence:
@@ -92,6 +125,17 @@ class Divergence:
         return f"iteration {self.iteration} ({_apart(self.reference, self.value)})"
 
 
+def _differing(series: Sequence[SeriesComparison]) -> str:
+    """`val_loss DIFFERS from step 100 (0.25 against 0.26)`, of the first; how many others do."""
+    first, *others = series
+    place = first.first_outside
+    assert place is not None, "a series that differs does so somewhere"
+    said = f"{first.name} DIFFERS from {place.where} ({place.sizes})"
+    if others:
+        said += f", and {len(others)} more series"
+    return said
+
+
 def _apart(one: float, other: float) -> str:
     """Both numbers with as many digits as it takes to tell them apart."""
     for digits in range(3, 18):
@@ -99,6 +143,85 @@ def _apart(one: float, other: float) -> str:
         if shown[0] != shown[1]:
             break
     return f"{shown[0]} against {shown[1]}"
+
+
+SeriesState = Literal["equal", "within tolerance", "differs", "clock"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeriesPlace:
+    """A value of a series in a run, beside that of run 1.
+
+    number            which value of its series it is, from 1
+    iteration         of the training, that was under way when it was reported
+    step              on the tracker's own axis; None where it gave none
+    reference, value  of run 1 and of the run; None where it was not reported
+    """
+
+    number: int
+    iteration: int
+    step: float | None
+    run: int
+    rank: int
+    reference: float | None
+    value: float | None
+
+    @property
+    def where(self) -> str:
+        """`step 100`, or `iteration 7` where the tracker gave no step."""
+        if self.step is None:
+            return f"iteration {self.iteration}"
+        return f"step {self.step:.15g}"
+
+    @property
+    def sizes(self) -> str:
+        """`1.36 against 1.56`, run 1 first."""
+        if self.value is None:
+            return f"not reported in run {self.run}"
+        if self.reference is None:
+            return "not reported in run 1"
+        return _apart(self.reference, self.value)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeriesComparison:
+    """One series of all ranks in all runs: a row of `series` in report.json.
+
+    name            of the series in the report: with `by` before it where two would have the same
+    reported        its name as it was reported
+    by              who was given it: `tensorboard`, `keras`, `torch`…; "" for `reprocheck.log`
+    state           `equal` in every bit; `within tolerance`; `differs`; `clock`: it differs though
+                    every loss agrees, and is taken for a time or for what a machine uses
+    values          how many run 1 reported, of the rank with most of them
+    max_difference  the largest against what is allowed, and what was allowed there
+    """
+
+    name: str = ""
+    reported: str = ""
+    by: str = ""
+    state: SeriesState = "equal"
+    values: int = 0
+    first_unequal: SeriesPlace | None = None
+    first_outside: SeriesPlace | None = None
+    max_difference: float = 0.0
+    allowed: float = 0.0
+
+    @property
+    def first_difference(self) -> SeriesPlace | None:
+        """The first value outside the tolerance; where there is none, the first that is not equal
+        in every bit.
+        """
+        return self.first_outside or self.first_unequal
+
+    @property
+    def compared(self) -> bool:
+        """Whether it was compared: it was not taken for a clock's."""
+        return self.state != "clock"
+
+    @property
+    def unequal(self) -> bool:
+        """Whether it was compared, and is not equal in every bit."""
+        return self.state in ("differs", "within tolerance")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +273,8 @@ class Verdict:
     first_divergence: Divergence | None
     outcomes: Outcomes
     caveats: tuple[str, ...] = ()
+    series: tuple[SeriesComparison, ...] = ()
+    """What the training reported beside its losses."""
 
     @property
     def title(self) -> str:
@@ -159,7 +284,38 @@ class Verdict:
             return f"{words} ({self.failed_check})"
         if self.verdict == "reproducible" and self.first_divergence is not None:
             return f"{words} in the checks, DIVERGES from {self.first_divergence.place}"
+        if self.verdict == "reproducible" and self.differing_series:
+            return f"{words} by its losses, {_differing(self.differing_series)}"
         return words
+
+    @property
+    def fails_by_losses(self) -> bool:
+        """Whether the exit code is 1, and losses differ: a series alone can make it 1, too."""
+        return self.exit_code == EXIT_CODE["not_reproducible"] and self.bitwise.equal is not True
+
+    @property
+    def next_rule(self) -> str:
+        """The rule of `--fail-on` that makes a failure of what a pass does not cover; "" where
+        nothing is left.
+        """
+        if self.first_divergence is not None:
+            return "any-iteration"
+        if self.differing_series:
+            return f"{SERIES_RULE}{self.differing_series[0].name}"
+        if self.bitwise.equal is False:
+            return "bitwise"
+        return ""
+
+    @property
+    def plainly_passes(self) -> bool:
+        """Whether the checks agree, and nothing that was recorded beside them says otherwise."""
+        agrees = self.passed and self.first_divergence is None
+        return agrees and not self.differing_series
+
+    @property
+    def differing_series(self) -> tuple[SeriesComparison, ...]:
+        """The series that differ beyond the tolerance, and are no clock's."""
+        return tuple(one for one in self.series if one.state == "differs")
 
     @property
     def passed(self) -> bool:

@@ -35,6 +35,12 @@ RUNGS: tuple[RungName, ...] = get_args(RungName)
 RungStatus = Literal["equal", "differs", "not_recorded"]
 Size = Literal["rounding", "gross"]
 Confidence = Literal["observed", "confirmed", "suspected"]
+FixFrom = Literal["place", "check", "catalogue", "page"]
+"""What a fix is made for.
+
+`place`: a line of the user's. `check`: what ran here, as its command. `catalogue`: every program.
+`page`: it is no fix, and only names the page of the catalogue that has it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +58,19 @@ class SourceLine:
     def at(self) -> str:
         """`file:line`."""
         return f"{self.file}:{self.line}"
+
+    @staticmethod
+    def of(at: str) -> SourceLine | None:
+        """The line that recorded facts name as `file:line`, without its text; None where they name
+        none.
+
+        >>> SourceLine.of("train.py:12").line
+        12
+        """
+        file, _, number = at.rpartition(":")
+        if not file or not number.isdecimal():
+            return None
+        return SourceLine(file=file, line=int(number))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,8 +183,8 @@ class Ladder:
 class Cause:
     """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
 
-    `fix` is code or a command to paste, or one sentence; `calls` are those of the user's lines that
-    fit, by the full names of what is called.
+    `fix` is code or a command to paste, or one sentence, and `fix_from` says what it is made for;
+    `calls` are those of the user's lines that fit, by the full names of what is called.
     """
 
     code: str
@@ -174,4 +193,12 @@ class Cause:
     evidence: tuple[str, ...] = ()
     source: SourceLine | None = None
     fix: str = ""
+    fix_from: FixFrom = "catalogue"
     calls: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> str:
+        """`file:line`; "" where it has no line."""
+        if self.source is None:
+            return ""
+        return self.source.at

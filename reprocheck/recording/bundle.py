@@ -31,7 +31,7 @@ MOST_BYTES = 8 << 30
 """Of all that a zip holds, taken together, once unpacked."""
 CHUNK = 1 << 20
 
-_RUN = r"(?:(?:module|op|arms/[\w.+-]{1,200})/)?run-\d{1,6}"
+_RUN = r"(?:(?:module|later|op|arms/[\w.+-]{1,200})/)?run-\d{1,6}"
 _FILE = re.compile(
     rf"record\.json|sources\.json|arms/fix\.patch|{_RUN}/(?:stdout\.log|stderr\.log|trace/(?:recorder\.json|[\w.,=@-]{{1,200}}\.(?:jsonl|losses)))"
 )

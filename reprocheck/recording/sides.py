@@ -189,10 +189,11 @@ def _side(
 def _deeper(
     recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Path
 ) -> tuple[DeeperPair, ...]:
-    """The deeper levels that both sides recorded."""
+    """The deeper levels that both sides recorded from the start."""
     pairs = []
-    for one in recorded[0].deeper:
-        other = next((pair for pair in recorded[1].deeper if pair.level == one.level), None)
+    first, second = map(_by_level, recorded)
+    for level, one in first.items():
+        other = second.get(level)
         if other is None or not one.runs or not other.runs:
             continue
         both = zip((one, other), sources, strict=True)
@@ -213,6 +214,10 @@ def _deeper(
             )
         )
     return tuple(pairs)
+
+
+def _by_level(record: CheckRecord) -> dict[str, DeeperPair]:
+    return {pair.level: pair for pair in record.deeper if pair.begin == 1}
 
 
 def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int) -> RunRecord:

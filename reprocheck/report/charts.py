@@ -94,6 +94,20 @@ def loss_figure(curves: Curves) -> Figure:
     return figure
 
 
+def series_figure(curves: Curves, name: str, axis: str) -> Figure:
+    """A series of every run over its steps."""
+    figure, axes = _figure(name)
+    axes.set_xlabel(axis)
+    for curve in curves.losses:
+        _draw(axes, curves, curve, label(curve, curves))
+    _finish(axes, curves, empty="no finite value was reported")
+    if len(curves.iterations):
+        first, last = float(curves.iterations.min()), float(curves.iterations.max())
+        room = 0.02 * (last - first) or 0.5
+        axes.set_xlim(first - room, last + room)
+    return figure
+
+
 def difference_figure(curves: Curves) -> Figure:
     """|loss − loss of run 1| of every later run on a log scale, with what is allowed.
 

@@ -23,8 +23,8 @@ def any_shown(check: Check) -> bool:
 
 
 def names(controls: Iterable[str]) -> str:
-    """`seed + hash-seed`; `as it is` for none."""
-    return " + ".join(map(line, controls)) or "as it is"
+    """`seed + hash-seed`; `unmodified` for none."""
+    return " + ".join(map(line, controls)) or _UNMODIFIED
 
 
 def control_class(name: str) -> str:
@@ -46,6 +46,8 @@ def _entries(name: str) -> list[Control]:
     return [found for found in controls.table() if found.name == name]
 
 
+_UNMODIFIED = "unmodified"
+"""Runs to which the search added nothing."""
 _NO_SEARCH = Search(tried=())
 _NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs were made with it")
 """The arm of a patch that was not tried."""
@@ -143,7 +145,9 @@ def arm(tried: Tried) -> str:
     """What an arm was made under."""
     if not tried.patched:
         return names(tried.controls)
-    return f"{names(tried.controls)}, patched".removeprefix("as it is, ")
+    if not tried.controls:
+        return "patched"
+    return f"{names(tried.controls)}, patched"
 
 
 def cost(search: Search) -> str:

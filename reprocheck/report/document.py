@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, Trace
-from reprocheck.report import compared, controls, files, static, words
+from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 
@@ -42,6 +42,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "first_divergence": _diverging(check),
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
+        "series": series.document(check),
         "ladder": _ladder(check.ladder),
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),

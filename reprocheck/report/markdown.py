@@ -164,6 +164,8 @@ def _compared(check: Check) -> Iterator[str]:
     )
     for table in tables.losses(check):
         yield from _section(table, prose(table.note))
+    reported = tables.reported(check)
+    yield from _section(reported, prose(reported.note))
     yield from _section(tables.runs(check), prose(compared.statement(check)))
     several_outcomes = len(check.verdict.outcomes.groups) > 1
     if several_outcomes and len(check.runs) > 2:

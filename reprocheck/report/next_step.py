@@ -16,8 +16,6 @@ CONFIRM = "Confirm the cause and get a fix that was tried:"
 SHORTEST_TIMEOUT = 60
 MORE_TIME = 4
 """How many times as long as the longest run so far the next timeout is."""
-_FAILS_ON: Mapping[bool, str] = {True: "--fail-on any-iteration", False: "--fail-on bitwise"}
-"""Whether an iteration is outside the tolerance -> what makes such a difference a failure."""
 
 
 def next_command(check: Check) -> Step:
@@ -45,21 +43,25 @@ def _allowed_difference(check: Check) -> Step | None:
     or nothing is known of it.
     """
     verdict = check.verdict
-    later = verdict.first_divergence is not None
-    differs = later or verdict.bitwise.equal is False
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
-    if verdict.verdict != "reproducible" or not differs or confirmed:
+    if verdict.verdict != "reproducible" or not verdict.next_rule or confirmed:
         return None
-    passes = verdict.exit_code == 0
     fails_on = ""
-    if passes:
-        fails_on = _FAILS_ON[later]
+    if verdict.passed:
+        fails_on = f"--fail-on {shlex.quote(verdict.next_rule)}"
     located = any(cause.source for cause in check.causes)
     if located and _not_searched(check):
         return CONFIRM, again(check, fails_on, "explain")
-    if later and passes:
-        return "Make the later difference a failure:", again(check, fails_on)
+    if verdict.passed and not verdict.plainly_passes:
+        return _MAKE_A_FAILURE[verdict.first_divergence is not None], again(check, fails_on)
     return None
+
+
+_MAKE_A_FAILURE = {
+    True: "Make the later difference a failure:",
+    False: "Make the difference of the series a failure:",
+}
+"""Whether losses are outside the tolerance -> why the rule is added."""
 
 
 def _confirm(check: Check) -> Step | None:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from reprocheck.model import Check, Run
+from reprocheck.model import Check, Run, SeriesComparison
 from reprocheck.report import (
     about,
     charts,
@@ -23,6 +23,7 @@ from reprocheck.report import (
     files,
     next_step,
     repair,
+    series,
     static,
     tables,
     why,
@@ -54,9 +55,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
 
     scripts = [_source("vendor/uplot/uPlot.iife.min.js"), _source("templates/report.js")]
     tone, sign = TONES[check.verdict.verdict]
-    if check.verdict.verdict == "reproducible" and (
-        check.verdict.exit_code or check.verdict.first_divergence
-    ):
+    if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"
     text = environment().get_template("report.html").render(
         check=check,
@@ -66,6 +65,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         words=words,
         next_step=next_step,
         why=why,
+        series=series,
         controls=controls,
         static=static,
         compared=compared,
@@ -86,9 +86,23 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
         difference_svg=Markup(charts.inline(difference_svg, "difference", _DIFFERENCE_TITLE)),
         data=Markup(_embedded(chart_data(curves))),
+        series_charts=_series_charts(check),
         logs=_logs(check),
     )  # fmt: skip
     return text.encode("utf-8", "replace")
+
+
+def _series_charts(check: Check) -> list[tuple[SeriesComparison, Markup]]:
+    """Each series that is drawn, with its chart."""
+    from markupsafe import Markup
+
+    made = []
+    for number, (row, curves, axis) in enumerate(series.drawn(check), start=1):
+        name = line(row.name)
+        document = charts.svg(charts.series_figure(curves, name, axis))
+        title = f"{name} of every run over its {axis}s"
+        made.append((row, Markup(charts.inline(document, f"series-{number}", title))))
+    return made
 
 
 def policy(scripts: list[str]) -> str:

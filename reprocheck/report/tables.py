@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from reprocheck.model import Check, Comparison, Ladder, Run, Search, Tolerance, Trace
 from reprocheck.model.static import StaticScan
-from reprocheck.report import compared, controls, static, why, words
+from reprocheck.report import compared, controls, series, static, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
 from reprocheck.report.text import UNKNOWN, count, fact, joined, line, loss, number, ulps
@@ -20,6 +20,7 @@ from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
 CHECK_ROWS = 32
+SERIES_ROWS = 100
 MOST_TOUCHES = 60
 MOST_LOSS_RUNS = 6
 
@@ -38,6 +39,22 @@ class Table:
     """The column that is bold in marked rows."""
     good: bool = False
     """Whether the marked rows are those that agree."""
+
+
+def reported(check: Check) -> Table:
+    """The series beside the losses, a row for each; of very many those that differ first."""
+    rows = series.rows(check)
+    shown = rows[:SERIES_ROWS]
+    notes = (series.clocks(check), _more(len(rows) - len(shown), "more series", "report.json"))
+    return Table(
+        title="Series",
+        heads=series.HEADS,
+        rows=tuple(map(series.cells, shown)),
+        numeric=frozenset({2, 5, 6}),
+        marked=frozenset(index for index, row in enumerate(shown) if row.state == "differs"),
+        note=" ".join(filter(None, notes)),
+        strong=3,
+    )
 
 
 _BADNESS = {False: 2, None: 1, True: 0}
@@ -380,7 +397,7 @@ def tried(search: Search) -> Table:
     marked = frozenset(index for index, one in enumerate(search.tried) if one.agrees)
     return Table(
         title="What was tried",
-        heads=("controls", "runs", "they", "why"),
+        heads=("controls", "runs", "result", "why"),
         rows=rows,
         numeric=frozenset({1}),
         marked=marked,

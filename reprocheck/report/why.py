@@ -166,12 +166,22 @@ def _whole(number: int | None) -> str:
 
 
 def evidence(check: Check) -> str:
-    """What the ladder was read from: `two more runs, recorded at levels module and op`."""
-    pairs = check.record.deeper
-    if not pairs:
+    """What the ladder was read from: `the runs of the check, recorded at level module, and two more
+    runs, recorded at level op`.
+    """
+    own = [pair for pair in check.record.deeper if pair.of_check]
+    more = [pair for pair in check.record.deeper if not pair.of_check]
+    sources = [f"{_own_runs(check)}, recorded at level module" for _ in own]
+    if more:
+        levels = " and ".join(map(_level, more))
+        sources.append(f"{_deeper_runs(check, len(more))}, recorded at {levels}")
+    if not sources:
         return ""
-    levels = " and ".join(map(_level, pairs))
-    return f"Read from {_deeper_runs(check, len(pairs))}, recorded at {levels}."
+    return f"Read from {', and from '.join(sources)}."
+
+
+def _own_runs(check: Check) -> str:
+    return "the runs of both sides" if check.record.compared else "the runs of the check"
 
 
 def _deeper_runs(check: Check, pairs: int) -> str:
@@ -181,9 +191,12 @@ def _deeper_runs(check: Check, pairs: int) -> str:
 
 
 def _level(pair: DeeperPair) -> str:
-    if not pair.inside:
-        return f"level {pair.level}"
-    return f"level {pair.level} inside {line(pair.inside)}"
+    said = f"level {pair.level}"
+    if pair.inside:
+        said += f" inside {line(pair.inside)}"
+    if pair.begin > 1:
+        said += f" from iteration {pair.begin:,} on"
+    return said
 
 
 def origin(source: SourceLine | None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from reprocheck.model import Check, Comparison, Run, Trace, VerdictName
-from reprocheck.report import compared, controls, why
+from reprocheck.report import compared, controls, series, why
 from reprocheck.report.again import again
 from reprocheck.report.next_step import next_command
 from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
@@ -256,12 +256,14 @@ def frameworks(check: Check) -> str:
 
 
 def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """(name, headline, detail) of the three numbers of a verdict."""
-    return (
+    """(name, headline, detail) of the numbers of a verdict; of the series, where there are some."""
+    found = (
         ("largest difference", *largest(check)),
         ("bitwise", *bitwise(check)),
         ("first divergence", *divergence(check)),
+        ("series", *series.summary(check)),
     )
+    return tuple(row for row in found if row[1])
 
 
 def summary(check: Check) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from reprocheck.model.why import FixFrom
 from reprocheck.rules.catalogue import Severity as Severity
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -31,6 +32,8 @@ class Finding:
     `cell`, which counts all cells from 1
     text            the source line, without its line break
     fix             one line: what to do
+    fix_from        what that is made for: the place, every program, or nothing but to say where to
+                    read it
     patchable       whether `--fix` fixes it
     suppressed      the reason that an ignore comment gives, "no reason given" where it gives none;
                     None where there is no such comment
@@ -51,6 +54,7 @@ class Finding:
     message: str
     text: str = ""
     fix: str = ""
+    fix_from: FixFrom = "place"
     cell: int | None = None
     patchable: bool = False
     suppressed: str | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
@@ -214,6 +215,7 @@ def _finding(hit: Hit) -> Finding:
     source = hit.module.source
     first, column, last, end_column = source.span(hit.node)
     cell, line = source.place(first)
+    fix, fix_from = _fix(hit, entry)
     patchable = entry.patch
     if hit.patchable is not None:
         patchable = hit.patchable
@@ -228,7 +230,8 @@ def _finding(hit: Hit) -> Finding:
         end_column=end_column,
         message=hit.message,
         text=source.line(first),
-        fix=_fix(hit, entry),
+        fix=fix,
+        fix_from=fix_from,
         cell=cell,
         patchable=patchable and not source.cells,
         joined_line=first,
@@ -237,12 +240,16 @@ def _finding(hit: Hit) -> Finding:
     )
 
 
-def _fix(hit: Hit, entry: Entry) -> str:
-    """What the check says of the place, else the fix of the rule."""
+def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
+    """What the check says of the place, else the fix of the rule; and which of them it is."""
     own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
     if own:
-        return own[0]
-    return one_line(entry, frameworks(hit.module))
+        return own[0], "place"
+    of_rule = _one_line(entry, frameworks(hit.module))
+    if of_rule:
+        return of_rule, "catalogue"
+    # it does not fit into one line
+    return f"see `reprocheck rules {entry.code}`", "page"
 
 
 def _through(step: Step | None) -> tuple[str, ...]:
@@ -267,8 +274,10 @@ def frameworks(module: Module) -> tuple[str, ...]:
     return (*found, *beside)
 
 
-def one_line(entry: Entry, used: Iterable[str]) -> str:
-    """What to do, as one line: the sentence or the code of the fix, without its imports."""
+def _one_line(entry: Entry, used: Iterable[str]) -> str:
+    """What to do, as one line: the sentence or the code of the fix, without its imports; "" where
+    it does not fit into one.
+    """
     fix = entry.fix_for(used)
     if not is_code(fix):
         return fix
@@ -277,13 +286,8 @@ def one_line(entry: Entry, used: Iterable[str]) -> str:
     if any(line.startswith((" ", "}", ")")) for line in lines):
         text = lines[0]
     if len(text) > FIX_LENGTH or not _is_whole(text):
-        return where_to_read(entry.code)
+        return ""
     return text
-
-
-def where_to_read(code: str) -> str:
-    """Stands in the place of a fix that does not fit into one line."""
-    return f"see `reprocheck rules {code}`"
 
 
 def _is_whole(text: str) -> bool:

@@ -51,16 +51,18 @@ def _fixes(project: Project, found: Sequence[Finding]) -> dict[int, str]:
 
 
 def _with_fix(finding: Finding, patch: str | None) -> Finding:
-    """A finding with what its patch does; None where there is none."""
+    """A finding with what its patch does: "" where that takes more than a line, None where there is
+    no patch.
+    """
     patchable = finding.patchable and patch is not None
-    return replace(finding, patchable=patchable, fix=_fix(finding, patch or ""))
+    if not patch:
+        return replace(finding, patchable=patchable)
+    return replace(finding, patchable=patchable, fix=_fix(finding, patch), fix_from="place")
 
 
 def _fix(finding: Finding, patch: str) -> str:
     """What to do: what the patch does, after what the check says of the place."""
     said = finding.evidence.get("fix", "")
-    if not patch:
-        return finding.fix
     if said:
         return f"{said.rstrip('.')}, or {small(patch)}"
     if not finding.patchable:

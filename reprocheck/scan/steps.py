@@ -193,7 +193,8 @@ class Call(Step):
     def argument(self, position: int | None, *keywords: str) -> Value | None:
         """The argument at a position or under a keyword.
 
-        None where it is not given; UNKNOWN where `*args` may hide it.
+        None where it is not given; UNKNOWN where `*args` or `**kwargs` may hide it. One that stands
+        beside `**kwargs` is not hidden by it: Python refuses a keyword that is given twice.
         """
         for keyword in keywords:
             if keyword in self.keywords:

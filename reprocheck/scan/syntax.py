@@ -55,6 +55,8 @@ def targets(statement: ast.AST | None) -> list[ast.expr]:
     match statement:
         case ast.Assign(targets=assigned):
             return assigned
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            return [target]
     return []
 
 

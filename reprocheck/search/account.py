@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, starmap
 from typing import TypeVar
 
 from reprocheck import rules
-from reprocheck.model import Cause, Search, Tried, Verdict
+from reprocheck.model import Arm, Cause, Search, Tried, Verdict
 from reprocheck.search import words
 from reprocheck.search.arms import Book
 from reprocheck.search.judged import Judged
@@ -29,7 +29,7 @@ def account(book: Book) -> Search:
     """A search without a result: overrides of all arms, and what was tried."""
     did = [run.controls for judged in book.judged for run in judged.runs]
     return Search(
-        tried=(_as_is(book), *map(_row, book.judged)),
+        tried=(_as_is(book), *map(_row, book.judged), *starmap(_unneeded, book.unneeded)),
         overrides=_once(chain.from_iterable(one.overrides for one in did)),
         unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
     )
@@ -47,7 +47,7 @@ def _as_is(book: Book) -> Tried:
         runs=len(book.check.runs),
         agrees=_by_the_criterion(verdict),
         bitwise=verdict.bitwise.equal,
-        note=words.AS_IS,
+        note=words.AS_IN_THE_CHECK,
         diverges_from=verdict.diverges_from,
     )
 
@@ -69,6 +69,19 @@ def _row(judged: Judged) -> Tried:
         bitwise=judged.verdict.bitwise.equal,
         another_from=judged.later,
         diverges_from=judged.verdict.diverges_from,
+    )
+
+
+def _unneeded(arm: Arm, judged: Judged | None) -> Tried:
+    """The row of an arm that the search did without."""
+    if judged is not None:
+        return replace(_row(judged), note=words.NOT_NEEDED)
+    return Tried(
+        controls=arm.controls,
+        runs=len(arm.runs),
+        agrees=None,
+        bitwise=None,
+        note=words.NOT_NEEDED,
     )
 
 

@@ -8,15 +8,17 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 from pathlib import Path
 
+from reprocheck.causes import likely
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
+from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree
 
 
@@ -35,10 +37,25 @@ class Book:
     def judged(self) -> tuple[Judged, ...]:
         """The arms in the order in which they were begun, those of the same controls as one."""
         groups = defaultdict(list)
-        for arm in self.record.arms:
+        for arm in self._needed:
             groups[self._beside(arm), arm.patched].append(arm)
         judged = (self._judged(*key, arms) for key, arms in groups.items())
         return tuple(filter(None, judged))
+
+    @cached_property
+    def unneeded(self) -> tuple[tuple[Arm, Judged | None], ...]:
+        """The arms that the search did without, and what they say, if they are enough for that.
+
+        What the search concludes does not depend on them: whether they came to their end is a
+        matter of time.
+        """
+        arms = filter(attrgetter("unneeded"), self.record.arms)
+        return tuple((arm, self._judged(self._beside(arm), False, [arm])) for arm in arms)
+
+    @property
+    def _needed(self) -> tuple[Arm, ...]:
+        """The arms that the search has asked for."""
+        return tuple(filterfalse(attrgetter("unneeded"), self.record.arms))
 
     def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
         """The runs under these controls; None where there are none."""
@@ -76,22 +93,88 @@ class Book:
 
     @cached_property
     def sample(self) -> Sample:
-        """The runs as they are, of the check and those that were recorded again, by their losses up
-        to the first difference.
+        """The runs as they are, of the check and those that were recorded again, by their losses.
 
         A loss that is not finite equals others whatever the run was, and no runs under a control
         agree by one: none as they are do, either.
         """
-        pairs = [list(filter(self._came_so_far, pair)) for pair in self._as_is()]
-        outcomes = [list(map(self._outcome, pair)) for pair in pairs]
-        not_finite = filter(self._not_finite, chain.from_iterable(pairs))
-        blind = frozenset(map(self._outcome, not_finite))
+        return self._sample_until(self._told_apart)
+
+    def _sample_until(self, last: int) -> Sample:
+        outcome = partial(_outcome, last=last)
+        outcomes = [list(map(outcome, pair)) for pair in self._as_is]
+        not_finite = filter(self._not_finite, chain.from_iterable(self._as_is))
+        blind = frozenset(map(outcome, not_finite))
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
-    def _as_is(self) -> list[tuple[Run, ...]]:
-        untouched = set(chain.from_iterable(one.arms for one in self.judged if one.as_is))
-        again = [pair.runs for pair in self.record.deeper]
-        for arm in self.record.arms:
+    @cached_property
+    def _told_apart(self) -> int:
+        """The iteration up to which losses tell the runs as they are from each other: that of the
+        first difference.
+
+        One loss may have few values, as where it depends on which of four workers is first. So
+        where some runs agree in it, those behind it count, too, as far as they are equal under a
+        control: luck has to explain all of these. Something else than the control must speak for
+        it. Without, what it removes might be another difference, behind the first.
+        """
+        if not self._sample_until(self._first).intermittent:
+            return self._first
+        agreed = max(map(self._agreed_until, self.judged), default=0)
+        recorded = map(_iterations, chain.from_iterable(self._as_is))
+        return max(self._first, min(agreed, *recorded))
+
+    def _agreed_until(self, under: Judged) -> int:
+        """The last iteration up to which runs agree under controls that acted, and that something
+        speaks for beside these runs; 0 where that is not so.
+        """
+        spoken_for = any(map(partial(speaks_for, self.check), under.names))
+        all_acted = under.acted.issuperset(under.names)
+        if not all((spoken_for, under.agrees_exactly, all_acted)):
+            return 0
+        if under.later is not None:
+            return under.later - 1
+        return min(map(_iterations, under.runs))
+
+    def sample_beside(self, names: Iterable[str]) -> Sample:
+        """The runs as they are, seen from those that agree under these controls."""
+        under = self.of(names)
+        if under is None or not under.agrees_exactly:
+            return self.sample
+        return replace(self.sample, unlike=self._unlike(under))
+
+    def _unlike(self, under: Judged) -> bool:
+        """Whether the runs as they are all differ, from each other and from those under controls
+        that could not make this difference by themselves: what they fix is new in each start, so
+        that it differs among the runs as they are where losses depend on it.
+        """
+        if self.sample.intermittent or not all(map(self._anew, under.names)):
+            return False
+        overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
+        if not set(under.names).isdisjoint(one.control for one in overrides):
+            return False
+        outcome = partial(_outcome, last=self._told_apart)
+        as_is = map(outcome, chain.from_iterable(self._as_is))
+        return set(as_is).isdisjoint(map(outcome, under.runs))
+
+    def _anew(self, control: str) -> bool:
+        """Whether what a control fixes is new in each start. Of what it often is, such as a clock
+        that may be asked for the day alone, an observed cause shows that.
+        """
+        if control not in likely.table().anew_where_shown:
+            return control in likely.table().anew
+        observed = (one.code for one in self.check.causes if one.confidence == "observed")
+        return any(likely.confirms(control, code) for code in observed)
+
+    @cached_property
+    def _as_is(self) -> list[list[Run]]:
+        """The runs as they are that came to the first difference, pair by pair."""
+        return [list(filter(self._came_so_far, pair)) for pair in self._recorded_as_is()]
+
+    def _recorded_as_is(self) -> list[tuple[Run, ...]]:
+        as_is = chain.from_iterable(one.arms for one in self.judged if one.as_is)
+        untouched = set(map(attrgetter("name"), as_is))
+        again = [pair.runs for pair in self.record.deeper if not pair.of_check]
+        for arm in self._needed:
             no_control = not self._beside(arm) and not arm.patched
             if no_control or arm.name in untouched:
                 again.append(arm.runs)
@@ -104,12 +187,7 @@ class Book:
 
     def _came_so_far(self, run: Run) -> bool:
         """Whether every rank of a run came to the first difference."""
-        shortest = min((len(trace.losses) for trace in run.traces), default=0)
-        return shortest >= self._first
-
-    def _outcome(self, run: Run) -> Hashable:
-        """What tells this run from others: the losses of every rank up to the first difference."""
-        return tuple(_outcome(trace, self._first) for trace in run.traces)
+        return _iterations(run) >= self._first
 
     def _not_finite(self, run: Run) -> bool:
         """Whether it has a loss that is not finite where the runs first differ, and a check is made
@@ -141,12 +219,12 @@ class Book:
         return Acting(self.check, self.folder)
 
     def _judged(self, names: tuple[str, ...], patched: bool, arms: list[Arm]) -> Judged | None:
-        """None where the arm was broken off before it held a pair."""
+        """None where the arm was broken off before it held a pair; a run that failed needs none."""
         from reprocheck.verdict import judge, paired
 
         made = chain.from_iterable(arm.runs for arm in arms)
         records = [run for run in made if run.ended != "interrupted"]
-        if len(records) < PAIR:
+        if len(records) < PAIR and not any(map(attrgetter("ended_badly"), records)):
             return None
         numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
         runs = paired(list(map(self._read, numbered)), self.record.tolerance)
@@ -162,14 +240,25 @@ class Book:
             runs=runs,
             verdict=verdict,
             agrees=agree(verdict, runs, until),
-            arms=tuple(map(attrgetter("name"), arms)),
+            arms=tuple(arms),
             until=until,
             acted=self._acting.of(names, runs),
             untried=in_place and not all_patched,
         )
 
 
-def _outcome(trace: Trace, last: int) -> Hashable:
+def _iterations(run: Run) -> int:
+    """The iterations that every rank of a run recorded."""
+    series = map(attrgetter("losses"), run.traces)
+    return min(map(len, series), default=0)
+
+
+def _outcome(run: Run, last: int) -> Hashable:
+    """What tells a run from others: the losses of every rank up to an iteration."""
+    return tuple(map(partial(_losses, last=last), run.traces))
+
+
+def _losses(trace: Trace, last: int) -> Hashable:
     """The losses of a rank up to an iteration, and those of them that a double does not hold."""
     _, end = trace.losses.span(last)
     exact = sorted(item for item in trace.losses.exact.items() if item[0] < end)

@@ -53,8 +53,7 @@ class Unanswered(Exception):  # noqa: N818 - a request, not an error
 class Candidates:
     """The controls to search among, each list with the most suspicious first.
 
-    likely     tried alone first; harmless and altering hold them, too. Where there are few of them,
-               the most suspicious that acted are tried alone before a set that suffices is halved
+    likely     tried alone first; harmless and altering hold them, too
     harmless   those that do not alter the training
     altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
                harmless ones do not suffice

@@ -4,16 +4,22 @@ The model is the most favourable one to luck: a control without any effect, and 
 the usual outcome with some unknown probability and an outcome of their own otherwise. Whatever that
 probability is, what was seen must be rare enough, among searches: they are made only where the
 first two runs differ.
+
+Where the runs that agree are unlike every run as it is, luck has to explain that, too: each of
+those was an odd one. Most favourable to it are then either odd runs as above, or outcomes that are
+all as likely.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
+
+from reprocheck.search.asked import PAIR
 
 MOST = 60
 """Runs that a search would ask for at most: above, it says only that it takes more."""
@@ -27,11 +33,14 @@ class Sample:
     """Runs as they are: how many, and how many of them do not have the most frequent outcome.
 
     blind   how many have an outcome that says nothing of agreement: each counts as one of its own
+    unlike  whether all of them differ from each other, and from the runs that agree under the
+            control that is asked about, which could not make that difference by itself
     """
 
     runs: int
     odd: int
     blind: int = 0
+    unlike: bool = False
 
     @property
     def intermittent(self) -> bool:
@@ -84,7 +93,21 @@ def luck(seen: Sample, agreeing: int) -> float:
 
     Given that the first two runs differ.
     """
+    if seen.unlike:
+        return max(_luck_unlike(seen.runs, agreeing))
     return max(map(partial(_luck_at, seen, agreeing), _SHARES))
+
+
+def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
+    """The probability that so many runs all differ, and so many after them agree on an outcome that
+    none of those had: by the share of odd runs, and by the number of outcomes.
+    """
+    for share in _SHARES:
+        yield share**runs / (1 - (1 - share) ** 2) * (1 - share) ** agreeing
+    # With more outcomes than that, runs agree more seldom by far than they differ.
+    for outcomes in range(runs + 1, runs**2 + PAIR):
+        all_others = math.prod(1 - made / outcomes for made in range(PAIR, runs + 1))
+        yield all_others * (1 / outcomes) ** (agreeing - 1)
 
 
 def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
@@ -99,7 +122,7 @@ def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
     """
     if not seen.odd:
         return most + 1
-    return next((runs for runs in range(2, most + 1) if luck(seen, runs) <= risk), most + 1)
+    return next((runs for runs in range(PAIR, most + 1) if luck(seen, runs) <= risk), most + 1)
 
 
 def bound(runs: int) -> float:

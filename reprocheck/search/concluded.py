@@ -38,16 +38,17 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
         return proved or _nothing_found(check, folder, book, found)
     under = book.of(found.smallest)
     assert under is not None, "the search has asked for these runs"
-    enough = wanted(check, book.sample, found.smallest, exact=under.exact)
+    seen = book.sample_beside(found.smallest)
+    enough = wanted(check, seen, found.smallest, under, exact=under.exact)
     if len(under.runs) < enough:
         sentence = words.may_remove(found.smallest, under)
-        return _unconfirmed(check, book, sentence, words.not_sure(book.sample, under, enough))
+        return _unconfirmed(check, book, sentence, words.not_sure(seen, under, enough))
     return _confirmed(check, folder, book, found, under)
 
 
 def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") -> Result:
     """The causes as they were."""
-    confidence = confidence or words.as_they_are(book.sample)
+    confidence = confidence or words.of_unmodified(book.sample)
     search = replace(account(book), sentence=sentence, confidence=confidence)
     return Result(search=search, causes=check.causes)
 
@@ -60,7 +61,7 @@ def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Resu
 
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
-    smallest, seen = found.smallest, book.sample
+    smallest, seen = found.smallest, book.sample_beside(found.smallest)
     frameworks = of_place(check, UserCode(check, folder))
     places = acted_at(check, folder, under)
     causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)

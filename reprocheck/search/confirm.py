@@ -14,13 +14,18 @@ from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question, Unanswered
 from reprocheck.search.concluded import result
-from reprocheck.search.enough import FITTING, SHOWN, nothing_speaks_for, wanted
+from reprocheck.search.enough import FITTING, wanted
+from reprocheck.search.noise import suspect
 from reprocheck.search.sets import find
 
-AS_IS, AS_IS_UNSPECIFIC, AS_IS_INTERMITTENT = 4, 6, (6, 8)
-"""Runs as they are that are wanted: two pairs, three where the ladder does not point at what is
-confirmed, more where runs agree.
+AS_IS = 4
+"""Runs as they are that are wanted where those of the check do not show how they differ."""
+AS_IS_MORE, AS_IS_INTERMITTENT = (4, 6), (6, 8)
+"""Runs as they are that are wanted where luck can be excluded in fewer runs by them, and where some
+of them agree.
 """
+FEW = 4
+"""Runs that must agree under a set of controls, above which more runs as they are take fewer."""
 MOST_RUNS = 8
 """Runs an arm where the difference is intermittent, unless the check was made with more."""
 
@@ -39,8 +44,8 @@ def question(check: Check, folder: Path) -> Question | None:
 
 
 def decided(check: Check, folder: Path, names: Sequence[str]) -> bool:
-    """Whether the runs under controls that are recorded by now differ, or fail: more of them can
-    say nothing else.
+    """Whether the runs under controls that are recorded by now differ, or one fails: more of them
+    can say nothing else.
     """
     under = Book(check, folder).of(names)
     return under is not None and under.decided
@@ -75,25 +80,31 @@ def conducted(
     """
     if is_what_differs(check, folder):
         return Found()
-    _as_is(book, AS_IS, words.STEADY)
-    seen, runs, risk = book.sample, PAIR, SHOWN
+    if book.sample.intermittent or not book.sample.odd:
+        _as_is(book, AS_IS, words.STEADY)
+    seen, runs = book.sample, PAIR
+    whole = seen.odd > 0
     most = max(len(check.runs), MOST_RUNS)
     if seen.intermittent:
-        risk = FITTING
-    least = chance.needed(seen, risk)
-    if seen.intermittent:
+        least = chance.needed(seen, FITTING)
         _more_as_is(check, book, least)
-        runs = min(least, most)
+        runs, whole = min(least, most), least <= most
     among = candidates or order.candidates(check, folder)
     needed = partial(_needed, check, book)
-    return find(among, book.ask, needed, runs=runs, most=most, whole=least <= most)
+    found = find(among, book.ask, needed, runs=runs, most=most, whole=whole)
+    if not found.smallest and suspect(check) is not None:
+        _as_is(book, AS_IS, words.FOR_A_PATCH)
+    return found
 
 
 def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) -> int:
     """How many runs must agree under a set of controls. Raises Unanswered."""
-    if not book.sample.intermittent and nothing_speaks_for(check, names):
-        _as_is(book, AS_IS_UNSPECIFIC, words.NO_CHANCE)
-    return wanted(check, book.sample, names, exact=answer.exact)
+    seen, under = book.sample_beside(names), book.of(names)
+    for target in AS_IS_MORE:
+        if seen.intermittent or wanted(check, seen, names, under, exact=True) <= FEW:
+            break
+        _as_is(book, target, words.NO_CHANCE)
+    return wanted(check, seen, names, under, exact=answer.exact)
 
 
 def _more_as_is(check: Check, book: Book, least: int) -> None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from reprocheck import rules
 from reprocheck.causes import likely
 from reprocheck.causes.evidence import is_vague
-from reprocheck.causes.fixes import after_control, control_fix, fix_of
+from reprocheck.causes.fixes import advised, after_control, control_fix
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.model import Cause, Check, Rung
@@ -49,15 +49,16 @@ def confirmed(
         known = _removed(fitting, name)
         cause = known or _found_by_scan(check, name)
         if cause is None:
-            cause = _implied(check, name, frameworks, len(first))
+            draws = any(place.draws for place in acted)
+            cause = _implied(check, name, frameworks, len(first), draws=draws)
         if known is not None:
             left = _others(left, known)
         if acted:
             cause = _drawn_there(check, name, cause, frameworks)
             cause = _at(check, cause, name, acted)
-        fix = after_control(check, cause, name, frameworks)
+        cause = after_control(check, cause, name, frameworks)
         said = (evidence, *cause.evidence)
-        first.setdefault(cause.code, replace(cause, fix=fix, confidence="confirmed", evidence=said))
+        first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
         left = _others(left, cause)
     return (*first.values(), *left)
 
@@ -110,30 +111,37 @@ def _found_by_scan(check: Check, control: str) -> Cause | None:
     return cause_of(check, found[0])
 
 
-def _implied(check: Check, control: str, frameworks: Sequence[str], explained: int = 0) -> Cause:
+def _implied(
+    check: Check,
+    control: str,
+    frameworks: Sequence[str],
+    explained: int = 0,
+    *,
+    draws: bool = False,
+) -> Cause:
     """The cause that a control confirms where none was named; `explained`: of how many rungs the
-    causes are known.
+    causes are known; `draws`: what the control acted on draws random numbers.
     """
     rung = _where(check, control, explained)
     name, source, detail = "", None, ""
     if rung is not None:
         name, source, detail = rung.rung, rung.source, rung.detail
-    known = rules.entry(likely.implied(control, name))
-    return Cause(
+    known = rules.entry(likely.implied(control, name, draws=draws))
+    cause = Cause(
         code=known.code,
         title=known.title_for(frameworks),
         confidence="confirmed",
         evidence=tuple(filter(None, [detail])),
         source=source,
-        fix=fix_of(check, known, frameworks),
     )
+    return advised(check, cause, frameworks)
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
     """The first rung that differs; for a control of what the script draws or computes the first of
     the training.
 
-    Where the causes of some are known, the next.
+    Where the causes of some are known, that many behind it, if there are as many.
     """
     ladder, first = check.ladder, check.first_rung
     if ladder is None or first is None:
@@ -142,7 +150,10 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
         first = ladder.first_of_training or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]
-    return dict(enumerate(below, start=1)).get(explained, first)
+    differing = [first, *below]
+    if explained < len(differing):
+        return differing[explained]
+    return first
 
 
 # ------------------------------------------------------------------------------------ on which line
@@ -179,10 +190,13 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     says_why = cause.source is not None and not is_vague(cause)
     if own is None and says_why:
         return replace(cause, evidence=evidence)
-    fix = place.fix or cause.fix
-    if place.hint and not found_by_scan(cause, check.scan):
-        fix = place.hint
-    return replace(cause, source=place.line, fix=fix, evidence=evidence)
+    there = replace(cause, source=place.line, evidence=evidence)
+    advice = place.advice
+    if advice.hint and not found_by_scan(cause, check.scan):
+        return replace(there, fix=advice.hint, fix_from="place")
+    if advice.fix:
+        return replace(there, fix=advice.fix, fix_from="place")
+    return there
 
 
 def _named(place: Place) -> str:

@@ -21,7 +21,7 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     """How much longer it takes with the fix, or under the controls, than as it is: of a step where
     that was measured, else of a run.
     """
-    without, with_fix = _arms(book, book.of(())), _arms(book, book.patched or under)
+    without, with_fix = _arms(book.of(())), (book.patched or under).arms
     steps = [*check.record.step_times, *_step_times(without)]
     runs = [*_seconds(check.record.runs), *_run_times(without)]
     of_step = times_as_long(steps, _step_times(with_fix))
@@ -33,11 +33,11 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     return of_run, "run"
 
 
-def _arms(book: Book, judged: Judged | None) -> list[Arm]:
-    """The recorded arms that a judgement is of."""
+def _arms(judged: Judged | None) -> tuple[Arm, ...]:
+    """The arms that a judgement is of."""
     if judged is None:
-        return []
-    return [arm for arm in book.record.arms if arm.name in judged.arms]
+        return ()
+    return judged.arms
 
 
 def _step_times(arms: Iterable[Arm]) -> list[float]:

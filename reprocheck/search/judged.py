@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from reprocheck.causes import refusals
 from reprocheck.causes.refusals import Refusal
-from reprocheck.model import Run, Verdict
+from reprocheck.model import Arm, Run, Verdict
 from reprocheck.search.asked import Answer
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
@@ -40,7 +40,7 @@ class Judged:
     runs: tuple[Run, ...]
     verdict: Verdict
     agrees: bool | None
-    arms: tuple[str, ...]
+    arms: tuple[Arm, ...]
     until: int
     acted: frozenset[str] = frozenset()
     untried: bool = False
@@ -48,7 +48,7 @@ class Judged:
     @property
     def exact(self) -> bool:
         """Whether they agree in every bit, up to the iteration that counts."""
-        return self.verdict.bitwise.equal is True or self.later is not None
+        return self.verdict.bitwise.equal_until(self.until)
 
     @property
     def later(self) -> int | None:
@@ -64,6 +64,11 @@ class Judged:
     def decided(self) -> bool:
         """Whether they differ, or fail: more runs can say nothing else."""
         return self.agrees is False or self.failed is not None
+
+    @property
+    def acted_at(self) -> frozenset[tuple[str, str]]:
+        """Control and line of the user's, as `file:line`, where it acted in each of the runs."""
+        return frozenset.intersection(*map(_acted_at, self.runs))
 
     @property
     def agrees_exactly(self) -> bool:
@@ -111,6 +116,11 @@ class Judged:
         return self.agrees is False and self.verdict.exit_code == 0
 
 
+def _acted_at(run: Run) -> frozenset[tuple[str, str]]:
+    acted = (touch for touch in run.controls.touches if not touch.setting)
+    return frozenset((touch.control, one.source.at) for touch in acted for one in touch.lines)
+
+
 def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
     """Whether runs agree for the search: in every bit up to an iteration, or but for what another
     order of additions makes.
@@ -123,7 +133,7 @@ def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
     if verdict.verdict != "reproducible":
         return None
     bitwise = verdict.bitwise
-    if bitwise.equal or (bitwise.first_iteration or 0) > until:
+    if bitwise.equal_until(until):
         return True
     if verdict.first_divergence is not None or bitwise.ulp is None:
         return False

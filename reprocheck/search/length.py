@@ -4,6 +4,7 @@ control as the cause, and with none.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from reprocheck.model import Check
 from reprocheck.search import order
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import PAIR, Answer, Candidates, Question, Unanswered
+from reprocheck.search.chance import Sample
 from reprocheck.search.confirm import conducted
 
 MOST_TIMES = 8
@@ -63,6 +65,10 @@ class _Imagined(Book):
         self.further += max(0, question.runs - made)
         self._made[names] = max(made, question.runs)
         return Answer(agrees=self._cause in names, runs=self._made[names])
+
+    def sample_beside(self, names: Iterable[str]) -> Sample:
+        """The most favourable to luck: runs that agree are like one as it is."""
+        return self.sample
 
     def as_is(self, question: Question) -> None:
         """More runs without any control, each with an outcome of its own."""

@@ -35,17 +35,9 @@ def at_place(code: UserCode, rung: Rung) -> list[str]:
     """The controls that a line speaks for where the runs diverge: in the function that the rung
     names, or where the seed is made.
     """
-    seeded = code.around(_seed_line(rung))
+    seeded = code.around(SourceLine.of(seed_line(rung.evidence)))
     made = [hint for hint in code.around(rung.source) if hint.kind != "draw"]
     return spoken([*seeded, *made])
-
-
-def _seed_line(rung: Rung) -> SourceLine | None:
-    """The line that seeded a generator with another number in each run."""
-    file, _, line = seed_line(rung.evidence).rpartition(":")
-    if file and line.isdigit():
-        return SourceLine(file=file, line=int(line))
-    return None
 
 
 def lines_of(causes: Iterable[Cause]) -> set[str]:

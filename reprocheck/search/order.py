@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
-from reprocheck.causes.usercode import UserCode
+from reprocheck.causes.usercode import Hint, UserCode
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.static import StaticFinding
@@ -47,8 +47,8 @@ def candidates(check: Check, folder: Path) -> Candidates:
     said = spoken(code.hints)
     fits = {cause.code: fitting(cause, code.hints) for cause in check.causes}
     near = at_place(code, rung)
-    errors = _errors(check)
-    by_error = list(chain.from_iterable(_nearest_to(one.code) for one in errors))
+    errors = [(one, _nearest_at(one, code.hints)) for one in _errors(check)]
+    by_error = list(chain.from_iterable(map(itemgetter(1), errors)))
     by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said, fits)]
     known = [found.name for found in controls.table()]
     every = (*by_cause, *_of_rung(rung, said), *known)
@@ -102,12 +102,24 @@ def found_to_run(check: Check, control: str) -> bool:
     return any(removes(control, one.code) for one in _errors(check))
 
 
-def _of_found(errors: Sequence[StaticFinding]) -> dict[str, str]:
+def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
+    """The control that is nearest to a finding; of a cause that can come from several places, the
+    nearest that a line of the finding speaks for.
+    """
+    lines = (found.source.at, found.changed.at)
+    said = spoken(hint for hint in hints if hint.source.at in lines)
+    meant = _only(_controls_of(found.code), said)
+    if found.code in table().open and meant:
+        return meant[:1]
+    return _nearest_to(found.code)
+
+
+def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[str, str]:
     """Control -> which of them it would remove: the first of several."""
     return {
         name: words.would_remove(one.code, entry(one.name).title)
-        for one in reversed(errors)
-        for name in _nearest_to(one.code)
+        for one, names in reversed(errors)
+        for name in names
     }
 
 

@@ -10,6 +10,7 @@ from reprocheck.model import Check
 from reprocheck.search import chance, words
 from reprocheck.search.account import Result, account
 from reprocheck.search.arms import Book
+from reprocheck.search.chance import Sample
 from reprocheck.search.enough import FITTING
 from reprocheck.search.noise import suspect
 
@@ -29,19 +30,34 @@ def runs_with_patch(check: Check, folder: Path) -> int:
     """How many runs must agree with the patch of the first cause to confirm it, where the search
     has ended and no control confirms one.
 
-    0 where the patch is not tried: the cause has no line, or runs as they are agree now and then,
-    which a patch must not be praised for.
+    0 where the patch is not tried: the cause has no line, or it takes too many runs.
     """
     search = check.search
-    if search is None or search.smallest or search.broken_off:
+    if search is None or not search.without_result:
         return 0
     if suspect(check) is None or is_what_differs(check, folder):
         return 0
-    seen = Book(check, folder).sample
-    runs = chance.needed(seen, FITTING)
-    if seen.intermittent or runs > MOST_RUNS:
+    runs = _needed(Book(check, folder).sample)
+    if runs > MOST_RUNS:
         return 0
     return runs
+
+
+def _needed(seen: Sample) -> int:
+    """How many runs must agree with a patch. More than any search makes where runs as they are
+    agree now and then: a patch must not be praised for that.
+    """
+    if seen.intermittent:
+        return chance.MOST + 1
+    return chance.needed(seen, FITTING)
+
+
+def decided(check: Check, folder: Path) -> bool:
+    """Whether the runs with a patch that are recorded by now differ, fail, or were not given it:
+    more of them can say nothing else.
+    """
+    tried = Book(check, folder).of((), patched=True)
+    return tried is not None and (tried.untried or tried.decided)
 
 
 def proved_by_patch(check: Check, book: Book) -> Result | None:
@@ -51,7 +67,7 @@ def proved_by_patch(check: Check, book: Book) -> Result | None:
     named, tried, seen = suspect(check), book.patched, book.sample
     if named is None or tried is None or not tried.agrees_exactly:
         return None
-    if seen.intermittent or len(tried.runs) < chance.needed(seen, FITTING):
+    if len(tried.runs) < _needed(seen):
         return None
     evidence = words.evidence_of_patch(seen, named, tried)
     cause = named.cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -58,18 +58,27 @@ _KERNEL = "aten::"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """A line of the user's at which a control acted, on what, and code to paste that fits it; ""
-    where the cause's own does.
+class Advice:
+    """How what is made on a line gets a seed; both "" where the cause's own fix says it.
 
-    hint: what to look for, where nothing shows how a library takes a seed there.
+    fix   code to paste
+    hint  what to look for, where nothing shows how a library takes a seed
+    """
+
+    fix: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A line of the user's at which a control acted, on what, and the advice that fits it.
+
     draws: whether what the control acted on there draws random numbers.
     """
 
     line: SourceLine
     what: str
-    fix: str = ""
-    hint: str = ""
+    advice: Advice = Advice()
     draws: bool = False
 
 
@@ -98,11 +107,12 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
             if line is None or line.text.lstrip().startswith(_IMPORTS):
                 continue
             tree = _parsed(sources.text(line.file))
-            place = Place(line=line, what=touch.what, draws=source in drawing)
-            if fix := fix_of(name, line.text, tree, takes):
-                yield replace(place, fix=fix)
-            else:
-                yield replace(place, hint=hint_of(name, line.text, tree))
+            yield Place(
+                line=line,
+                what=touch.what,
+                advice=advice(name, line.text, tree, takes),
+                draws=source in drawing,
+            )
 
 
 def _known(touch: Touch) -> dict[SourceLine, str]:
@@ -114,26 +124,22 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
     return found
 
 
-def fix_of(name: str, text: str, tree: ast.AST, takes: str = "") -> str:
-    """How the generator gets a seed that is made on a line; "" where that is not known, or the
-    cause's own fix says it.
+def advice(name: str, text: str, tree: ast.AST, takes: str = "") -> Advice:
+    """How the generator gets a seed that is made on a line where a control acted.
 
     `tree`: that of the line's file. `takes`: how a call of the line was seen to take a seed.
     """
-    if name != PRIVATE:
-        return ""
-    if _made_by_script(text):
-        return _seeded_here(text)
     calls = _calls(text)
-    if not calls:
-        return ""
+    if name != PRIVATE or not calls:
+        return Advice()
+    if any(map(_starts_from_system, calls)):
+        # The line itself makes its generator without a seed: the cause's own fix says the rest.
+        return Advice(fix=_seeded_here(text))
     made = next(filter(None, map(_with_a_seed, calls)), "")
-    return made or _as_seen(calls, takes) or _of_library(calls, tree)
-
-
-def _made_by_script(text: str) -> bool:
-    """Whether a line itself makes its generator without a seed: the cause's own fix says it."""
-    return any(map(_starts_from_system, _calls(text)))
+    fix = made or _as_seen(calls, takes) or _of_library(calls, tree)
+    if fix:
+        return Advice(fix=fix)
+    return Advice(hint=_where_to_look(calls, tree))
 
 
 def _starts_from_system(call: ast.Call) -> bool:
@@ -187,20 +193,12 @@ def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.At
     return [one for one in attributes if root_of(one) not in no_object]
 
 
-def hint_of(name: str, text: str, tree: ast.AST) -> str:
-    """What is left to do where nothing shows how a library takes a seed.
-
-    `tree`: that of the line's file.
-    """
-    if name != PRIVATE or _made_by_script(text):
-        return ""
-    calls = _calls(text)
+def _where_to_look(calls: Sequence[ast.Call], tree: ast.AST) -> str:
+    """What is left to do where nothing shows how a library takes a seed."""
     methods = _methods(calls, bound_to(tree))
     if methods:
         owner = ast.unparse(methods[-1].value)
         return words.seed_where_made(owner, ast.unparse(methods[-1]))
-    if not calls:
-        return ""
     return words.seed_inside(ast.unparse(calls[0].func))
 
 

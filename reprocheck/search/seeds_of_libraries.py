@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import repeat
 
 from reprocheck.causes.imports import bound_to
+from reprocheck.scan.syntax import targets
 
 _WORDS: Mapping[str, str] = dict.fromkeys(
     ("sklearn", "imblearn", "pandas", "umap", "hdbscan", "xgboost", "lightgbm", "skopt"),
@@ -45,14 +45,10 @@ def with_seed(call: ast.Call, word: str) -> str:
 def _made(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call, int]]:
     """What is given the result of a call, the call, and the line."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets = [node.target]
-        else:
-            continue
-        if isinstance(node.value, ast.Call):
-            yield from zip(targets, repeat(node.value), repeat(node.lineno))
+        match node:
+            case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
+                for target in targets(node):
+                    yield target, call, node.lineno
 
 
 def root_of(node: ast.expr) -> str:

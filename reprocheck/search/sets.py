@@ -17,7 +17,10 @@ from reprocheck.search import words
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
 
 ALONE = 2
-"""Likely controls that are tried alone, before all are tried together or after."""
+"""Likely controls that are tried alone before all are tried together, and others that acted after:
+they take fewer runs than halves, and a set of several is named only where no control suffices
+alone.
+"""
 FEW = 4
 """Other controls that acted: where they are no more, the likely ones are tried together before
 halves of all.
@@ -43,13 +46,6 @@ class _Together:
     names: tuple[str, ...]
     agree: bool = False
     acted: frozenset[str] = frozenset()
-
-    @property
-    def sufficient(self) -> tuple[str, ...]:
-        """The controls, where the runs agree under them."""
-        if not self.agree:
-            return ()
-        return self.names
 
 
 @dataclass(slots=True)
@@ -126,7 +122,7 @@ class _Search:
         harmless = self.together(self.candidates.harmless, words.ALL_HARMLESS)
         if not whole:
             # Where no set can be confirmed, none is halved.
-            return harmless.sufficient
+            return self.sufficient(harmless)
         if harmless.agree:
             return self.narrowed(harmless)
         alone = self.first_alone(self.candidates.last[:1], self.reason)
@@ -184,6 +180,15 @@ class _Search:
                 return list(answer.blamed) or self.crashes(half)
         return list(second)
 
+    def sufficient(self, tried: _Together) -> tuple[str, ...]:
+        """The controls, where the runs agree under them and one of them acted."""
+        if not tried.agree:
+            return ()
+        if not tried.acted:
+            self.by_luck(tried.names)
+            return ()
+        return tried.names
+
     def narrowed(self, suffices: _Together) -> tuple[str, ...]:
         """A minimal part of a set under which the runs agree; a single control wherever one
         suffices. Empty: what acted does not, or the runs do not agree.
@@ -196,11 +201,17 @@ class _Search:
             return ()
         tried = [name for name in acting if self.fails([name])]
         fresh = list(filterfalse(tried.__contains__, acting))
-        untold = max(0, ALONE - len(self.candidates.likely))
-        alone = self.first_alone(fresh[:untold], words.alone)
+        alone = self.first_alone(fresh[:ALONE], words.alone)
         if alone:
             return alone
-        found = self.minimal((), self.enough(fresh, tried), known=True)
+        left = fresh[ALONE:]
+        if left and self.agrees(left, words.without([*tried, *fresh[:ALONE]])):
+            return self.halved(left, left)
+        return self.halved(self.enough(fresh, tried), fresh)
+
+    def halved(self, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
+        """A minimal part of controls that suffice; of `fresh` one alone, where one does."""
+        found = self.minimal((), suffices, known=True)
         if len(found) > 1:
             return self.first_alone(fresh, words.alone) or self.candidates.ordered(found)
         return found

@@ -26,16 +26,17 @@ _MOST_NOISE = 4
 # -------------------------------------------------------------------------------- why runs are made
 
 AT_PLACE = "a line where the runs diverge points to it"
-POINTED_AT = "the ladder points at it"
-ALL_HARMLESS = "all controls that do not alter the training, at once"
-WITH_ALTERING = "those did not suffice: with the controls that alter the training as well"
-WHETHER_IT_FAILS = "the script failed: whether this control makes it fail"
-WHICH_FAILS = "the script failed: which control makes it fail"
-LIKELY_TOGETHER = "each likely control removes a part of the difference: together"
-SUFFICES = "whether that set suffices"
+POINTED_AT = "the ladder points to it"
+ALL_HARMLESS = "all controls that do not alter the training, together"
+WITH_ALTERING = "these do not suffice: adding the controls that alter the training"
+WHETHER_IT_FAILS = "the script failed: to test whether this control makes it fail"
+WHICH_FAILS = "the script failed: to find the control that makes it fail"
+LIKELY_TOGETHER = "each likely control may remove a part of the difference: all of them"
+SUFFICES = "to test whether this set suffices"
 STEADY = "to see how often the runs differ"
-INTERMITTENT = "since the difference is intermittent"
-NO_CHANCE = "to exclude that runs agree by chance"
+INTERMITTENT = "because the difference is intermittent"
+NO_CHANCE = "to rule out that runs agree by chance"
+FOR_A_PATCH = "to tell the effect of a patch from chance"
 
 
 def would_remove(code: str, title: str) -> str:
@@ -45,27 +46,27 @@ def would_remove(code: str, title: str) -> str:
 
 def again_without(names: Sequence[str]) -> str:
     """Why the others are tried once more where some make the script fail."""
-    return f"again without {' and '.join(names)}, which made the script fail"
+    return f"again without {' and '.join(names)}, under which the script failed"
 
 
 def alone(name: str) -> str:
     """Why a control of a set that suffices is tried."""
-    return f"whether {name} alone suffices"
+    return f"to test whether {name} alone suffices"
 
 
 def without(names: Sequence[str]) -> str:
     """Why a part of a set that suffices is tried."""
-    return f"without {listed(names, _MOST_SHOWN)}"
+    return f"to test the set without {listed(names, _MOST_SHOWN)}"
 
 
 def more_runs(number: int) -> str:
     """Why a set under which runs agree is tried again."""
-    return f"{count(number, 'more run')}, to exclude that they agree by chance"
+    return f"{count(number, 'more run')}, to rule out that they agree by chance"
 
 
 def as_is_again(aim: str) -> str:
     """Why runs are made without any control."""
-    return f"once more, {aim}"
+    return f"again, {aim}"
 
 
 def next_to_try(question: Question) -> str:
@@ -77,9 +78,11 @@ def next_to_try(question: Question) -> str:
 
 # ------------------------------------------------------------------------------- what the runs said
 
-AS_IS = "as it is"
-BROKEN_OFF = "The search was broken off before it had come to an end."
-_NOT_TAKEN = "no process of a run loaded its text: the program reads that file in another way"
+AS_IN_THE_CHECK = "as in the check"
+BROKEN_OFF = "The search was interrupted before it finished."
+_NOT_TAKEN = (
+    "no process of a run loaded the patched text: the program reads the file in another way"
+)
 
 
 def named(names: Sequence[str]) -> str:
@@ -88,6 +91,9 @@ def named(names: Sequence[str]) -> str:
     if len(quoted) > _MOST_NAMED:
         return f"the {len(quoted)} controls {listed(quoted, _MOST_SHOWN)}"
     return listed(quoted, len(quoted)) or "no control"
+
+
+NOT_NEEDED = "made beside the others; the search did not need it"
 
 
 def note(judged: Judged) -> str:
@@ -102,9 +108,9 @@ def note(judged: Judged) -> str:
     if judged.failed:
         return f"{_ended_badly(judged.failed)}; {judged.why}"
     if judged.within_tolerance_only:
-        return f"{judged.why}; within the tolerance, and too far apart for rounding"
+        return f"{judged.why}; within the tolerance, but too far apart for rounding"
     if judged.agrees and judged.names and not judged.acted:
-        return f"{judged.why}; nothing shows what it acted on"
+        return f"{judged.why}; nothing recorded shows that it acted"
     return judged.why
 
 
@@ -120,7 +126,8 @@ def _ended_badly(run: Run) -> str:
 
 def seen_under(names: Sequence[str]) -> str:
     """Where an error of deterministic mode was seen."""
-    return f"Seen under {named(names)}; the search went on without it."
+    it = {1: "it"}.get(len(names), "them")
+    return f"This was seen under {named(names)}; the search continued without {it}."
 
 
 def acted_at(control: str, place: str, *, first: bool, draws: bool) -> str:
@@ -148,8 +155,8 @@ def seed_where_made(owner: str, call: str) -> str:
 def seed_inside(call: str) -> str:
     """What to do where a function makes a generator, and nothing shows how it takes a seed."""
     return (
-        f"Inside `{call}()` a generator is made without a seed: give it one by the argument that"
-        " takes it."
+        f"`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
+        " seed."
     )
 
 
@@ -168,7 +175,7 @@ def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> 
             f"{named(smallest)} together remove the difference: {agreeing}. None of them can be"
             " left out."
         )
-    return f"{said} That confirms {listed_causes}."
+    return f"{said} This confirms {listed_causes}."
 
 
 def another_remains(iteration: int, further: Sequence[str]) -> str:
@@ -183,7 +190,7 @@ def another_remains(iteration: int, further: Sequence[str]) -> str:
 def may_remove(smallest: Sequence[str], under: Judged) -> str:
     """That too few runs agree under a set of controls."""
     return (
-        f"{capital(named(smallest))} may remove the difference, but that is not shown:"
+        f"{capital(named(smallest))} may remove the difference, but this is not shown:"
         f" {_agreeing(under)}, which can be luck."
     )
 
@@ -193,12 +200,14 @@ def patch_removes(cause: Suspect, tried: Judged) -> str:
     line, why = cause.line.at, cause.cause
     return (
         f"No control removes the difference; the patch of {line} does: {len(tried.runs)} runs with"
-        f" it, without any control, agree {_how(tried)}. That confirms {why.code},"
+        f" it, without any control, agree {_how(tried)}. This confirms {why.code},"
         f" {small(why.title)}."
     )
 
 
-PATCH_IN_VAIN = " Runs with a patch of that line differ, too: it is not the only cause, or none."
+PATCH_IN_VAIN = (
+    " Runs with a patch of this line differ too: it is not the only cause, or not a cause."
+)
 
 
 def _agreeing(under: Judged) -> str:
@@ -211,7 +220,7 @@ def _how(under: Judged) -> str:
         return f"in every bit up to iteration {under.later - 1}"
     if under.exact:
         return "in every bit"
-    return "but for rounding"
+    return "except for rounding"
 
 
 # ----------------------------------------------------------------------------------- how sure it is
@@ -221,7 +230,7 @@ def evidence(seen: Sample, under: Judged) -> str:
     """What confirms the causes that a set of controls removes."""
     return (
         f"Under {named(under.names)} {len(under.runs)} runs agree {_how(under)} ({_arms(under)});"
-        f" {small(as_they_are(seen))}"
+        f" {small(of_unmodified(seen))}"
     )
 
 
@@ -229,45 +238,45 @@ def evidence_of_patch(seen: Sample, cause: Suspect, tried: Judged) -> str:
     """What confirms the cause that a patch removes."""
     return (
         f"{len(tried.runs)} runs with the patch of {cause.line.at}, without any control, agree"
-        f" {_how(tried)} ({_arms(tried)}); {small(as_they_are(seen))}"
+        f" {_how(tried)} ({_arms(tried)}); {small(of_unmodified(seen))}"
     )
 
 
 def _arms(judged: Judged) -> str:
-    return ", ".join(f"arms/{name}" for name in judged.arms)
+    return ", ".join(f"arms/{arm.name}" for arm in judged.arms)
 
 
-def as_they_are(seen: Sample) -> str:
-    """`All 4 runs as they are differ from each other.`"""
+def of_unmodified(seen: Sample) -> str:
+    """`All 4 unmodified runs differ from each other.`"""
     if seen.intermittent:
         same = seen.runs - seen.odd
         return (
-            f"Of {seen.runs} runs as they are {same} agree with each other and {seen.odd} do"
+            f"Of {seen.runs} unmodified runs, {same} agree with each other and {seen.odd} do"
             f" not{_blind(seen)}: the difference is intermittent."
         )
     if seen.runs > PAIR:
-        return f"All {seen.runs} runs as they are differ from each other{_blind(seen)}."
-    return "The two runs as they are differ."
+        return f"All {seen.runs} unmodified runs differ from each other{_blind(seen)}."
+    return "The two unmodified runs differ."
 
 
 def _blind(seen: Sample) -> str:
     if seen.blind < 2:
         return ""
-    return f" ({seen.blind} of them in a loss that is not finite, by which no runs agree)"
+    return f" ({seen.blind} of them have a loss that is not finite and agree with no run)"
 
 
 def confidence(seen: Sample, under: Judged) -> str:
     """How sure it is that a set of controls removes the difference."""
     names = named(under.names)
     return (
-        f"{as_they_are(seen)} Were {names} without effect, {_luck(seen, under)} With 95 %"
-        f" confidence at most {_bound(under)} of runs under {names} differ from the first."
+        f"{of_unmodified(seen)} If {names} had no effect, {_luck(seen, under)} With 95 %"
+        f" confidence, at most {_bound(under)} of runs under {names} differ from the first."
     )
 
 
 def confidence_in_patch(seen: Sample, tried: Judged) -> str:
     """How sure it is that a patch removes the difference."""
-    return f"{as_they_are(seen)} Were the patch without effect, {_luck(seen, tried)}"
+    return f"{of_unmodified(seen)} If the patch had no effect, {_luck(seen, tried)}"
 
 
 def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
@@ -276,15 +285,19 @@ def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
     if wanted > chance.MOST:
         more = f"more than {chance.MOST} runs"
     return (
-        f"{as_they_are(seen)} It takes {more} that agree to exclude luck (--runs N makes more of"
-        f" each); with 95 % confidence at most {_bound(under)} of runs under {named(under.names)}"
+        f"{of_unmodified(seen)} To rule out luck, {more} must agree (--runs N makes more of each);"
+        f" with 95 % confidence, at most {_bound(under)} of runs under {named(under.names)}"
         " differ from the first."
     )
 
 
 def _luck(seen: Sample, under: Judged) -> str:
     runs = len(under.runs)
-    return f"{runs} runs would agree so in at most {chance.luck(seen, runs):.1%} of such searches."
+    share = chance.luck(seen, runs)
+    agree = "still agree"
+    if seen.unlike:
+        agree = "still agree, and differ from every unmodified run,"
+    return f"{runs} runs would {agree} in at most {share:.1%} of such searches."
 
 
 def _bound(under: Judged) -> str:
@@ -297,8 +310,8 @@ def _bound(under: Judged) -> str:
 def given(rung: Rung | None) -> str:
     """Why no control is tried where the start gives the numbers that differ."""
     said = (
-        "No control is tried: the numbers that differ first in the training differ by as much"
-        " as the values that the start gave."
+        "No control was tried: the numbers that differ first in the training differ by as much"
+        " as the values that the script was started with."
     )
     if rung is None:
         return said
@@ -325,8 +338,8 @@ def _idle(remains: Remains) -> str:
         agree = f"{len(names)} controls at once, but those that acted do not suffice"
     else:
         they = {1: "it"}.get(len(names), "they")
-        agree = f"{_both(names)}, but nothing shows what {they} acted on in these runs"
-    return f"No cause is confirmed: runs agree under {agree}, so that may be luck."
+        agree = f"{_both(names)}, but nothing recorded shows that {they} acted"
+    return f"No cause is confirmed: runs agree under {agree}, so this may be luck."
 
 
 def _both(names: Sequence[str]) -> str:
@@ -337,29 +350,30 @@ def _both(names: Sequence[str]) -> str:
 def _left_out(remains: Remains) -> str:
     if not remains.crashing:
         return ""
-    return f" ({_both(remains.crashing)} left out, since the script fails under it)"
+    it = {1: "it"}.get(len(remains.crashing), "them")
+    return f" ({_both(remains.crashing)} left out, because the script fails under {it})"
 
 
 def _tried(remains: Remains) -> str:
-    return f"None of the controls makes the runs agree, alone or together{_left_out(remains)}"
+    return f"No control makes the runs agree, alone or together with others{_left_out(remains)}"
 
 
 def _few_tried(remains: Remains) -> str:
     return (
         f"No control was seen to make the runs agree{_left_out(remains)}. The difference is"
-        " intermittent, so few were tried: --runs N tries more."
+        " intermittent, so few controls were tried: --runs N tries more."
     )
 
 
 def _nothing_recorded(remains: Remains) -> str:
     return (
-        f"{_tried(remains)}. Nothing recorded differs, so what makes the difference cannot be"
-        " recorded."
+        f"{_tried(remains)}. Nothing that was recorded differs, so the source of the difference"
+        " was not recorded."
     )
 
 
 def _given_otherwise(remains: Remains) -> str:
-    return f"{_tried(remains)}, since the runs were given different inputs. {remains.rung.detail}"
+    return f"{_tried(remains)}, because the runs were given different inputs. {remains.rung.detail}"
 
 
 def _noise(remains: Remains) -> str:
@@ -369,7 +383,7 @@ def _noise(remains: Remains) -> str:
     seen = f"first seen at {at} on the rung `{rung.rung}`."
     made = f"It is {seen}"
     if remains.made_by:
-        made = f"It is made by {remains.made_by}, {seen}"
+        made = f"It comes from {remains.made_by}, and is {seen}"
     noise = " ".join([made, *remains.operators][:_MOST_NOISE])
     return f"{_tried(remains)}: what remains is noise of an operator or of the hardware. {noise}"
 
@@ -381,7 +395,7 @@ def _unreached(remains: Remains) -> str:
         shows += f" at `{rung.place}`"
     said = [f"{_tried(remains)}{_not_by_control(remains.suspect)}", f"{shows}."]
     if rung.culprit:
-        said.append(f"It is made by {rung.culprit}.")
+        said.append(f"It comes from {rung.culprit}.")
     if remains.also:
         said.append(remains.also)
     return " ".join(said)
@@ -393,8 +407,8 @@ def _not_by_control(suspect: Suspect | None) -> str:
     """
     if suspect is None:
         return (
-            ": the difference is made by something that no control reaches, such as a service, a"
-            " native library that draws by itself, a race of threads, or the hardware."
+            ": the source of the difference is out of reach of every control, such as a service,"
+            " a native library that draws by itself, a race between threads, or the hardware."
         )
     cause = suspect.cause
     return (

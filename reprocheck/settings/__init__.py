@@ -39,6 +39,9 @@ NOT_SETTINGS_PREFIX = "REPROCHECK_TEST_"
 
 _BY_NAME = {option.name: option for option in OPTIONS}
 
+DEEPER = ("module", "op")
+"""Levels that show the ladder also of a check that passes."""
+
 
 def _default(name: str) -> Any:
     return _BY_NAME[name].default
@@ -64,12 +67,12 @@ class Settings:
     workdir: Literal["inplace", "copy"] = _default("workdir")
     output: Path = field(default=_default("output"))
     keep: int | None = _default("keep")
-    fail_on: Literal["checks", "any-iteration", "bitwise"] = _default("fail_on")
+    fail_on: str = _default("fail_on")
     python: str | None = _default("python")
     show_output: bool = _default("show_output")
     jobs: int = _default("jobs")
     jobs_on_accelerator: bool = _default("jobs_on_accelerator")
-    level: Literal["loss", "module", "op"] = _default("level")
+    level: Literal["auto", "loss", "module", "op"] = _default("level")
     draw: bool = _default("draw")
     explain: bool = _default("explain")
     controls: tuple[str, ...] = ()
@@ -78,6 +81,18 @@ class Settings:
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
     provenance: tuple[model.Setting, ...] = ()
+
+    @property
+    def level_of_runs(self) -> Literal["auto", "loss"]:
+        """The level of the runs of a check: what nobody is to explain is recorded at `loss`."""
+        if self.level == "loss" or not (self.explain or self.asks_for_modules):
+            return "loss"
+        return "auto"
+
+    @property
+    def asks_for_modules(self) -> bool:
+        """Whether the ladder is to be shown of a check that passes, too."""
+        return self.level in DEEPER
 
     @property
     def tolerance(self) -> model.Tolerance:

@@ -122,6 +122,23 @@ def _switch(value: object) -> object:
     return words[value.lower()]
 
 
+FAIL_ON = ("checks", "any-iteration", "bitwise", "series:NAME")
+"""As `reprocheck.model.FAIL_ON`, which `--help` does not load."""
+
+
+def _rules(value: object) -> object:
+    """Rules of `--fail-on`: text with commas between them, or a list."""
+    from reprocheck.model import is_rule, rules_of
+
+    words = value if isinstance(value, (list, tuple)) else [value]
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ValueError
+    rules = [rule for word in words for rule in rules_of(str(word))]
+    if not all(map(is_rule, rules)):
+        raise ValueError
+    return ",".join(rules)
+
+
 def _text(value: object) -> object:
     if not isinstance(value, (str, Path)) or not str(value).strip() or "\0" in str(value):
         raise ValueError
@@ -250,11 +267,16 @@ OPTIONS: tuple[Option, ...] = (
         *("keep", None, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
         help="Keep the newest N report folders of this entry point, remove older ones.",
     ),
-    _one_of(
-        *("fail_on", ("checks", "any-iteration", "bitwise")),
-        help=(
-            "What else counts as a failure: a difference in any recorded iteration, or in any bit."
+    replace(
+        _option(
+            *("fail_on", FAIL_ON[0], "text", "RULE", _rules),
+            allowed=f"one of {', '.join(FAIL_ON)}, or several with a comma between them",
+            help=(
+                "What else counts as a failure: a difference in any recorded iteration, in any bit,"
+                " or in a series beside the loss; several with a comma between them."
+            ),
         ),
+        choices=FAIL_ON,
     ),
     _option(
         *("python", None, "text", "PATH", _text, "the path or name of a Python interpreter"),
@@ -276,10 +298,11 @@ OPTIONS: tuple[Option, ...] = (
         " results.",
     ),
     _one_of(
-        *("level", ("loss", "module", "op")),
+        *("level", ("auto", "loss", "module", "op")),
         help=(
-            "Record two more runs at this level even when the check passes: modules and gradients,"
-            " or every operator."
+            "What is recorded: auto adds modules and gradients of the iterations that the checks"
+            " take, loss the losses alone; module and op show where the runs first differ even when"
+            " the check passes, op with every operator."
         ),
     ),
     _on(

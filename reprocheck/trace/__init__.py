@@ -54,7 +54,8 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         opened=_opened(recorded),
         inputs=inputs(recorded, record),
         first_reads=first_reads(recorded),
-        workdir=_workdir(folder / record.trace),
+        workdir=_told(folder / record.trace, "workdir"),
+        level=_told(folder / record.trace, "level"),
         environment=next((one.environment for one in first if one.environment), {}),
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
@@ -74,16 +75,23 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     )
 
 
-def _workdir(folder: Path) -> str:
-    """The working directory, as the settings of the recorder have it; empty where they cannot be
-    read.
-    """
+def _deep(recorded: Recorded, iterations: int) -> int:
+    """How many of the iterations were recorded at level `module`, too."""
+    if not recorded.deep:
+        return 0
+    if recorded.left_after is None:
+        return iterations
+    return min(recorded.left_after, iterations)
+
+
+def _told(folder: Path, name: str) -> str:
+    """A setting of the recorder; empty where its settings cannot be read."""
     import json
 
     try:
         with open_regular(folder / "recorder.json") as file:
             text = file.read()
-        return str(json.loads(text).get("workdir") or "")
+        return str(json.loads(text).get(name) or "")
     except (OSError, ValueError, AttributeError, RecursionError):
         return ""
 
@@ -122,6 +130,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         rank=rank,
         process=_process(recorded, rank, record),
         losses=losses,
+        series=recorded.series.until(len(losses)),
         forward=forward,
         backward=backward,
         unchanged_updates=grouping.unchanged_updates,
@@ -130,6 +139,8 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         skipped=tuple(i for i in grouping.skipped if i <= len(losses)),
         unordered=tuple(i for i in grouping.unordered if i <= len(losses)),
         stopped_at=shown_stop,
+        deep=_deep(recorded, len(losses)),
+        left_because=recorded.left_because,
         frameworks=dict(recorded.frameworks),
         environment=dict(recorded.environment),
         changed_to_observe=_once(recorded.notes),

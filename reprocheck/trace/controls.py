@@ -48,7 +48,7 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
     for event in found:
         if type(event) is events.Control:
             key = (event.c, event.w)
-            here = _source(event.l)
+            here = SourceLine.of(event.l)
             lines: tuple[TouchedLine, ...] = ()
             if here is not None:
                 lines = (TouchedLine(source=here, takes=event.s, draws=event.d),)
@@ -79,7 +79,11 @@ def _added(one: Touch, other: Touch) -> Touch:
 def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | None:
     if type(event) is events.Override:
         return Override(
-            control=event.c, what=event.w, old=event.old, new=event.new, source=_source(event.l)
+            control=event.c,
+            what=event.w,
+            old=event.old,
+            new=event.new,
+            source=SourceLine.of(event.l),
         )
     if type(event) is events.Conflict:
         return Conflict(
@@ -87,15 +91,8 @@ def _said(event: AnyControlEvent) -> Override | Conflict | tuple[str, str] | Non
             what=event.w,
             value=event.v,
             wanted=event.wanted,
-            source=_source(event.l),
+            source=SourceLine.of(event.l),
         )
     if type(event) is events.Unavailable:
         return (event.c, event.why)
     return None
-
-
-def _source(text: str) -> SourceLine | None:
-    file, _, line = text.rpartition(":")
-    if not file or not line.isdigit():
-        return None
-    return SourceLine(file=file, line=int(line))

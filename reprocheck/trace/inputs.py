@@ -4,10 +4,10 @@ and its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from reprocheck.model import FirstRead, InputFile, RunRecord
 
@@ -25,16 +25,17 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
     trains with it, by a program of its own.
     """
     own = {*record.files.created, *record.files.changed, *_written_by(recorded)}
-    trainers = list(filter(_TRAINED, recorded))
+    of_trainers = _written_by(filter(_TRAINED, recorded))
+    by_id = _by_id(recorded)
     found: dict[str, InputFile] = {}
     for one in recorded:
-        family = list(_family(one, recorded))
+        family = list(_family(one, by_id))
         begun = next(map(_BEGUN, filter(_TRAINED, family)), 0.0)
-        theirs = _written_by((*trainers, *family))
+        of_family = _written_by(family)
         for event in one.inputs:
             made = event.p in own
-            too_late = event.t >= begun or event.p in theirs
-            if made and too_late:
+            of_training = event.p in of_trainers or event.p in of_family
+            if made and (event.t >= begun or of_training):
                 continue
             file = InputFile(size=event.s, time=event.t, hash=event.h, made=made, line=event.l)
             found.setdefault(event.p, file)
@@ -59,7 +60,18 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
     return found
 
 
-def _family(one: Recorded, recorded: Sequence[Recorded]) -> Iterator[Recorded]:
+_ById: TypeAlias = Mapping[tuple[int | None, int], Sequence["Recorded"]]
+"""Processes by machine and process id, which several had one after the other."""
+
+
+def _by_id(recorded: Iterable[Recorded]) -> _ById:
+    found: dict[tuple[int | None, int], list[Recorded]] = {}
+    for one in recorded:
+        found.setdefault((one.node, one.process.pid), []).append(one)
+    return found
+
+
+def _family(one: Recorded, by_id: _ById) -> Iterator[Recorded]:
     """A process and those that it descends from, itself first: the latest of each process id that
     began before the one below.
     """
@@ -69,11 +81,10 @@ def _family(one: Recorded, recorded: Sequence[Recorded]) -> Iterator[Recorded]:
     while member is not None and member.name not in seen:
         seen.add(member.name)
         yield member
-        member = _parent(member, recorded)
+        member = _parent(member, by_id)
 
 
-def _parent(one: Recorded, recorded: Sequence[Recorded]) -> Recorded | None:
-    place = (one.node, one.process.ppid)
-    of_that_id = [each for each in recorded if (each.node, each.process.pid) == place]
+def _parent(one: Recorded, by_id: _ById) -> Recorded | None:
+    of_that_id = by_id.get((one.node, one.process.ppid), ())
     before = [each for each in of_that_id if _BEGUN(each) <= _BEGUN(one)]
     return max(before, key=_BEGUN, default=None)

@@ -24,12 +24,11 @@ from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
 from reprocheck.trace.events import Loss, Update
+from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
+from reprocheck.trace.series import Columns
 
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
-_MOST_DTYPES = 255
-_LONGEST_EXACT = 20_000
-"""Characters of a number that a double does not hold; the longest of a `longdouble` takes 8,300."""
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
 """Facts of the environment, files opened, what controls did, and sentences that are kept of one
 process. What comes after is left out, and counted: a recording that somebody else made must not
@@ -77,7 +76,13 @@ class Recorded:
     caveats: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     controls: list[AnyControlEvent] = field(default_factory=list)
+    series: Columns = field(default_factory=Columns)
     stopped_at: int | None = None
+    deep: bool = False
+    """Whether its training was recorded at level `module` too, as level `auto` does."""
+    left_after: int | None = None
+    """The iteration after which that level was left, 0 where it was never entered."""
+    left_because: str = ""
     ended: bool = False
     error: str = ""
     cut: bool = False
@@ -151,9 +156,9 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
             f"a trace was written by a newer reprocheck (format {version}; this one reads"
             f" {events.FORMAT_VERSION}), so parts of it may be missing here; upgrade reprocheck"
         )
-    names = sorted(set(kinds) - events.OF_DEEPER_LEVELS)
+    names = sorted(kinds)
     if names:
-        count = sum(kinds[name] for name in names)
+        count = sum(kinds.values())
         said.append(
             f"events of a trace that are of unknown kinds were left out ({count}):"
             f" {', '.join(names[:5])[:200]}"
@@ -205,7 +210,7 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
     """Feed events in order. Losses and updates are the bulk and are dealt with here."""
     grouping, values, dtype_of = recorded.grouping, recorded.values, recorded.dtype_of
     count_loss, update = grouping.loss, grouping.update
-    usual, code = next(iter(recorded.dtypes.items()), ("", 0))
+    usual, code = next(iter(recorded.dtypes.items()), (None, 0))
     for event in chunk:
         if type(event) is Loss:
             losses = event.v
@@ -241,12 +246,12 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
     if event.n is not None and len(losses) < event.n:
         recorded.problems.append(f"{event.n - len(losses)} losses of a trace are missing")
     count_loss, update = recorded.grouping.loss, recorded.grouping.update
-    for number, value in enumerate(losses):
-        if number:
+    for place, value in enumerate(losses):
+        if place:
             update(stretch.o, None)
         if count_loss(1, stretch.k) == COUNTED:
             recorded.values.append(value)
-            recorded.dtype_of.append(_code(recorded.dtypes, stretch.d))
+            recorded.dtype_of.append(code_of(recorded.dtypes, stretch.d))
     if losses and event.u:
         update(stretch.o, None)
 
@@ -261,26 +266,12 @@ def _append(recorded: Recorded, event: Loss) -> None:
         {
             first + place: text
             for place, text in enumerate(event.x[: len(losses)])
-            if 0 < len(text) <= _LONGEST_EXACT
+            if 0 < len(text) <= LONGEST_EXACT
         }
     )
     for value, name in zip(losses, names, strict=False):
         recorded.values.append(number(value))
-        recorded.dtype_of.append(_code(recorded.dtypes, name))
-
-
-def _code(dtypes: dict[str, int], name: str) -> int:
-    if name not in dtypes and len(dtypes) >= _MOST_DTYPES:
-        name = "unknown"
-    return dtypes.setdefault(name, min(len(dtypes), _MOST_DTYPES))
-
-
-def number(value: float | str) -> float:
-    """A value as it stands in a trace; what is none is NaN."""
-    try:
-        return float(value)
-    except ValueError:
-        return float("nan")
+        recorded.dtype_of.append(code_of(recorded.dtypes, name))
 
 
 def _bounds(grouping: Grouping, ends: array[int], iteration: int) -> list[int]:
@@ -311,6 +302,10 @@ def _sort(values: array[float], dtype_of: array[int], exact: dict[int, str], *bo
 def _take_process(recorded: Recorded, event: events.Process) -> None:
     recorded.process = event
     _take_world(recorded, event)
+
+
+def _take_series(recorded: Recorded, event: events.Series) -> None:
+    recorded.left_out += not recorded.series.take(event)
 
 
 def _take_framework(recorded: Recorded, event: events.Framework) -> None:
@@ -345,6 +340,18 @@ def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None
 def _take_origin(recorded: Recorded, event: events.Origin) -> None:
     recorded.identity, recorded.task, recorded.began = tuple(event.identity), event.task, event.time
     recorded.executor = event.executor
+
+
+def _take_left(recorded: Recorded, event: events.Left) -> None:
+    recorded.left_after, recorded.left_because = event.i, event.why
+
+
+def _take_nothing(recorded: Recorded, event: events.Event) -> None:
+    """It is read elsewhere."""
+
+
+def _take_deep(recorded: Recorded, event: events.Deep) -> None:
+    recorded.deep = True
 
 
 def _take_enough(recorded: Recorded, event: events.Enough) -> None:
@@ -402,6 +409,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
         recorded.caveats, event.text or event.code, MOST_SENTENCES
     ),
     events.Problem: _take_problem,
+    events.Series: _take_series,
     **dict.fromkeys(
         (events.Control, events.Override, events.Conflict, events.Unavailable, events.Patched),
         lambda recorded, event: recorded.keep(recorded.controls, event, MOST_TOUCHES),
@@ -410,4 +418,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Irregular: _end_stretch,
     events.Stop: _take_stop,
     events.Exit: _take_exit,
+    events.Deep: _take_deep,
+    events.Left: _take_left,
+    **dict.fromkeys(events.OF_DEEPER_LEVELS, _take_nothing),
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
-from reprocheck.files.limits import open_limited
-from reprocheck.trace import events
+from reprocheck.trace.lines import lines, opened
 
 _MARK = b'{"e":"ran"'
 
@@ -44,17 +45,21 @@ def read_reached(path: Path) -> tuple[Ran, ...]:
 
     Lines that are damaged are left out.
     """
-    found: list[Ran] = []
-    at = 0
     try:
-        with open_limited(path) as stream:
-            while line := stream.readline(events.LONGEST_LINE):
-                start, at = at, at + len(line)
-                if line.startswith(_MARK) and (one := _ran(line, start)) is not None:
-                    found.append(one)
+        with opened(path) as stream:
+            found = [_ran(line, at) for at, line in _marked(stream)]
     except OSError:
         return ()
-    return tuple(found)
+    return tuple(one for one in found if one is not None)
+
+
+def _marked(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Offset and text of the lines that begin with the mark."""
+    at = 0
+    for line in lines(stream):
+        if line.startswith(_MARK):
+            yield at, line
+        at += len(line)
 
 
 def _ran(line: bytes, at: int) -> Ran | None:

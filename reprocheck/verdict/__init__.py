@@ -11,15 +11,20 @@ from operator import attrgetter
 
 from reprocheck.model import (
     EXIT_CODE,
+    FAIL_ON,
+    SERIES_RULE,
     Bitwise,
     CheckKind,
     Comparison,
     Divergence,
     Run,
+    SeriesComparison,
     Tolerance,
     Trace,
     Verdict,
     VerdictName,
+    is_rule,
+    rules_of,
 )
 from reprocheck.model.letters import capital
 from reprocheck.verdict import words
@@ -31,11 +36,10 @@ from reprocheck.verdict.failure import ended_badly, verdict_of
 from reprocheck.verdict.failure import reason as failure_reason
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import paired, partners
+from reprocheck.verdict.reported import compare_series
 from reprocheck.verdict.ulp import ulp_distance
 
 __all__ = ["FAIL_ON", "ended_before_checks", "judge", "paired", "partners", "ulp_distance"]
-
-FAIL_ON = ("checks", "any-iteration", "bitwise")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,32 +50,46 @@ class _Decision:
 
 
 def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") -> Verdict:
-    """Compare every run with the first. Raises ValueError where `fail_on` is not in `FAIL_ON`."""
-    if fail_on not in FAIL_ON:
-        raise ValueError(f"fail_on is {fail_on!r}, not one of {', '.join(FAIL_ON)}")
+    """Compare every run with the first.
+
+    fail_on  the rules that make it stricter, of `FAIL_ON`, with a comma between them
+    Raises ValueError where a rule is none of these.
+    """
+    rules = rules_of(fail_on)
+    for rule in rules:
+        if not is_rule(rule):
+            raise ValueError(f"fail_on has {rule!r}, which is none of {', '.join(FAIL_ON)}")
     rows = compare(runs, tolerance)
     bitwise, dtype = equal_in_bits(runs)
     divergence = first_divergence(runs, tolerance)
-    decision = _decide(runs, rows, bitwise, divergence)
-    rule = _stricter(decision, fail_on, bitwise, divergence)
+    series = compare_series(runs, tolerance, losses_equal=bitwise.equal is True)
+    decision = _decide(runs, rows, bitwise, divergence, series)
+    broken = ""
+    if decision.verdict == "reproducible":
+        broken = _broken(rules, bitwise, divergence, series)
     exit_code = EXIT_CODE[decision.verdict]
-    if rule:
+    if broken:
         exit_code = 1
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
-        reason=_sentence(f"{decision.reason}{rule}"),
+        reason=_sentence(f"{decision.reason}{broken}"),
         exit_code=exit_code,
         comparisons=rows,
         bitwise=bitwise,
         first_divergence=divergence,
         outcomes=outcomes(runs),
         caveats=caveats(runs, rows, bitwise, divergence, decision.verdict, dtype),
+        series=series,
     )
 
 
 def _decide(
-    runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
+    runs: Sequence[Run],
+    rows: Sequence[Comparison],
+    bitwise: Bitwise,
+    divergence: Divergence | None,
+    series: Sequence[SeriesComparison],
 ) -> _Decision:
     """The order of the documentation: a difference that was seen, then a failure, then
     inconclusive, then agreement.
@@ -89,7 +107,8 @@ def _decide(
         return _Decision(verdict=verdict_of(bad[0]), reason=reason)
     if reason := _inconclusive(runs, rows):
         return _Decision(verdict="inconclusive", reason=reason)
-    return _Decision(verdict="reproducible", reason=_agreement(runs, rows, bitwise, divergence))
+    agreement = _agreement(runs, rows, bitwise, divergence, series)
+    return _Decision(verdict="reproducible", reason=f"{agreement}{words.of_series(series)}")
 
 
 def _differ(when: str, row: Comparison, ranks: int) -> _Decision:
@@ -210,11 +229,17 @@ def _no_loss(run: Run) -> str:
 
 
 def _agreement(
-    runs: Sequence[Run], rows: Sequence[Comparison], bitwise: Bitwise, divergence: Divergence | None
+    runs: Sequence[Run],
+    rows: Sequence[Comparison],
+    bitwise: Bitwise,
+    divergence: Divergence | None,
+    series: Sequence[SeriesComparison],
 ) -> str:
     seen = _seen(runs)
     if divergence is not None:
         return f"both checks pass in {seen}, and {words.later(divergence)}"
+    if bitwise.equal and words.unequal(series):
+        return f"all losses are equal in every bit in {seen}"
     if bitwise.equal:
         return f"no difference was seen in {seen}: all losses are equal in every bit"
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
@@ -249,19 +274,38 @@ def _largest(rows: Sequence[Comparison]) -> str:
     )
 
 
-def _stricter(
-    decision: _Decision, fail_on: str, bitwise: Bitwise, divergence: Divergence | None
+def _broken(
+    rules: Sequence[str],
+    bitwise: Bitwise,
+    divergence: Divergence | None,
+    series: Sequence[SeriesComparison],
 ) -> str:
-    """What to add to the reason where `--fail-on` makes the exit code 1, else nothing."""
-    if decision.verdict != "reproducible":
-        return ""
+    """What to add to the reason where a rule of `--fail-on` makes the exit code 1, else nothing."""
     differs_from = {"bitwise": bitwise.first_iteration}
     if divergence is not None:
         differs_from["any-iteration"] = divergence.iteration
-    iteration = differs_from.get(fail_on)
-    if iteration is None:
+    for rule in rules:
+        iteration = differs_from.get(rule)
+        said = f"the runs differ in iteration {iteration}"
+        if rule.startswith(SERIES_RULE):
+            said = _of_series(rule.removeprefix(SERIES_RULE), series)
+        elif iteration is None:
+            said = ""
+        if said:
+            return f"; exit code 1 by --fail-on {rule}: {said}"
+    return ""
+
+
+def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
+    """Why a series does not agree; "" where it does. What nobody reported agrees with nothing."""
+    named = [one for one in series if one.name == name]
+    if not named:
+        reported = ", ".join(one.name for one in series) or "none"
+        return f"no run reported {name} (reported: {reported})"
+    place = named[0].first_outside
+    if place is None:
         return ""
-    return f"; exit code 1 by --fail-on {fail_on}: the runs differ in iteration {iteration}"
+    return f"{name} differs from {place.where} ({place.sizes})"
 
 
 def _sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from operator import attrgetter
 
-from reprocheck.model import Comparison, Divergence, Run
+from reprocheck.model import Comparison, Divergence, Run, SeriesComparison
 
 _ERROR = re.compile(r"^(?:\[rank\d+\]:\s*)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)")
 
@@ -48,6 +48,37 @@ def of_ranks(text: str, ranks: str, *, several: bool) -> str:
 def several_ranks(runs: Sequence[Run]) -> bool:
     """Whether the runs have more than one rank."""
     return len({trace.rank for run in runs for trace in run.traces}) > 1
+
+
+_AGREES, _DIFFERS = {1: "agrees"}, {1: "differs"}
+"""A number of series -> the verb that is said of so many, where it is not that of several."""
+
+
+def of_series(series: Sequence[SeriesComparison]) -> str:
+    """What a pass adds of the numbers beside the losses; "" where none were reported."""
+    compared = list(filter(attrgetter("compared"), series))
+    differing = unequal(series)
+    if not compared:
+        return ""
+    if not differing:
+        agree = _AGREES.get(len(compared), "agree")
+        return f"; {len(compared)} series beside them {agree} in every bit, too"
+    first = differing[0]
+    place = first.first_unequal
+    assert place is not None, "chosen by it"
+    how = "within the tolerance"
+    if first.state == "differs":
+        how = "beyond the tolerance"
+    differ = _DIFFERS.get(len(differing), "differ")
+    said = f"{len(differing)} of {len(compared)} series beside them {differ}"
+    return f"; {said}: {first.name} {how} from {place.where} on ({place.sizes})"
+
+
+def unequal(series: Sequence[SeriesComparison]) -> list[SeriesComparison]:
+    """The series that are not equal in every bit, and are no clock's: those beyond the tolerance
+    first.
+    """
+    return sorted(filter(attrgetter("unequal"), series), key=attrgetter("state"))
 
 
 def place(row: Comparison, ranks: int) -> str:

@@ -5,7 +5,6 @@ Every command and the Python API go it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,14 +53,13 @@ def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller
     """
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
-    from reprocheck.recording import record
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import keep_caveat, up_to_checks
 
-    launch.check(entry, settings, folder, teller, output=teller.output)
+    launch.check(entry, settings, folder, teller, output=teller.output, portable=True)
     teller.clear()
     check = replay.judged(folder)
-    for level in _levels(settings) if losses_of(check) else ():
+    for level in _levels(check, settings) if losses_of(check) else ():
         teller.half(level)
         count = up_to_checks(check, settings)
         try:
@@ -79,17 +77,21 @@ def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller
             keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
         finally:
             teller.clear()
-    keep_sources(replace(check, record=record.read(folder)), folder)
+    keep_sources(replay.with_record(check, folder), folder)
     return check
 
 
-def _levels(settings: Settings) -> tuple[Level, ...]:
-    """The deeper levels of which one run is recorded."""
+def _levels(check: Check, settings: Settings) -> tuple[Level, ...]:
+    """The deeper levels of which one more run is recorded."""
+    levels: list[Level] = []
+    from reprocheck.workflow.own_pair import recorded_deeply
+
+    wants_modules = settings.explain or settings.asks_for_modules
+    if wants_modules and not any(map(recorded_deeply, check.runs[:1])):
+        levels.append("module")
     if settings.level == "op":
-        return ("module", "op")
-    if settings.explain or settings.level == "module":
-        return ("module",)
-    return ()
+        levels.append("op")
+    return tuple(levels)
 
 
 def losses_of(check: Check) -> int:

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError, message
+from reprocheck.model import rules_of
 from reprocheck.workflow import advice
+from reprocheck.workflow.own_pair import (
+    ENDED_EARLY,
+    differs,
+    diverges_later,
+    explains,
+    last_checked,
+    own_pair,
+)
 
 if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
@@ -25,8 +34,8 @@ LEAST, MOST = 2, 1000
 """Iterations that are recorded at a deeper level."""
 MOST_FOR_STATE = 100
 """Iterations that are recorded so that run 1 leaves again what it left."""
-ENDED_EARLY = ("script_failed", "timed_out")
-"""Verdicts on runs of which deeper ones would say no more."""
+WITH_OPERATORS = "torch"
+"""The framework of which level `op` records single operators."""
 OF_OPERATORS = ("forward", "loss", "gradient")
 """Rungs on which the operators inside a module can say more than the module."""
 
@@ -39,69 +48,133 @@ def escalate(
     Never raises but for an interrupt.
     """
     advice.note(check, folder)
-    if not wanted(check, held):
+    if explains(check) is not None:
+        by_module = _explained(check, folder)
+    elif wanted(check, held):
+        by_module = _by_module(check, entry, held, folder, teller)
+    else:
         return _explained(check, folder)
-    by_module = _recorded(check, entry, held, folder, teller, level="module")
-    rung, inside, say_more = by_module.first_rung, "", False
-    if rung is not None:
-        inside, say_more = rung.inside, operators_say_more(rung)
-    worth_it = held.explain and say_more
+    rung = by_module.first_rung
+    worth_it = held.explain and rung is not None and operators_say_more(check, rung)
     if held.level != "op" and not worth_it:
         return by_module
+    return _by_operator(check, rung, entry, held, folder, teller)
+
+
+def _by_module(
+    check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
+) -> Check:
+    """The check with two more runs at level `module`: around the first difference where that is
+    enough, else from the start.
+    """
+    begin = around(check, held, check.verdict.bitwise.first_iteration)
+    if begin > 1:
+        late = _recorded(check, entry, held, folder, teller, level="module", begin=begin)
+        if says_enough(late):
+            return late
+        _drop_late(folder, "module")
+    return _recorded(check, entry, held, folder, teller, level="module")
+
+
+def _by_operator(
+    check: Check,
+    rung: Rung | None,
+    entry: EntryPoint,
+    held: Settings,
+    folder: Path,
+    teller: Teller,
+) -> Check:
+    """The check with two more runs at level `op` inside the module that level `module` named:
+    around the difference that it showed where that is enough, else from the start.
+    """
+    inside = "" if rung is None else rung.inside
+    begin = around(check, held, iteration_of(rung))
+    if begin > 1:
+        late = _recorded(check, entry, held, folder, teller, level="op", inside=inside, begin=begin)
+        if names_operator(late):
+            return late
+        _drop_late(folder, "op")
     return _recorded(check, entry, held, folder, teller, level="op", inside=inside)
 
 
+def around(check: Check, held: Settings, first: int | None) -> int:
+    """The iteration from which on it is enough to record deeply: the one before `first`, where the
+    runs that were recorded by now differ first.
+
+    1 where a training cannot be left alone until then, as the runs of the check show, where it is
+    not recorded so far, or where run 1 left files: which iteration reads them is not known.
+    """
+    if first is None or first > up_to_checks(check, held, first):
+        return 1
+    if own_pair(check) is None or check.state_left:
+        return 1
+    return max(1, first - 1)
+
+
+def iteration_of(rung: Rung | None) -> int | None:
+    """The iteration in which runs at level `module` differ first; None where they do not, or differ
+    before the first one.
+    """
+    if rung is None or rung.rung == "later":
+        return None
+    return rung.iteration
+
+
+def names_operator(check: Check) -> bool:
+    """Whether runs that were recorded at level `op` from a later iteration on say what they can of
+    the first difference.
+    """
+    rung = check.first_rung
+    if rung is None or rung.rung not in OF_OPERATORS:
+        return True
+    return rung.operator is not None
+
+
+def says_enough(check: Check) -> bool:
+    """Whether runs that were recorded from a later iteration on show the difference, and where it
+    comes from. Weights that differ by then do not: what made them differ came before.
+    """
+    ladder = check.ladder
+    if ladder is None or not ladder.came_back:
+        return False
+    return ladder.first not in (None, "initial weights", "later")
+
+
+def _drop_late(folder: Path, level: Level) -> None:
+    """Takes runs out of the record that say too little; their folders stay."""
+    from reprocheck.recording import record
+
+    with suppress(ReprocheckError):
+        held = record.read(folder)
+        kept = tuple(pair for pair in held.deeper if pair.begin == 1 or pair.level != level)
+        record.write(folder, replace(held, deeper=kept))
+
+
 def wanted(check: Check, held: Settings) -> bool:
-    """Whether two runs at level `module` are to follow: the level was asked for, or the check
-    failed and is to be explained.
+    """Whether two more runs at level `module` are to follow, where its own do not hold the first
+    difference: the level was asked for, or the check failed and is to be explained.
     """
     if check.verdict.verdict in ENDED_EARLY:
         return False
     if not any(map(attrgetter("traces"), check.runs)):
         return False
-    if held.level != "loss":
+    if held.asks_for_modules:
         return True
-    differs = (
-        check.verdict.exit_code == 1,
-        diverges_later(check),
-        differs_beside_not_finite(check),
-    )
-    return held.explain and any(differs)
+    return held.explain and differs(check)
 
 
-def diverges_later(check: Check) -> bool:
-    """Whether both checks pass and a loss of a later iteration is outside the tolerance."""
-    divergence = check.verdict.first_divergence
-    if check.verdict.verdict != "reproducible" or divergence is None:
-        return False
-    return divergence.value is not None
-
-
-def differs_beside_not_finite(check: Check) -> bool:
-    """Whether the check is inconclusive because of a loss that is not finite while losses differ:
-    so does memory that nobody filled.
-    """
-    if check.verdict.verdict != "inconclusive" or not check.not_finite:
-        return False
-    first = check.verdict.bitwise.first_iteration
-    return first is not None and first <= last_checked(check)
-
-
-def last_checked(check: Check) -> int:
-    """The last iteration that one of the two checks took."""
-    parts = chain.from_iterable((trace.forward, trace.backward) for trace in check.traces)
-    return max((part.iteration for part in filter(None, parts)), default=0)
-
-
-def iterations(check: Check, held: Settings) -> int:
-    """How many iterations are worth recording: up to the one that decided, within what the user
-    lets run.
+def iterations(check: Check, held: Settings, begin: int = 1) -> int:
+    """How many iterations are worth recording: up to the one that decided, and two behind `begin`
+    where that, the first that is recorded deeply, is a later one, within what the user lets run.
     """
     verdict = check.verdict
     needed: list[int | None] = []
-    if verdict.verdict == "reproducible" and verdict.exit_code == 1:
+    if begin > 1:
+        # Where a loss closes its iteration, the gradients of that come behind it.
+        needed.append(begin + 2)
+    if verdict.verdict == "reproducible" and verdict.fails_by_losses:
         needed.append(verdict.bitwise.first_iteration)
-    if held.fail_on != "bitwise" and diverges_later(check):
+    if "bitwise" not in rules_of(held.fail_on) and diverges_later(check):
         needed.append(verdict.diverges_from)
     # Run 1 wrote it somewhere on its way: a shorter run might never come there.
     if check.state_left:
@@ -122,10 +195,12 @@ def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
     return min(max(LEAST, last_checked(check), needed), MOST, held.steps or MOST)
 
 
-def operators_say_more(rung: Rung) -> bool:
+def operators_say_more(check: Check, rung: Rung) -> bool:
     """Whether an operation made the difference and it is not known which: neither a draw nor
-    another control flow explains it.
+    another control flow explains it. Of other frameworks level `op` records no more than `module`.
     """
+    if not any(WITH_OPERATORS in run.frameworks for run in check.runs):
+        return False
     return rung.rung in OF_OPERATORS and not rung.generators.drawn and not rung.another_path
 
 
@@ -138,6 +213,7 @@ def _recorded(
     *,
     level: Level,
     inside: str = "",
+    begin: int = 1,
 ) -> Check:
     """The check with one more pair.
 
@@ -147,7 +223,7 @@ def _recorded(
 
     teller.deeper(check.verdict.title, level, inside)
     try:
-        count = iterations(check, held)
+        count = iterations(check, held, begin)
         launch.record_deeper(
             entry,
             held,
@@ -155,6 +231,7 @@ def _recorded(
             teller,
             level=level,
             inside=inside,
+            begin=begin,
             iterations=count,
             output=teller.output,
         )

@@ -4,7 +4,8 @@ difference, and a patch that is tried.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from reprocheck.errors import message
 
 if TYPE_CHECKING:
+    from reprocheck.launch import ArmBeside, Rooms
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
     from reprocheck.settings import Settings
@@ -20,6 +22,21 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
+LEAST_ITERATIONS = 10
+"""Iterations of an arm, where the check records as many: a difference that remains shows later than
+the one that is searched.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Shared:
+    """What all arms of one search share. `watch` has the times of their iterations."""
+
+    entry: EntryPoint
+    settings: Settings
+    folder: Path
+    teller: Teller
+    watch: Stopwatch
 
 
 def searched(
@@ -36,8 +53,6 @@ def searched(
 
     watch  hears of the runs, and has the times of their iterations
     """
-    from reprocheck.recording import record
-    from reprocheck.search.confirm import question
     from reprocheck.workflow.escalation import keep_caveat, wanted
     from reprocheck.workflow.repair import repair
 
@@ -45,13 +60,14 @@ def searched(
         teller.remark(_nothing_to_search(check), style="bold")
         return check
     watch.keep_as_is(folder)
+    # What is printed by runs that nobody asked for in the end would only confuse.
+    several = settings.jobs > 1 and not settings.show_output
+    shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller, watch=watch)
     try:
-        for number in range(1, MOST_ARMS + 1):
-            check = replace(check, record=record.read(folder))
-            asked = question(check, folder)
-            if asked is None:
-                break
-            _record(asked, number, check, entry, settings, folder, teller, watch)
+        if several:
+            _side_by_side(check, shared)
+        else:
+            _in_turn(check, shared)
         repair(_again(folder), entry, settings, folder, teller, watch)
     except Exception as error:
         keep_caveat(folder, f"The search for the cause ended early: {message(error)}")
@@ -60,49 +76,140 @@ def searched(
     return _again(folder)
 
 
-def _record(
-    question: Question,
-    number: int,
-    check: Check,
-    entry: EntryPoint,
-    settings: Settings,
-    folder: Path,
-    teller: Teller,
-    watch: Stopwatch,
-) -> None:
-    """The runs that a question asks for, beside those that there are already."""
+def _in_turn(check: Check, shared: _Shared) -> None:
+    """The search, one arm after the other."""
+    from reprocheck.workflow.replay import with_record
+
+    for number in range(1, MOST_ARMS + 1):
+        check = with_record(check, shared.folder)
+        asked = _asked(check, shared.folder)
+        if asked is None:
+            break
+        _record(asked, number, check, shared)
+
+
+def _side_by_side(check: Check, shared: _Shared) -> None:
+    """The search with arms that may be asked for next beside the one that is asked for."""
+    from reprocheck import interrupts, launch
+    from reprocheck.search.ahead import ahead
+    from reprocheck.workflow.beside import ArmsBeside
+    from reprocheck.workflow.replay import with_record
+
+    folder, jobs = shared.folder, shared.settings.jobs
+    arms = ArmsBeside(partial(_begun, check, shared, launch.Rooms(jobs)), jobs)
+    try:
+        for _ in range(MOST_ARMS):
+            check = with_record(check, folder)
+            asked = _asked(check, folder)
+            if asked is None:
+                break
+            made = partial(_made, check)
+            runs = made(asked.controls)
+            asked = replace(asked, runs=runs + _at_once(asked, runs, jobs))
+            _tell(asked, check, shared)
+            name = arms.make(asked, made, partial(ahead, check, folder))
+            shared.watch.keep_arm(folder, name)
+    finally:
+        with interrupts.waiting():
+            arms.close()
+
+
+def _begun(
+    check: Check, shared: _Shared, rooms: Rooms, question: Question, runs: int, number: int
+) -> ArmBeside:
+    """An arm that is begun beside others."""
     from reprocheck import launch
+
+    return launch.begin_arm(
+        *(shared.entry, shared.settings, shared.folder, shared.watch, rooms),
+        name=_name(number, question),
+        controls=(*check.record.controls, *question.controls),
+        seed=shared.settings.seed,
+        runs=runs,
+        steps=_iterations(check, shared.settings),
+    )
+
+
+def _asked(check: Check, folder: Path) -> Question | None:
+    """What the search asks for next; None at its end."""
+    from reprocheck.search.confirm import question
+
+    return question(check, folder)
+
+
+def _tell(question: Question, check: Check, shared: _Shared) -> None:
     from reprocheck.search.length import most_runs
 
+    said = " + ".join(question.controls) or "unmodified"
+    shared.teller.arm(said, question.why, most_runs(check, shared.folder))
+
+
+def _made(check: Check, controls: Iterable[str]) -> int:
+    """How many runs the record holds under some controls beside those of the check."""
+    names = {*check.record.controls, *controls}
+    return sum(
+        len(arm.runs) for arm in check.record.arms if set(arm.controls) == names and not arm.patched
+    )
+
+
+def _name(number: int, question: Question) -> str:
+    return f"{number}-{_short(question.controls)}"
+
+
+def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
+    """The runs that a question asks for, beside those that there are already."""
+    from reprocheck import launch
+
+    settings, folder = shared.settings, shared.folder
     enough = partial(_decided, check, folder, question.controls) if question.controls else None
     names = (*check.record.controls, *question.controls)
-    made = sum(
-        len(arm.runs)
-        for arm in check.record.arms
-        if set(arm.controls) == set(names) and not arm.patched
-    )
-    teller.arm(" + ".join(question.controls) or "as it is", question.why, most_runs(check, folder))
-    name = f"{number}-{_short(question.controls)}"
+    made = _made(check, question.controls)
+    _tell(question, check, shared)
+    name = _name(number, question)
     launch.record_arm(
-        *(entry, settings, folder, watch),
+        *(shared.entry, settings, folder, shared.watch),
         name=name,
         controls=names,
         seed=settings.seed,
-        runs=max(1, question.runs - made),
-        steps=settings.steps,
+        runs=_at_once(question, made, settings.jobs),
+        steps=_iterations(check, settings),
         why=question.why,
-        output=teller.output,
+        output=shared.teller.output,
         enough=enough,
     )
-    watch.keep_arm(folder, name)
+    shared.watch.keep_arm(folder, name)
+
+
+def _iterations(check: Check, settings: Settings) -> int | None:
+    """How many iterations an arm records: those that show the difference, and as many as the check
+    does by default; all of the check where run 1 left files, which it wrote somewhere on its way.
+    """
+    from reprocheck.workflow.own_pair import last_checked
+
+    if check.state_left:
+        return settings.steps
+    verdict = check.verdict
+    shown = (verdict.bitwise.first_iteration or 0, verdict.diverges_from or 0)
+    needed = max(LEAST_ITERATIONS, last_checked(check), *shown)
+    return min(needed, settings.steps or needed)
+
+
+def _at_once(question: Question, made: int, jobs: int) -> int:
+    """How many runs an arm makes: with `--jobs` as many side by side as may be asked for next."""
+    from reprocheck.search.confirm import FEW
+
+    missing = max(1, question.runs - made)
+    if not question.controls or missing >= jobs:
+        return missing
+    return max(missing, min(jobs, FEW) - made)
 
 
 def _decided(check: Check, folder: Path, controls: tuple[str, ...]) -> bool:
     """Whether the runs of an arm that were made by now say all that it can say."""
-    from reprocheck.recording import record
     from reprocheck.search.confirm import decided
+    from reprocheck.workflow.replay import with_record
 
-    return decided(replace(check, record=record.read(folder)), folder, controls)
+    return decided(with_record(check, folder), folder, controls)
 
 
 def _short(controls: tuple[str, ...]) -> str:
@@ -123,6 +230,11 @@ def _nothing_to_search(check: Check) -> str:
     from reprocheck.report import words
 
     found = check.verdict.bitwise
+    if check.verdict.exit_code != 0 and found.equal:
+        return (
+            "All losses are equal in every bit: a series beside them differs, and controls are"
+            " tried for differences between losses alone."
+        )
     if check.verdict.exit_code != 0:
         return "No losses that differ were recorded, so no control can be tried."
     if found.equal is not False:

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +42,9 @@ def repair(
     It is that of the confirmed cause; where no control confirms one, that of the first cause with a
     line, which the patch then confirms.
     """
-    from reprocheck.recording import record
     from reprocheck.scan.fix import difference
     from reprocheck.search.patch import PATCH, patch_offered, runs_with_patch
+    from reprocheck.workflow.replay import with_record
 
     runs = RUNS
     if not check.smallest:
@@ -57,7 +58,7 @@ def repair(
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
     _run(changed, runs, check, entry, settings, folder, teller, watch)
-    if not patch_offered(replace(check, record=record.read(folder)), folder):
+    if not patch_offered(with_record(check, folder), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
     edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
@@ -201,8 +202,17 @@ def _run(
         why=why,
         patched=_written(changed, folder / "arms" / SOURCES),
         output=teller.output,
+        enough=partial(_decided, check, folder),
     )
     watch.keep_arm(folder, arm)
+
+
+def _decided(check: Check, folder: Path) -> bool:
+    """Whether the runs with the patch that were made by now say all that they can say."""
+    from reprocheck.search.patch import decided
+    from reprocheck.workflow.replay import with_record
+
+    return decided(with_record(check, folder), folder)
 
 
 def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:

@@ -28,6 +28,7 @@ from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
 from reprocheck.verdict.words import count
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
+from reprocheck.workflow.own_pair import explains, own_pair
 
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
@@ -145,6 +146,13 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
     return useless
 
 
+def with_record(check: Check, folder: Path) -> Check:
+    """The check with the record in its folder as it is by now. Raises ReportError."""
+    from reprocheck.recording import record as records
+
+    return replace(check, record=records.read(folder))
+
+
 def explained(check: Check, folder: Path) -> Check:
     """A judged check with the deeper pairs and arms that its record in `folder` holds by now, and
     the ladder, causes and search of them.
@@ -156,6 +164,9 @@ def explained(check: Check, folder: Path) -> Check:
 
     record = records.read(folder)
     whole = tuple(filter(_whole, record.deeper))
+    if all(pair.level != "module" for pair in whole):
+        own = filter(None, (explains(check),))
+        whole = (*own, *whole)
     missing = chain.from_iterable(map(_deeper_coverage, record.deeper))
     if record.compared:
         check = _with_noise(check, folder)
@@ -181,9 +192,9 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
-            check = replace(
-                check, ladder=ladder, coverage=_unique((*check.coverage, *ladder.coverage))
-            )
+            check = replace(check, ladder=ladder)
+            missing = (*ladder.coverage, *_from_the_start(check))
+            check = replace(check, coverage=_unique((*check.coverage, *missing)))
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
@@ -235,7 +246,8 @@ def _with_scan(check: Check, folder: Path) -> Check:
     no other names a line.
     """
     from reprocheck.causes.layers import made_at
-    from reprocheck.causes.scanned import scanned, suspected
+    from reprocheck.causes.passed import scanned
+    from reprocheck.causes.scanned import suspected
 
     try:
         check = replace(check, scan=scanned(check, folder))
@@ -244,6 +256,18 @@ def _with_scan(check: Check, folder: Path) -> Check:
     except Exception as error:
         line = f"The source could not be scanned: {type(error).__name__}: {error}".rstrip(": ")
         return replace(check, coverage=(*check.coverage, line))
+
+
+def _not_deep(trace: Trace) -> str:
+    """What level `auto` did not record of level `module`, and why; empty where nothing is
+    missing.
+    """
+    if trace.deep and not trace.left_because:
+        return ""
+    why = trace.left_because or "of this training, level `auto` records the losses alone"
+    if trace.deep:
+        return f"level `module` was left after {count(trace.deep, 'iteration')}: {why}."
+    return f"level `module` was not recorded: {why}."
 
 
 def _whole(pair: DeeperPair) -> bool:
@@ -267,6 +291,19 @@ def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
             yield (
                 f"Run {run.number} at {name} {ending}; what it recorded until then was compared."
             )
+
+
+def _from_the_start(check: Check) -> Iterator[str]:
+    """Operators that had to be recorded from the start, although the difference lies behind it."""
+    rung = check.first_rung
+    is_late = rung is not None and (rung.iteration or 0) > 2
+    if not is_late or own_pair(check) is not None:
+        return
+    if any(pair.level == "op" and pair.begin == 1 for pair in check.record.deeper):
+        yield (
+            "Level op was recorded from the start: this training cannot be left alone until the"
+            " iteration before the difference."
+        )
 
 
 def _unique(lines: Iterable[str]) -> tuple[str, ...]:
@@ -375,7 +412,7 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
                 " and none recorded a loss or an update."
             )
     for run in runs[:1]:
-        said = ((trace.rank, line) for trace in run.traces for line in _of_rank(trace))
+        said = ((trace.rank, line) for trace in run.traces for line in _of_rank(run, trace))
         for ranks, sentence in together(said):
             who = ranks.capitalize()
             if ranks.startswith("ranks"):
@@ -401,12 +438,14 @@ def _masked(record: CheckRecord) -> Iterator[str]:
         )
 
 
-def _of_rank(trace: Trace) -> Iterator[str]:
+def _of_rank(run: Run, trace: Trace) -> Iterator[str]:
     frameworks = ", ".join(map(" ".join, trace.frameworks.items())) or "none"
     yield (
         f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations; frameworks imported:"
         f" {frameworks}."
     )
+    if run.level == "auto" and (missing := _not_deep(trace)):
+        yield missing
     if not trace.weights_seen:
         yield (
             "weights were not fingerprinted, so whether the first update changed them is not known."

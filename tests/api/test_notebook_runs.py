@@ -48,15 +48,17 @@ TRAINS = (
 )
 
 
-WITHOUT_IPYTHON = "raise ImportError('an interpreter without IPython')\n"
+WITHOUT_IPYTHON = "raise ModuleNotFoundError('an interpreter without IPython', name='IPython')\n"
+BROKEN_IPYTHON = "raise AttributeError('an IPython that another package broke')\n"
+IN_THE_WAY = {"imitated": WITHOUT_IPYTHON, "broken": BROKEN_IPYTHON}
 
 
-@pytest.fixture(scope="module", params=["ipython", "imitated"])
+@pytest.fixture(scope="module", params=["ipython", *IN_THE_WAY])
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("project")
     (folder / "nb").mkdir()
-    if request.param == "imitated":
-        (folder / "nb" / "IPython.py").write_text(WITHOUT_IPYTHON)
+    if request.param in IN_THE_WAY:
+        (folder / "nb" / "IPython.py").write_text(IN_THE_WAY[request.param])
     (folder / "nb" / "beside.py").write_text("VALUE = 1\n")
     (folder / "nb" / "train.ipynb").write_text(notebook(*TRAINS))
     return check("nb/train.ipynb", "word", "--steps", cwd=folder)
@@ -90,12 +92,16 @@ def test_cells_run_in_their_order_as_in_jupyter(outcome: Outcome) -> None:
     ) == ["beside.py", "train.ipynb"]
 
 
-def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
+def test_what_was_left_out_is_in_the_report(
+    outcome: Outcome, request: pytest.FixtureRequest
+) -> None:
     changed = " ".join(outcome.report["changed_to_observe"])
     assert "The code cells of the notebook ran once each, in their order" in changed
     assert "`%pip install nothing` of the notebook was left out." in changed
     assert "`!pip install nothing` of the notebook was left out." in changed
     assert "matplotlib" not in changed
+    is_broken = request.node.callspec.params["outcome"] == "broken"
+    assert ("IPython could not be used (AttributeError(" in changed) is is_broken
 
 
 EXTENSION = """

@@ -55,7 +55,9 @@ def test_the_fix_follows_from_the_control_that_confirmed(
 
 
 def test_a_fix_that_was_made_for_the_line_stays_whatever_confirmed_it() -> None:
-    own = Cause(code="RC602", title="", confidence="suspected", fix="Write `line`.")
+    own = Cause(
+        code="RC602", title="", confidence="suspected", fix="Write `line`.", fix_from="place"
+    )
     (cause,) = confirmed(
         check(ladder("forward", **GROSS), causes=(own,)), ("single-thread",), "", ("mindspore",)
     )
@@ -70,6 +72,17 @@ def test_where_the_source_is_what_a_control_fixes_the_fix_is_that_of_the_cause()
     )
     (found,) = confirmed(replace(differs, causes=(cause,)), ("entropy",), "", ("torch",))
     assert "fork_rng" in found.fix
+
+
+def test_a_generator_whose_seed_is_another_in_each_run_is_not_told_to_have_a_seed() -> None:
+    differs = check(ladder("batch", **GROSS))
+    advised = fix_of(differs, entry("RC504"), ("torch",))
+    cause = Cause(code="RC504", title="", confidence="suspected", fix=advised)
+    differs = replace(differs, causes=(cause,))
+    (found,) = confirmed(differs, ("private-rng",), "", ("torch",))
+    assert found.fix == advised
+    (found,) = confirmed(differs, ("entropy",), "", ("torch",))
+    assert found.fix == control_fix(("torch",), "entropy")
 
 
 def test_a_control_has_no_fix_of_another_framework() -> None:
@@ -237,5 +250,6 @@ def test_a_confirmed_cause_has_the_edits_that_the_scan_knows() -> None:
         fix(at(8, "Write `one`."), at(9, "Write `two`."))
         == "train.py:8: Write `one`.\ntrain.py:9: Write `two`."
     )
-    assert fix(at(3, "see `reprocheck rules RC503`")) == general
+    to_read = replace(at(3, "see `reprocheck rules RC503`"), fix_from="page")
+    assert fix(to_read) == general
     assert fix(at(8, "Write `one`.", code="RC601")) == general

@@ -102,9 +102,8 @@ def test_what_the_scan_says_of_the_line_stands_in_for_the_general_fix_though_no_
     )
     (cause, *_) = suspected(check(BATCH, causes=(hashed,), scan=scan(by_hand)))
     assert cause.fix == "Take `zlib.crc32` of its bytes."
-    (cause, *_) = suspected(
-        check(BATCH, causes=(replace(hashed, fix="of this very line"),), scan=scan(by_hand))
-    )
+    own = replace(hashed, fix="of this very line", fix_from="place")
+    (cause, *_) = suspected(check(BATCH, causes=(own,), scan=scan(by_hand)))
     assert cause.fix == "of this very line"
 
 
@@ -152,6 +151,31 @@ def test_a_seed_that_is_set_in_one_line_and_made_in_another_is_blamed_where_it_i
     )
     (cause, *_) = suspected(check(drawn, causes=(seeded,), scan=scan(other)))
     assert cause.source == use, "a number that is set elsewhere says nothing of this line"
+
+
+def test_the_line_that_is_to_be_changed_leads_over_one_that_only_fits() -> None:
+    """A generator without a seed is made in one line and drawn from in another."""
+    drawn = Cause(
+        code="RC601",
+        title="",
+        confidence="suspected",
+        evidence=("train.py:23 fits.",),
+        source=SourceLine(file="train.py", line=23),
+        fix=entry("RC601").fix,
+    )
+    made = replace(
+        finding(code="RC601", executed="executed", precedes=True),
+        source=SourceLine(file="train.py", line=16),
+        fix="Write `rng = np.random.default_rng(0)`.",
+        patchable=True,
+    )
+    forward = ladder("forward", **GROSS)
+    (cause,) = suspected(check(forward, causes=(drawn,), scan=scan(made)))
+    assert (cause.source, cause.fix) == (made.source, made.fix)
+    assert cause.evidence[0] == "train.py:23 fits."
+    recorded = replace(drawn, confidence="observed")
+    (cause,) = suspected(check(forward, causes=(recorded,), scan=scan(made)))
+    assert (cause.source, cause.fix) == (drawn.source, f"train.py:16: {made.fix}")
 
 
 HINT = Cause(

@@ -61,7 +61,7 @@ def test_seeds_that_are_as_far_apart_as_the_arguments_are_made_of_them(
     assert (question(found, tmp_path) is None) is shown, "no arm is needed where that is seen"
     result = searched(found, tmp_path)
     assert (
-        result is not None and result.search.sentence.startswith("No control is tried")
+        result is not None and result.search.sentence.startswith("No control was tried")
     ) is shown
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -75,3 +77,17 @@ def record(
     return Recording(
         done=done, processes=sorted(files, key=lambda events: events[0].get("time", 0.0))
     )
+
+
+def interpreters() -> list[str]:
+    """Pythons of other versions on this machine, 3.9 to 3.13."""
+    places = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
+    found = [
+        str(python)
+        for place in places
+        for python in sorted(place.glob("3.*/bin/python"))
+        if 9 <= int(python.parts[-3].split(".")[1]) <= 13
+    ]
+    return found + [
+        path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found
+    ]

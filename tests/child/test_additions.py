@@ -13,7 +13,15 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CHILD, ROOT, check, clean_environment, mindspore_python
+from reprocheck.child.reprocheck_child import trackers
+from tests.conftest import (
+    CHILD,
+    ROOT,
+    check,
+    clean_environment,
+    mindspore_python,
+    reprocheck,
+)
 
 PROBE = Path(__file__).parent / "scripts" / "additions.py"
 PAGE = (ROOT / "docs" / "reference" / "neutrality.md").read_text()
@@ -25,6 +33,13 @@ def declared(section: str, begins: str = "") -> set[str]:
     if begins:
         text = next(item for item in text.split("\n- ") if item.startswith(begins))
     return set(re.findall(r"`([\w.]+)`", text))
+
+
+def seen_in(folder: Path, *arguments: str | Path, **environment: str) -> dict[str, Any]:
+    """What the probe shows in one recorded process: `reprocheck record ARGUMENTS`."""
+    done = reprocheck("record", *arguments, cwd=folder, **environment)
+    assert (folder / "seen.json").exists(), done.stdout + done.stderr
+    return dict(json.loads((folder / "seen.json").read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +110,8 @@ def replaced(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     all of them.
     """
     folder = tmp_path_factory.mktemp("replaced")
-    check(PROBE, "seen.json", *PACKAGES, *LATER, cwd=folder, KERAS_BACKEND="tensorflow")
-    return dict(json.loads((folder / "seen.json").read_text()))
+    named = [*PACKAGES, *LATER]
+    return seen_in(folder, "--no-explain", PROBE, "seen.json", *named, KERAS_BACKEND="tensorflow")
 
 
 @pytest.mark.torch
@@ -108,20 +123,44 @@ def test_what_stands_in_the_place_of_functions_of_a_package_is_declared(
     assert set(replaced[package]) == said
 
 
+def test_what_stands_in_the_place_of_functions_of_trackers_is_declared() -> None:
+    for module, function, *_ in (*trackers.GIVEN, *trackers.RETURNED):
+        assert f"`{module}.{function}`" in PAGE
+
+
+@pytest.mark.torch
+def test_what_stands_in_torch_while_the_first_iterations_are_recorded_is_declared(
+    replaced: dict[str, Any], tmp_path: Path
+) -> None:
+    found = set(seen_in(tmp_path, "--explain", PROBE, "seen.json", "torch")["torch"])
+    said = declared("In PyTorch, at level auto, up to the iteration of the backward check")
+    assert found - set(replaced["torch"]) == {name for name in said if name.startswith("torch.")}
+
+
 @pytest.mark.mindspore
 def test_what_stands_in_the_place_of_functions_of_mindspore_is_declared(tmp_path: Path) -> None:
-    check(
-        "--python",
-        mindspore_python(),
-        PROBE,
-        "seen.json",
-        "mindspore",
-        "mindspore.dataset",
-        cwd=tmp_path,
+    assert in_mindspore(tmp_path, "--no-explain") == named_of_mindspore(
+        "In MindSpore, from its import on"
     )
-    found = json.loads((tmp_path / "seen.json").read_text())["mindspore"]
-    assert set(found) == {
-        name
-        for name in declared("In MindSpore, from its import on")
-        if name.startswith("mindspore.")
-    }
+
+
+@pytest.mark.mindspore
+def test_what_stands_in_mindspore_while_the_first_iterations_are_recorded_is_declared(
+    tmp_path: Path,
+) -> None:
+    from_its_import_on = named_of_mindspore("In MindSpore, from its import on")
+    said = named_of_mindspore(
+        "In MindSpore, at level auto, up to the iteration of the backward check"
+    )
+    assert in_mindspore(tmp_path, "--explain") - from_its_import_on == said
+
+
+def in_mindspore(folder: Path, *options: str) -> set[str]:
+    """What stands in the place of functions of MindSpore in a recorded process."""
+    probe = (PROBE, "seen.json", "mindspore", "mindspore.dataset")
+    return set(seen_in(folder, *options, "--python", mindspore_python(), *probe)["mindspore"])
+
+
+def named_of_mindspore(section: str) -> set[str]:
+    """What a section of the page declares of MindSpore."""
+    return {name for name in declared(section) if name.startswith("mindspore.")}

@@ -11,12 +11,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from reprocheck.child.reprocheck_child import hashing, leaves, sketch
+from reprocheck.child.reprocheck_child.frameworks.mindspore.fingerprint import Fingerprints
 
 CHILD = Path(leaves.__file__).parents[1]
 
@@ -228,3 +230,20 @@ def test_rows_of_arrays_as_samples() -> None:
     assert leaves.array_rows(np.array(1)) is None
     assert leaves.samples([]) is None
     assert leaves.samples([(leaves.SAMPLES + 1, lambda index: b"")]) is None
+
+
+class CSRTensor(SimpleNamespace):
+    """A sparse tensor of MindSpore, as far as it is read."""
+
+
+def test_a_sparse_tensor_is_all_that_it_is_stored_as() -> None:
+    recorder = SimpleNamespace(on_fork=[], emit=lambda event: None)
+    deep: Any = SimpleNamespace(recorder=recorder, unrecorded=pytest.fail)
+    stand_in: Any = SimpleNamespace(Tensor=CSRTensor)
+    prints = Fingerprints(stand_in, deep)
+    stored = {name: np.arange(3) for name in ("values", "indices", "indptr")}
+    first = prints.of(CSRTensor(**stored))
+    assert (first["d"], first["s"]) == ("CSRTensor", [3])
+    for name in stored:
+        other = CSRTensor(**{**stored, name: np.arange(3) + 1})
+        assert prints.of(other)["h"] != first["h"], name

@@ -5,8 +5,6 @@ No framework is needed here.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -14,26 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.child.recording import record
+from tests.child.recording import interpreters, record
 from tests.conftest import CHILD, clean_environment
 
 LOG_THREE = (
     "import reprocheck\nfor value in (3.0, float('nan'), 1 / 3):\n    reprocheck.log_loss(value)\n"
 )
-
-
-def interpreters() -> list[str]:
-    """Pythons of other versions on this machine, 3.9 to 3.13."""
-    places = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
-    found = [
-        str(python)
-        for place in places
-        for python in sorted(place.glob("3.*/bin/python"))
-        if 9 <= int(python.parts[-3].split(".")[1]) <= 13
-    ]
-    return found + [
-        path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found
-    ]
 
 
 def test_values_keep_every_bit_and_non_finite_ones_survive(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_a_search_says_how_many_runs_it_takes_at_most(timed: Console, clock: Clo
     timed.deeper("NOT REPRODUCIBLE (forward)", "module")
     timed.run_started(1, 2)
     timed.run_ended(record(number=1))
-    timed.arm("seed", "the ladder points at it", most=6)
+    timed.arm("seed", "the ladder points to it", most=6)
     timed.run_started(1, 2)
     assert (
         timed._progress.line(1, clock.now + 1)

@@ -19,12 +19,8 @@ from reprocheck.model import Bitwise, Check, Divergence, Rung
 from reprocheck.model.evidence import CallDiffers, Generator, Generators, PathDiffers
 from reprocheck.recording import record
 from reprocheck.settings import Settings
-from reprocheck.workflow.escalation import (
-    differs_beside_not_finite,
-    iterations,
-    operators_say_more,
-    wanted,
-)
+from reprocheck.workflow.escalation import iterations, operators_say_more, wanted
+from reprocheck.workflow.own_pair import differs_beside_not_finite
 from tests.conftest import check, clean_environment, reprocheck
 from tests.report.samples import (
     backward_fails,
@@ -218,11 +214,17 @@ def test_how_many_iterations_are_recorded() -> None:
 
 
 def test_when_operators_say_more() -> None:
+    base = two_ranks()
+    torch, others = (
+        replace(base, runs=tuple(replace(run, frameworks={name: "1"}) for run in base.runs))
+        for name in ("torch", "jax")
+    )
     inside = Rung(rung="forward", status="differs", place="Net", inside="block.0")
     drawn = CallDiffers(generators=Generators(drawn=(Generator(name="torch"),)))
-    assert operators_say_more(inside)
-    assert not operators_say_more(replace(inside, evidence=drawn)), "the draw explains it"
-    assert not operators_say_more(replace(inside, evidence=PathDiffers()))
-    assert operators_say_more(replace(inside, rung="loss"))
+    assert operators_say_more(torch, inside)
+    assert not operators_say_more(torch, replace(inside, evidence=drawn)), "the draw explains it"
+    assert not operators_say_more(torch, replace(inside, evidence=PathDiffers()))
+    assert operators_say_more(torch, replace(inside, rung="loss"))
     for rung in ("batch", "initial weights", "hyper-parameters", "update"):
-        assert not operators_say_more(replace(inside, rung=rung))
+        assert not operators_say_more(torch, replace(inside, rung=rung))
+    assert not operators_say_more(others, inside), "level `op` is `module` there"

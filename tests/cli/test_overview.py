@@ -108,6 +108,19 @@ def test_after_the_script_nothing_of_ours_is_completed() -> None:
     assert completions("reprocheck run train.py --st", 3) == []
 
 
+def test_where_no_shell_is_known_the_completion_script_is_no_internal_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError("as ShellDetectionFailure of shellingham is one")
+
+    monkeypatch.setattr("shellingham.detect_shell", unknown)
+    assert main(["--show-completion"]) == 2
+    said = capsys.readouterr().err
+    assert "The shell that reprocheck was started from is not known." in said
+    assert "Type the command in bash, zsh, fish or PowerShell." in said
+
+
 def test_the_completion_script_is_printed(workdir: Path) -> None:
     done = reprocheck("--show-completion", "bash", cwd=workdir)
     assert (

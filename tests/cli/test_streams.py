@@ -69,7 +69,8 @@ def test_json_on_stdout_and_nothing_else(workdir: Path) -> None:
     )
     assert done.returncode == 1
     assert json.loads(done.stdout)["verdict"] == "not_reproducible"
-    assert "NOT REPRODUCIBLE (forward)" in done.stderr
+    # which check differs is a matter of luck: one loss in thousands agrees within the tolerance
+    assert "NOT REPRODUCIBLE (" in done.stderr
 
 
 def test_show_output_passes_the_scripts_output_on(clean: Path) -> None:

@@ -37,7 +37,7 @@ import random
 import reprocheck
 
 for iteration in range(1, 9):
-    reprocheck.log_loss(1 / iteration + (random.random() if iteration > 5 else 0.0))
+    reprocheck.log_loss(1 / iteration + (1000 * random.random() if iteration > 5 else 0.0))
 """
 
 

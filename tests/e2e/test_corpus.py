@@ -15,11 +15,13 @@ from benchmarks.corpus import table
 from benchmarks.corpus.judging import (
     Judged,
     Said,
+    Starts,
     agreed_narrowly,
     faults,
     is_at,
     judge,
     read,
+    starts_in,
     unproven,
 )
 from benchmarks.corpus.pairs import SCRIPTS, Pair, load
@@ -185,8 +187,25 @@ def test_what_explain_says_wrong(
     )
     assert unproven(pair, said, CLEAN) == wrong
     assert unproven(pair, said, replace(CLEAN, smallest=("seed",))) == ["twin confirmed", *wrong]
-    row = Judged(pair=pair, bad=replace(said, further_runs=5), twin=CLEAN, wrong=tuple(wrong))
-    assert ("right |" in table.proofs([row])) is (wrong == [])
+    row = Judged(
+        pair=pair,
+        bad=replace(said, starts=Starts(rung=2, found=5, patched=2)),
+        twin=CLEAN,
+        wrong=tuple(wrong),
+    )
+    page = table.proofs([row])
+    assert ("right |" in page) is (wrong == [])
+    assert ("| 2 | 5 | 5 | RC301" in page) is (confidence == "confirmed")
+    assert ("- starts until confirmed: median 5, at most 5" in page) is (confidence == "confirmed")
+
+
+def test_starts_are_counted_from_the_folder(tmp_path: Path) -> None:
+    places = ("run-1", "run-2", "op/run-1", "arms/1-seed/run-1", "arms/2-patched/run-1")
+    for place in places:
+        (tmp_path / place / "trace").mkdir(parents=True)
+    found = starts_in(tmp_path)
+    assert found == Starts(rung=2, found=4, patched=1)
+    assert found.further == 3
 
 
 @pytest.mark.parametrize(

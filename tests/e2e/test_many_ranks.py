@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from benchmarks import ranks
 from reprocheck.report import markdown, tables, why
 from reprocheck.workflow import replay
 
 
 def test_the_report_of_many_ranks_names_one_and_stays_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    for name, value in {"RANKS": 40, "BLOCKS": 2, "FAULTY": 31}.items():
-        monkeypatch.setattr(ranks, name, value)
-    check = replay.load(ranks.recorded(tmp_path / "many"))
+    shape = ranks.Shape(ranks=40, blocks=2, faulty=31)
+    check = replay.load(ranks.recorded(tmp_path / "many", shape))
     assert check.ladder is not None and check.ladder.first_rung is not None
     rung = check.ladder.first_rung
     assert (rung.rung, rung.rank, rung.place) == ("gradient", 31, "blocks.1.down")

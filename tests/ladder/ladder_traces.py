@@ -165,7 +165,9 @@ def without(events: Sequence[Event], p: str) -> list[Event]:
 
 
 def text(events: Sequence[Event]) -> bytes:
-    return b"".join(json.dumps(event).encode() + b"\n" for event in (HELLO, *events))
+    """As the recorder writes it: without white space."""
+    lines = (json.dumps(event, separators=(",", ":")) for event in (HELLO, *events))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def record(number: int, prefix: str) -> RunRecord:

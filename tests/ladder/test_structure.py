@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from reprocheck.model import (
     EnvironmentDifference,
     Ladder,
 )
-from reprocheck.trace.deep import read_deep, sketched
+from reprocheck.trace.deep import sketched
+from reprocheck.trace.deep_run import read_deep
 from tests.ladder.ladder_traces import (
     HASHES,
     Event,
@@ -167,12 +169,12 @@ def test_damaged_traces(tmp_path: Path) -> None:
     content = text(training())
     damaged = (
         b"\xff not json\n"
-        + content.replace(b'"p": "head"', b'"p": 7', 1)
+        + content.replace(b'"p":"head"', b'"p":7', 1)
         + b'{"e":"seen","r":"new kind","i":1,"p":"x","zz":1}\n{"e":"se'
     )
     deeper = pair_of(tmp_path, [content], [damaged + b"\0" * 100])
     check = check_of(tmp_path, deeper=(deeper,), first=(plain(1.0), plain(2.0)))
-    trace = read_deep(tmp_path, deeper.runs[1])[0]
+    trace = read_deep(tmp_path, deeper.runs[1]).read(0)
     assert any("no events" in problem for problem in trace.problems)
     ladder = ladder_of(check, tmp_path)
     assert ladder is not None
@@ -206,7 +208,7 @@ def test_gradients_that_are_at_the_update_as_they_were(tmp_path: Path) -> None:
         True,
     )
     deeper = pair_of(tmp_path / "read", [text(at_update(training()))], [text(training())])
-    trace = read_deep(tmp_path / "read", deeper.runs[0])[0]
+    trace = read_deep(tmp_path / "read", deeper.runs[0]).read(0)
     facts = [one for one in trace.seen if one.iteration == 1]
     gradients, reduced = (
         {one.place: one for one in facts if one.kind == kind} for kind in ("gradient", "reduced")
@@ -410,6 +412,34 @@ def test_operators_say_which_one_it_is(tmp_path: Path) -> None:
     assert rung.source is not None
     assert (rung.source.file, rung.source.line) == ("model.py", 12)
     assert "aten.mul.Tensor in noise at line 12 of model.py" in words(ladder.sentence)
+
+
+@pytest.mark.parametrize(
+    ("iteration", "weights", "said"),
+    [
+        (3, "w", "or draws from a private generator."),
+        (4, "w", "that is in iteration 4."),
+        (3, "W", "they say nothing of it."),
+    ],
+    ids=["the same difference", "in another iteration", "before what they recorded"],
+)
+def test_operators_of_other_runs_are_not_mixed_with_those_that_named_the_module(
+    iteration: int, weights: str, said: str, tmp_path: Path
+) -> None:
+    def operators(noise: str, weights: str = "w") -> bytes:
+        given = {"in": [["self", tensor("x")]], "out": [["", tensor(noise)]]}
+        product = seen("op", "aten.mul.Tensor", iteration, **given)
+        return text([HASHES, out("weights", "noise.weight", weights, 2), product])
+
+    called = [text([HASHES, call("noise", "x", noise, "Noise", 3)]) for noise in "nN"]
+    module = pair_of(tmp_path, called[:1], called[1:])
+    deep = pair_of(tmp_path, [operators("n")], [operators("N", weights)], level="op")
+    deeper = (module, replace(deep, begin=2))
+    ladder = ladder_of(check_of(tmp_path, deeper=deeper, first=(plain(1.0), plain(2.0))), tmp_path)
+    assert ladder is not None
+    rung = ladder.rung("forward")
+    assert rung.detail.endswith(said)
+    assert (rung.operator is None) == (weights == "W")
 
 
 def test_a_hundred_thousand_facts_take_seconds(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ class Recorder(Writer):
     """A recorder that keeps its lines."""
 
     workdir = ""
+    begin = 1
 
     def __init__(self) -> None:
         super().__init__({})

@@ -116,7 +116,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def driver(script: str) -> list[str]:
+def driver(script: str, settings: str = "") -> list[str]:
     """The command line of a process that checks `script` in its working directory."""
     code = f"""
         import sys; sys.path.insert(0, {str(ROOT)!r})
@@ -125,7 +125,7 @@ def driver(script: str) -> list[str]:
         from reprocheck.settings import Settings
         entry = launch.entry_point(script={script!r})
         try:
-            launch.check(entry, Settings(), launch.prepare(Path("reports"), "train"), launch.Quiet())
+            launch.check(entry, Settings({settings}), launch.prepare(Path("reports"), "train"), launch.Quiet())
         except KeyboardInterrupt:
             sys.exit(130)
     """

@@ -5,6 +5,7 @@ files back.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,6 +71,8 @@ def reprocheck(*words: str) -> subprocess.CompletedProcess[str]:
 def test_any_command_in_the_folder_puts_the_files_back_and_says_so(
     place: Place, killed: Path
 ) -> None:
+    (scratch,) = place.path.parent.glob("reprocheck-*")
+    shutil.copytree(scratch, scratch.with_name("reprocheck-beside"))
     done = reprocheck("rules", "RC101")
     assert (
         (place.path / "data.txt").read_text() == (place.path / "edited.txt").read_text() == "mine"
@@ -78,7 +81,7 @@ def test_any_command_in_the_folder_puts_the_files_back_and_says_so(
     assert "data.txt" in done.stderr and "are put back" in " ".join(done.stderr.split())
     assert not (killed / "snapshot").exists()
     assert not list(place.path.parent.glob("reprocheck-*")), (
-        "the folder of the runs' temporary files is gone, too"
+        "the folders of the runs' temporary files are gone, too"
     )
     assert reprocheck("rules", "RC101").stderr == ""
 

@@ -116,6 +116,20 @@ def test_an_interrupt_before_the_run_is_followed_ends_it(
     assert [run.ended for run in record.read(place.folder).runs] == ["interrupted"]
 
 
+def test_guards_of_runs_side_by_side_clean_up_one_after_the_other(place: Place) -> None:
+    script = place.script("import time; print('begun', flush=True); time.sleep(600)  # TOKEN")
+    command = driver(script, "runs=3, jobs=3, workdir='copy'")
+    process = subprocess.Popen(command, cwd=place.path, stderr=subprocess.PIPE)
+    logs = "reports/train-*/run-*/stdout.log"
+    wait_until(lambda: [log.read_text() for log in place.path.glob(logs)] == ["begun\n"] * 3)
+    process.send_signal(signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert said == b"", "no guard finds what another one has removed"
+    assert place.alive() == []
+    assert not list(place.path.glob("reports/train-*/workdir*"))
+    assert not list(place.path.parent.glob("reprocheck-*"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_alive_when_reprocheck_is_ended(place: Place, number: signal.Signals) -> None:
     (place.path / "data.txt").write_text("precious")

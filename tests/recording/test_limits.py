@@ -118,10 +118,10 @@ def test_honest_files_shrink_far_less_than_a_bomb() -> None:
 # What is accepted stays small in memory, too: each of these is drawn by a process of its own under
 # a limit.
 ENDLESS = b'{"e":"open","p":"' + b"x" * 100 + b'"}\n'
-ACCEPTED: dict[str, dict[str, bytes]] = {
-    "a world of a million million": {"1-1": process(0, 10**12, training([0.5, 0.25]))},
-    "a world of a million": {"1-1": process(0, 10**6, training([0.5, 0.25]))},
-    "a million facts of the environment": {
+ACCEPTED: dict[str, Callable[[], dict[str, bytes]]] = {
+    "a world of a million million": lambda: {"1-1": process(0, 10**12, training([0.5, 0.25]))},
+    "a world of a million": lambda: {"1-1": process(0, 10**6, training([0.5, 0.25]))},
+    "a million facts of the environment": lambda: {
         "1-1": HONEST
         + b"".join(
             json.dumps(
@@ -131,15 +131,15 @@ ACCEPTED: dict[str, dict[str, bytes]] = {
             for at in range(0, 1_000_000, 50_000)
         )
     },
-    "lines without an end": {"1-1": HONEST + b"[" * (30 * MIB)},
-    "sentences, files and facts without number": {
+    "lines without an end": lambda: {"1-1": HONEST + b"[" * (30 * MIB)},
+    "sentences, files and facts without number": lambda: {
         "1-1": HONEST
         + b'{"e":"caveat","text":"c"}\n' * 100_000
         + ENDLESS * 100_000
         + b'{"e":"seen","r":"forward"}\n' * 300_000
         + b'{"e":"framework","name":"f","hooks":{"a":"b"}}\n' * 100_000
     },
-    "a thousand traces": {
+    "a thousand traces": lambda: {
         f"{n}-{n}": process(n % 3, 3, training([0.5]), pid=n) for n in range(1_000)
     },
 }
@@ -149,7 +149,7 @@ ACCEPTED: dict[str, dict[str, bytes]] = {
 def test_what_is_accepted_is_drawn_within_its_share_of_memory_and_time(
     tmp_path: Path, name: str
 ) -> None:
-    folder = recording(tmp_path / "run", ACCEPTED[name])
+    folder = recording(tmp_path / "run", ACCEPTED[name]())
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     code = "import sys; from reprocheck.cli import main; sys.exit(main())"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

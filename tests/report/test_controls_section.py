@@ -42,7 +42,7 @@ def searched() -> Check:
     was tried.
     """
     tried = (
-        Tried(controls=(), runs=2, agrees=False, bitwise=False, note="as it is"),
+        Tried(controls=(), runs=2, agrees=False, bitwise=False, note="as in the check"),
         Tried(
             controls=("private-rng",),
             runs=2,
@@ -64,7 +64,7 @@ def searched() -> Check:
         tried=tried,
         smallest=("private-rng", "single-thread"),
         sentence="`private-rng` and `single-thread` together remove the difference.",
-        confidence="All 4 runs as they are differ from each other.",
+        confidence="All 4 unmodified runs differ from each other.",
         fix="rng = default_rng(0)",
         patch=PATCH,
         cost=1.26,
@@ -90,7 +90,12 @@ def with_another() -> Check:
     search = Search(
         tried=(
             Tried(
-                controls=(), runs=2, agrees=False, bitwise=False, note="as it is", diverges_from=1
+                controls=(),
+                runs=2,
+                agrees=False,
+                bitwise=False,
+                note="as in the check",
+                diverges_from=1,
             ),
             Tried(
                 controls=("private-rng",),
@@ -212,7 +217,7 @@ def test_json_of_runs_under_controls_and_of_plain_ones() -> None:
 def test_every_report_says_what_was_found(name: str) -> None:
     text = re.sub(r"</?(?:code|strong)>|[`\\*]", "", drawn(searched(), name))
     assert "private-rng and single-thread together remove the difference." in text
-    assert "All 4 runs as they are differ from each other." in text
+    assert "All 4 unmodified runs differ from each other." in text
     assert "With the patch a step takes 1.26 times as long as without." in text
     if name == "junit":
         ElementTree.fromstring(drawn(searched(), name))
@@ -264,7 +269,7 @@ def test_the_terminal_within_80_columns() -> None:
         for row in rows
         if row.strip().startswith(("proof", "tried", "cost", "overrode", "patch"))
     ]
-    assert "  tried       as it is                         2 runs   differ" in rows
+    assert "  tried       unmodified                       2 runs   differ" in rows
     assert "              private-rng + single-thread      3 runs   agree, not in every bit" in rows
     assert "              patched                          2 runs   agree in every bit" in rows
     assert "    +rng = default_rng(0)" in rows

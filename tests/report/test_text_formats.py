@@ -237,7 +237,7 @@ def test_csv_gives_every_loss_back(sample: Any) -> None:
     for each in check.runs:
         for one in each.traces:
             mine = frame[(frame.run == each.number) & (frame["rank"] == one.rank)]
-            assert mine.loss.to_numpy().tobytes() == np.asarray(one.losses.values).tobytes()
+            assert mine.value.to_numpy().tobytes() == np.asarray(one.losses.values).tobytes()
             assert mine.iteration.iloc[-1] == len(one.losses)
             assert set(mine.dtype) == {"float32"}
 
@@ -248,8 +248,8 @@ def test_csv_rows_of_a_short_and_a_long_table_read_the_same() -> None:
     head = (",".join(losses.COLUMNS) + "\n").encode()
     few, many = read(head + losses._few(frame)), read(head + losses._many(frame))
     pd.testing.assert_frame_equal(few, many, check_exact=True)
-    assert many.loss.to_numpy().tobytes() == np.array(values).tobytes()
-    assert many.loss_index.tolist() == [0, 1, 2] * 3 and many.iteration.tolist() == [
+    assert many.value.to_numpy().tobytes() == np.array(values).tobytes()
+    assert many["index"].tolist() == [0, 1, 2] * 3 and many.iteration.tolist() == [
         1,
         1,
         1,
@@ -264,7 +264,8 @@ def test_csv_rows_of_a_short_and_a_long_table_read_the_same() -> None:
 
 def test_csv_of_nothing_is_its_head() -> None:
     assert (
-        FORMATS["csv"].render(SAMPLES["nothing"]()) == b"run,rank,iteration,loss_index,loss,dtype\n"
+        FORMATS["csv"].render(SAMPLES["nothing"]())
+        == b"run,rank,series,by,iteration,index,step,value,dtype\n"
     )
     empty = run(1, [trace(series([]))])
     assert (

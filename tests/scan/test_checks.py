@@ -54,6 +54,12 @@ def test_the_wrong_example_has_exactly_this_finding_and_the_right_one_none(entry
     assert codes(entry.good) == []
 
 
+def test_a_finding_says_what_its_fix_is_made_for() -> None:
+    examples = {entry.code: entry.bad for entry in SCANNED}
+    made_for = {"RC403": "place", "RC507": "catalogue", "RC602": "page"}
+    assert {code: found(examples[code])[0].fix_from for code in made_for} == made_for
+
+
 def test_every_check_is_for_rules_that_are_scanned_and_every_such_rule_has_a_check() -> None:
     checked = {code for check in checks() for code in check.codes}
     assert checked == {entry.code for entry in SCANNED}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -18,7 +19,8 @@ from reprocheck.causes.executed import executed
 from reprocheck.child.reprocheck_child.reached import Reached, counter
 from reprocheck.report import static
 from reprocheck.trace.reached import Ran, read_reached
-from tests.conftest import ROOT, check
+from tests.child.recording import interpreters
+from tests.conftest import CHILD, ROOT, check
 
 SOURCE = dedent("""
     import random
@@ -241,6 +243,16 @@ def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters
         assert lines >= {"4", "8", "12", "13", "15"} and not lines & {"17", "19"}
     assert reached.news("batch", None) is None
     assert (sys.gettrace(), sys.getprofile()) == trace
+
+
+@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parent.parent.name)
+def test_the_counters_are_found_in_every_interpreter_that_has_them(python: str) -> None:
+    source = (
+        "import sys\nfrom reprocheck_child.reached import counter\n"
+        "assert (counter() is not None) == (sys.version_info < (3, 12))\n"
+    )
+    done = subprocess.run([python, "-c", source], env={"PYTHONPATH": str(CHILD)}, check=False)
+    assert done.returncode == 0
 
 
 def test_events_are_read_back_with_their_places(tmp_path: Path) -> None:

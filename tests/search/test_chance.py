@@ -32,6 +32,26 @@ def test_more_runs_as_they_are_need_fewer_that_agree() -> None:
     assert [needed(Sample(runs=runs, odd=runs - 1), 0.05) for runs in (3, 4, 5, 6)] == [11, 4, 3, 2]
 
 
+@pytest.mark.parametrize(
+    ("runs", "risk", "expected"),
+    [
+        (2, 0.1, 3),
+        (2, 0.05, 4),
+        (3, 0.05, 3),
+        (4, 0.1, 2),
+        (4, 0.05, 2),
+        (4, 0.02, 3),
+        (6, 0.02, 2),
+    ],
+)
+def test_fewer_runs_suffice_that_are_unlike_every_run_as_it_is(
+    runs: int, risk: float, expected: int
+) -> None:
+    seen = Sample(runs=runs, odd=runs - 1, unlike=True)
+    assert needed(seen, risk) == expected
+    assert luck(seen, expected) <= risk < luck(Sample(runs=runs, odd=runs - 1), expected - 1)
+
+
 def test_the_bound_is_that_of_the_verdict() -> None:
     from reprocheck.verdict.outcomes import upper_bound
 
@@ -116,3 +136,40 @@ def test_a_control_without_effect_is_confirmed_as_rarely_where_runs_overflow() -
         runs = needed(sample([outcomes[:2], outcomes[2:]], blind={"inf"}), 0.1)
         wrong += runs <= 8 and all(draw.random() < 0.5 for _ in range(runs))
     assert wrong / searches < 0.1
+
+
+@pytest.mark.parametrize(
+    ("weights", "odd"),
+    [
+        ([0.72], 0.28),
+        ([0.5], 0.5),
+        ([1] * 3, 0),
+        ([1] * 4, 0),
+        ([1] * 12, 0),
+        ([3, 2, 1, 1], 0),
+        ([1, 1], 2),
+    ],
+)
+@pytest.mark.parametrize(("as_is", "risk"), [(2, 0.1), (2, 0.05), (4, 0.05), (4, 0.02)])
+def test_whatever_outcomes_there_are_unlike_runs_agree_by_luck_as_rarely_as_said(
+    weights: list[float], odd: float, as_is: int, risk: float
+) -> None:
+    """Odd runs have an outcome of their own; the others one of several, more or less often."""
+    draw = random.Random(len(weights))
+    outcomes, shares = [*range(len(weights)), None], [*weights, odd]
+    under = needed(Sample(runs=as_is, odd=as_is - 1, unlike=True), risk)
+
+    def runs(number: int) -> list[object]:
+        return [
+            object() if one is None else one for one in draw.choices(outcomes, shares, k=number)
+        ]
+
+    searches = wrong = 0
+    while searches < 3000:
+        seen = runs(as_is)
+        if seen[0] == seen[1]:
+            continue
+        searches += 1
+        agreed = set(runs(under))
+        wrong += len(set(seen)) == as_is and len(agreed) == 1 and agreed.isdisjoint(seen)
+    assert wrong / searches < 1.2 * risk

@@ -166,7 +166,7 @@ def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
         "agreed",
         places={"single-worker": (SOURCE, replace(MAP, draws=True))},
     )
-    assert (first.code, first.source) == ("RC508", MAP.line)
+    assert (first.code, first.source) == ("RC509", MAP.line)
     said = "`single-worker` acted at dataset.py:29 (MapDataset(num_parallel_workers)), which draws random numbers."
     assert first.evidence[-1] == said
 

@@ -143,6 +143,27 @@ def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_it
     )
 
 
+def test_of_what_can_come_from_several_places_the_control_of_the_line_is_tried_first() -> None:
+    """The scan is sure of the line that uses what a clock gave, and names the one that asks it."""
+    write(CLOCK_IN_LAYER)
+    asked, used = SourceLine(file="train.py", line=5), SourceLine(file="train.py", line=6)
+    found = StaticFinding(
+        code="RC604",
+        name="unrecorded-input",
+        severity="error",
+        message="this holds the clock",
+        source=used,
+        origin=asked,
+        executed="executed",
+        precedes=True,
+    )
+    differs = with_causes(check(ladder("loss", source=used, **GROSS)))
+    differs = replace(differs, scan=StaticScan(findings=(found,), files=1))
+    tried = order.candidates(differs, Path("."))
+    assert tried.likely[0] == "clock"
+    assert tried.reasons["clock"].startswith("it would remove RC604")
+
+
 def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_found() -> None:
     differs = with_a_draw_before_the_seed()
     elsewhere = Place(line=SourceLine(file="noise.py", line=3), what="a seed of numpy.random")

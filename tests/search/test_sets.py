@@ -72,11 +72,8 @@ def test_likely_controls_that_remove_a_part_each_are_tried_together_before_halve
     """
     runs = Runs(any_of("ab"), touched="abcdef")
     assert search(runs).smallest == ("a", "b")
-    assert runs.count == 17, (
-        "two likely ones, all, both, and each other one that acted: none of them alone"
-    )
-    assert not any(
-        len(controls & set("cdef")) > 1 and controls != set(HARMLESS) for controls in runs.made
+    assert runs.count == 15, (
+        "two likely ones, all, two others that acted, the rest of them at once, and both"
     )
 
 
@@ -106,7 +103,14 @@ def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_har
 def test_any_single_control_is_found_in_few_runs(name: str) -> None:
     runs = Runs(any_of(name), touched="abcdefgh" + name)
     assert search(runs).smallest == (name,)
-    assert runs.count <= 18
+    assert runs.count <= 21
+
+
+def test_what_acted_and_comes_next_is_tried_alone_before_halves() -> None:
+    for number, name in enumerate("abcd"):
+        runs = Runs(any_of(name), touched="abcdef")
+        assert search(runs).smallest == (name,)
+        assert runs.count == (3, 5, 9, 11)[number]
 
 
 def test_of_several_single_controls_the_first_in_order_is_named() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from reprocheck import model
 from reprocheck.errors import SettingsError
-from reprocheck.settings import ASKING, OPTIONS, Settings, load
+from reprocheck.settings import ASKING, OPTIONS, Settings, load, options
 
 NAMES = [option.name for option in OPTIONS]
 
@@ -48,7 +48,7 @@ def test_defaults_are_those_of_the_documents(tmp_path: Path) -> None:
         "inplace",
         Path("reports"),
         "checks",
-        "loss",
+        "auto",
     )
     assert {setting.origin for setting in settings.provenance} == {"default"}
     assert [setting.name for setting in settings.provenance] == NAMES
@@ -282,3 +282,11 @@ def test_the_reference_page_lists_every_setting() -> None:
         row, shown = rows[option.key], defaults[option.name]
         assert f"`{option.flag}`" in row and f"`{option.env}`" in row and option.allowed in row
         assert shown is None or f"| `{str(shown).lower()}` |" in row
+
+
+def test_the_rules_of_fail_on_are_those_of_the_verdict() -> None:
+    assert options.FAIL_ON == model.FAIL_ON
+    assert load({"fail_on": "bitwise, series:a, b"}, Path(), {}).fail_on == "bitwise,series:a, b"
+    assert load({"fail_on": ["any-iteration", "series:a"]}, Path(), {}).fail_on == (
+        "any-iteration,series:a"
+    )

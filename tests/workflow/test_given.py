@@ -146,8 +146,8 @@ def test_the_proof_says_that_the_runs_were_not_given_the_same(workdir: Path) -> 
         cwd=workdir,
     )
     said = " ".join(done.stdout.split())
-    assert "since the runs were given different inputs. The argument `--seed` is" in said
-    assert "a race of threads" not in said
+    assert "because the runs were given different inputs. The argument `--seed` is" in said
+    assert "a race between threads" not in said
 
 
 MAKES = """\

@@ -14,7 +14,7 @@ from reprocheck.errors import UsageError
 from reprocheck.model import DeeperPair
 from reprocheck.recording import bundle, record
 from reprocheck.trace import read_run
-from reprocheck.trace.deep import read_deep
+from reprocheck.trace.deep_run import read_deep
 from reprocheck.workflow import replay
 from reprocheck.workflow.merge import merge
 from tests.conftest import reprocheck
@@ -88,10 +88,10 @@ def test_what_was_recorded_in_depth_is_merged_where_all_nodes_have_it(tmp_path: 
     with bundle.opened(tmp_path / "run.zip") as folder:
         (pair,) = record.read(folder).deeper
         assert (pair.level, pair.iterations, pair.half) == ("module", 2, True)
-        deep_traces = read_deep(folder, pair.runs[0])
+        deep_run = read_deep(folder, pair.runs[0])
         assert {
-            rank: [seen.kind for seen in trace.seen if seen.kind == "root"]
-            for rank, trace in deep_traces.items()
+            rank: [seen.kind for seen in deep_run.read(rank).seen if seen.kind == "root"]
+            for rank in deep_run.ranks
         } == {
             0: ["root"],
             1: ["root"],

@@ -94,10 +94,10 @@ class Look:
 
     def line_at(self, place: str) -> SourceLine | None:
         """A line (`file:line`) with its text; that of the rung where there is none."""
-        file, _, line = place.rpartition(":")
-        if not file or not line.isdigit():
+        line = SourceLine.of(place)
+        if line is None:
             return self.rung.source
-        return self.code.with_text(SourceLine(file=file, line=int(line)))
+        return self.code.with_text(line)
 
     def given_generator(self) -> tuple[Recorded, ...]:
         """That the operator which differs first was given a generator of its own; nothing where

@@ -7,7 +7,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import events, files, import_hook, jsontext, loaders, registry, savers
+from . import events, files, import_hook, jsontext, loaders, registry, savers, trackers
 from .hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -45,6 +45,7 @@ def start(folder: str) -> None:
     files.watch(recorder, settings)
     loaders.install()
     savers.install(recorder)
+    trackers.install(recorder.series)
     atexit.register(recorder.ended)
 
 

@@ -11,7 +11,7 @@ import sys
 from _thread import RLock, get_ident
 
 from . import hashing, import_hook, jsontext, users
-from .hooking import guarded
+from .hooking import Removable, guarded
 from .reached import Reached
 from .states import NumpyState, PythonState
 
@@ -47,6 +47,15 @@ class Deep:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.grouping = recorder.grouping
+        self.hooks = Removable()
+        """What can be taken away again when level `auto` leaves the deeper one."""
+        self.rests = recorder.begin > 1
+        """Whether the iterations under way are not to be recorded yet.
+
+        Seeds, orders of loaders and where weights were made are: what follows is told by them.
+        """
+        if self.rests:
+            recorder.on_event.append(self._wake)
         self.generators: dict[str, Callable[[], bytes]] = {
             "python": PythonState(),
             "numpy": NumpyState(),
@@ -116,6 +125,8 @@ class Deep:
 
         Give `in` as `**{"in": leaves}`.
         """
+        if self.hooks.gone:
+            return
         try:
             event = self._event(r, place, call, keys)
             if r == "batch" and not place.startswith("inputs of "):
@@ -140,6 +151,8 @@ class Deep:
         """As `seen` of each (place, value), where the value is that of the last fact `gradient` of
         the place: one line for all of them.
         """
+        if self.hooks.gone:
+            return
         try:
             event = {
                 **self._event(r, "", False, keys),
@@ -192,6 +205,8 @@ class Deep:
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
         """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
+        if self.hooks.gone:
+            return
         try:
             event = self._event(r, place, call, {})
 
@@ -207,11 +222,20 @@ class Deep:
 
     def unrecorded(self, where: str, why: str) -> None:
         """Something could not be recorded; each place and reason is written once."""
-        if (where, why) not in self._unrecorded and len(self._unrecorded) < 1000:
+        known = (where, why) in self._unrecorded or len(self._unrecorded) >= 1000
+        if not known and not self.hooks.gone:
             self._unrecorded.add((where, why))
             self.recorder.emit(
                 {"e": "unrecorded", "where": where, "why": self.recorder.masked(why[:500])}
             )
+
+    def _wake(self) -> None:
+        self.rests = len(self.grouping.ends) < self.recorder.begin - 1
+
+    def leave(self) -> None:
+        """Take the deeper hooks away, and forget what was known of the user's code."""
+        self.hooks.remove()
+        self._reached = None
 
     def elsewhere(self) -> bool:
         """Whether this is not the thread that trains; the first to ask is."""

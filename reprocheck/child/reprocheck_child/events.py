@@ -14,15 +14,18 @@ from time import time_ns
 
 from . import company, jsontext, launchers, origin, stop
 from .lines import exact_text, loss_line, update_line
+from .series import Series
 from .shared.iterations import BACKWARD, LOG, Grouping
 from .shared.regular import Column, Regular
 from .trace_file import TraceFile
-from .writer import Writer
+from .writer import Writer, nothing_gathered
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable, Mapping
+
+    from .first_iterations import FirstIterations
 
     Reading = tuple[list[float], str | list[str]]
     Deferred = Callable[[bool], str | None]
@@ -53,7 +56,17 @@ class Recorder(Writer):
         self._last_step = float(settings.get("steps") or "inf")
         self.stop_wait = float(settings.get("stop_wait", 60))
         self.level = str(settings.get("level") or "loss")
-        """How much is recorded: `loss`, `module` or `op`."""
+        """How much is recorded: `loss`, `module` or `op`; `auto` is `module` in the first
+        iterations, where a framework's hooks can be taken away afterwards, and then `loss`.
+        """
+        self.first: FirstIterations | None = None
+        """At level `auto`, while a framework is recorded at level `module`."""
+        self.begin = int(settings.get("begin") or 1)
+        """The first iteration that is recorded deeply, where a framework can be left alone until
+        then.
+        """
+        self.on_event: list[Callable[[], None]] = []
+        """Called after each loss and each update that was written."""
         self.inside = str(settings.get("inside") or "")
         """Path of the module that level `op` records, empty for everything."""
         self.workdir = str(settings.get("workdir") or "")
@@ -61,6 +74,7 @@ class Recorder(Writer):
         """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
         self.readers: dict[str, Callable[[Any], bool]] = {}
         self.on_fork: list[Callable[[], None]] = []
+        self.series = Series(self)
         self.on_end: list[Callable[[], None]] = []
         """Called before the last line, however the process ends by itself."""
         self.world: tuple[int | None, int] = launchers.world()
@@ -88,6 +102,48 @@ class Recorder(Writer):
         self._forked = 0
         self._worker: FrameType | None = None  # the loop of a worker in a pool
         self._task = ""
+
+    # -------------------------------------------------------------------------------------- levels
+
+    @property
+    def deeper(self) -> bool:
+        """Whether the whole of the run is recorded at a deeper level."""
+        return self.level in ("module", "op")
+
+    @property
+    def shallow(self) -> bool:
+        """Whether losses alone are recorded, as things are."""
+        return not self.deeper and (self.first is None or self.first.left)
+
+    def goes_deeper(self) -> bool:
+        """Whether a framework that was just imported is recorded at a deeper level: in the whole of
+        the run, or in its first iterations. The first to ask at level `auto` enters it.
+        """
+        if self.level != "auto":
+            return self.deeper
+        if self.first is None:
+            from .first_iterations import FirstIterations
+
+            self.first = FirstIterations(self)
+        return not self.first.left
+
+    def stay_shallow(self, why: str) -> None:
+        """At level `auto`: the training is one that cannot be recorded at level `module` and then
+        be left alone.
+        """
+        if self.goes_deeper() and self.first is not None:
+            self.first.leave(why)
+
+    def leave_level(self, why: str) -> None:
+        """From here on losses alone are recorded: called by `first` once it has left."""
+        with self._lock:
+            self.before_line("")
+            self.before_line = nothing_gathered
+            # a loss that closed its iteration by itself stands before the gradients of that
+            closed = max(0, self.grouping.closed - self.grouping.closed_by_loss)
+            self.emit({"e": "left", "i": closed, "why": why})
+            if self._training:
+                self._file.map()
 
     # --------------------------------------------------------------------------- what adapters call
 
@@ -172,9 +228,14 @@ class Recorder(Writer):
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
             self._slow_update(index, changed, closed)
+            self._tell()
             self._enter_regular(index, closed)
         if closed >= self._last_step:
             self._stop()
+
+    def _tell(self) -> None:
+        for look in self.on_event:
+            look()
 
     def _enter_regular(self, index: int, closed: int) -> None:
         """After an update: a regular stretch begins where the last iterations were alike and each
@@ -186,7 +247,7 @@ class Recorder(Writer):
         if self._alike < REGULAR_AFTER or self._queue or self._watching:
             return
         alone = self._worker is None and get_ident() == self._main
-        if alone and self.level == "loss" and self.grouping.regular(index):
+        if alone and self.shallow and self.grouping.regular(index):
             self._begin_regular(index, pattern, closed)
 
     def _begin_regular(self, index: int, pattern: tuple[str, ...], closed: int) -> None:
@@ -279,11 +340,24 @@ class Recorder(Writer):
         """
         return self._watching
 
+    @property
+    def iteration(self) -> int:
+        """The iteration under way, else that which closed last; 0 before the first loss."""
+        if self.regular is not None:
+            return self.grouping.closed + self.regular.losses
+        return self.grouping.begun
+
     def rank(self, rank: int, world: int) -> None:
         """The framework knows the rank of this process and the number of ranks."""
         if (rank, world) != self.world:
             self.world = (rank, world)
             self.emit({"e": "rank", "rank": rank, "world": world})
+
+    def later_line(self, read: Deferred) -> None:
+        """See `Writer`. A regular stretch ends: nothing in it asks whether a value has arrived."""
+        with self._lock:
+            self._leave_regular()
+            self._put(read)
 
     def log(self, value: Any) -> None:
         """One loss that the script says itself."""
@@ -440,7 +514,7 @@ class Recorder(Writer):
             self.caveat(code, text)
         # at the deeper levels many facts are written at once: a system call costs less than new
         # pages
-        if self.level == "loss":
+        if self.shallow:
             self._file.map()
 
     def _say_origin(self) -> None:
@@ -480,6 +554,7 @@ class Recorder(Writer):
                 self._line(line)
             else:
                 self._put(line)
+            self._tell()
         if len(self.grouping.ends) >= self._last_step:
             self._stop()
 
@@ -537,6 +612,12 @@ class Recorder(Writer):
             return ""
         threads = sys.modules.get("threading")
         return str(threads.current_thread().name) if threads else "thread"
+
+
+def log(values: Mapping[str, Any]) -> None:
+    """See `reprocheck.log`."""
+    if CURRENT is not None:
+        CURRENT.series.add_all(values)
 
 
 def log_loss(value: Any) -> None:

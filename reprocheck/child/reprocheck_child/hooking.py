@@ -33,18 +33,30 @@ _NAMED = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__"
 # ------------------------------------------------------------------------------------------- errors
 
 
+def problem(what: str, error: Exception) -> None:
+    """Note an error of the recorder's in the trace."""
+    if events.CURRENT is not None:
+        events.CURRENT.problem(what, error)
+
+
 class guarded:  # noqa: N801
     """`with guarded("what")`, or `@guarded("what")` on a function: an error in there is a problem
     of the recorder's and goes no further. The function then returns `otherwise`.
 
-    `what` says in the trace where that was: "before an update".
+    `what` says in the trace where that was: "before an update". `tell` is given it and the error.
     """
 
-    __slots__ = ("otherwise", "what")
+    __slots__ = ("otherwise", "tell", "what")
 
-    def __init__(self, what: str, otherwise: Any = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        otherwise: Any = None,
+        tell: Callable[[str, Exception], None] = problem,
+    ) -> None:
         self.what = what
         self.otherwise = otherwise
+        self.tell = tell
 
     def __enter__(self) -> None:
         pass
@@ -52,27 +64,21 @@ class guarded:  # noqa: N801
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, Exception):
             return False
-        problem(self.what, error)
+        self.tell(self.what, error)
         return True
 
     def __call__(self, function: Callable[P, Any]) -> Callable[P, Any]:
-        what, otherwise = self.what, self.otherwise
+        what, otherwise, tell = self.what, self.otherwise, self.tell
 
         def run(*args: P.args, **named: P.kwargs) -> Any:
             try:
                 return function(*args, **named)
             except Exception as error:
-                problem(what, error)
+                tell(what, error)
                 return otherwise
 
         hooked: Callable[P, Any] = named_like(run, function)
         return hooked
-
-
-def problem(what: str, error: Exception) -> None:
-    """Note an error of the recorder's in the trace."""
-    if events.CURRENT is not None:
-        events.CURRENT.problem(what, error)
 
 
 def install(framework: Any, steps: Mapping[str, Callable[[], object]]) -> dict[str, str]:
@@ -135,11 +141,13 @@ def named_like(wrapper: Any, real: Any) -> Any:
     return wrapper
 
 
-def replace(owner: Any, name: str, make: Any, also: Iterable[Any] = ()) -> bool:
+def replace(
+    owner: Any, name: str, make: Any, also: Iterable[Any] = (), put: Callable[..., None] = setattr
+) -> bool:
     """Put `make(real)` in the place of `owner.name`, where there is one; returns whether there is.
 
     `also`: other modules in which the same function is known under this name. Those that hold
-    something else, or are None, are left alone.
+    something else, or are None, are left alone. `put` sets the attribute: see `Removable`.
     """
     real = getattr(owner, name, None)
     if real is None:
@@ -147,11 +155,11 @@ def replace(owner: Any, name: str, make: Any, also: Iterable[Any] = ()) -> bool:
     new = like(make(real), real)
     for module in also:
         if getattr(module, name, None) == real:
-            setattr(module, name, new)
+            put(module, name, new)
     # a plain function in a class would be bound to its instances
     if isinstance(getattr(owner, "__dict__", {}).get(name), staticmethod):
         new = staticmethod(new)
-    setattr(owner, name, new)
+    put(owner, name, new)
     return True
 
 
@@ -163,6 +171,7 @@ def around(
     before: Callable[..., Any] | None = None,
     after: Callable[..., Any] | None = None,
     also: Iterable[Any] = (),
+    put: Callable[..., None] = setattr,
 ) -> None:
     """Call `before` with what `owner.name` is given, and `after` with what it returned and was
     given. Both are guarded by `what`.
@@ -176,7 +185,7 @@ def around(
             real = _with_before(real, before, what)
         return real if after is None else _with_after(real, after, what)
 
-    if not replace(owner, name, make, also):
+    if not replace(owner, name, make, also, put):
         raise AttributeError("%r has no %s" % (owner, name))
 
 
@@ -208,3 +217,78 @@ def _with_after(real: Any, after: Callable[..., Any], what: str) -> Callable[...
         return returned
 
     return hooked
+
+
+# ------------------------------------------------------------------------ hooks that are taken away
+
+_ABSENT = object()
+
+
+class Removable:
+    """Hooks of one process that are taken away again, all at once.
+
+    What a script has kept of a wrapper goes on to be called: a wrapper asks `gone` first, and then
+    only calls what it stands for.
+    """
+
+    def __init__(self) -> None:
+        self.gone = False
+        # owner, name, what stood there before, and what stands there since
+        self._put: list[tuple[Any, str, Any, Any]] = []
+        self._handles: list[Any] = []
+
+    def put(self, owner: Any, name: str, new: Any) -> None:
+        """Set an attribute of a module or a class until `remove`; afterwards it stays as it is."""
+        if self.gone:
+            return
+        before = vars(owner).get(name, _ABSENT)
+        setattr(owner, name, new)
+        self._put.append((owner, name, before, vars(owner)[name]))
+
+    def hold(self, handle: Any) -> None:
+        """Keep what a registration returned; its `remove` is called with ours."""
+        if self.gone:
+            handle.remove()
+        else:
+            self._handles.append(handle)
+
+    def quiet(self, look: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """`look`, which is no longer called once the hooks are gone."""
+        if look is None:
+            return None
+
+        def looking(*args: Any, **named: Any) -> Any:
+            return None if self.gone else look(*args, **named)
+
+        return looking
+
+    def around(
+        self,
+        owner: Any,
+        name: str,
+        what: str,
+        *,
+        before: Callable[..., Any] | None = None,
+        after: Callable[..., Any] | None = None,
+    ) -> None:
+        """As the function `around`, until `remove`."""
+        before, after = self.quiet(before), self.quiet(after)
+        around(owner, name, what, before=before, after=after, put=self.put)
+
+    def remove(self) -> None:
+        """Put back what was there, in the reverse order.
+
+        Where somebody has put another function over one of ours, that one stays.
+        """
+        self.gone = True
+        for handle in self._handles:
+            handle.remove()
+        for owner, name, before, ours in reversed(self._put):
+            if vars(owner).get(name) is not ours:
+                continue
+            if before is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+        self._handles.clear()
+        self._put.clear()

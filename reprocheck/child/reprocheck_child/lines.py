@@ -28,8 +28,8 @@ def loss_line(
     usual = (len(values), numel, thread, type(dtype)) == _USUAL
     if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
         return _LOSS % (kind, values[0], dtype)
-    finite = [_finite(float(value)) for value in values]
-    event: dict[str, Any] = {"e": "loss", "k": kind, "v": finite, "d": dtype}
+    shown = [finite(float(value)) for value in values]
+    event: dict[str, Any] = {"e": "loss", "k": kind, "v": shown, "d": dtype}
     exact = list(map(exact_text, values))
     if any(exact):
         event["x"] = exact
@@ -69,7 +69,7 @@ def whole_or_float(value: Any) -> Any:
     return float(value)
 
 
-def _finite(value: float) -> float | str:
+def finite(value: float) -> float | str:
     """The number, or `nan`, `inf`, `-inf`, which JSON has no numbers for."""
     return value if value - value == 0.0 else repr(value)
 

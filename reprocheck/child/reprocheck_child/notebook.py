@@ -120,18 +120,19 @@ def give_shell(program: Program, module: ModuleType) -> None:
     shell = Shell(program, note)
     program.names.update(get_ipython=lambda: shell, display=display, __builtins__=__builtins__)
     try:
-        import IPython
-    except ImportError:
-        return
-    try:
         from . import ipython_shell
 
         ipython_shell.start(shell, module)
     except Exception as error:
-        text = "IPython %s could not be used (%r): its magics are imitated."
-        note("ipython", text % (IPython.__version__, error))
+        if not _is_missing(error, "IPython"):
+            note("ipython", "IPython could not be used (%r): its magics are imitated." % error)
         return
     program.names.pop("display")  # IPython's is a builtin
+
+
+def _is_missing(error: Exception, package: str) -> bool:
+    """Whether an import failed since the package is not installed, not since it is broken."""
+    return isinstance(error, ModuleNotFoundError) and error.name == package
 
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     # how wide it is, where it lies in a code object, and what it holds in one that was never
     # executed
 
-_HEADER, _LOOKED_AT = object.__basicsize__, 160
+_HEADER, _LOOKED_AT = object.__basicsize__, 176
+"""Of a code object the bytes that are looked at, from the end of its header on. In 3.9 and 3.10
+that is all of it and the counter lies at the end; in 3.11 the bytecode follows, which changes too.
+"""
 _CALLS = 3
 """Calls that must show in a counter, one by one."""
 _DEPTH = 4
@@ -181,8 +184,8 @@ def counter() -> Counter | None:
     """How this interpreter counts executions; None where no such counter can be found."""
     if sys.implementation.name != "cpython":
         return None
-    # in Python 3.11 `co_warmup`, which cannot be read from Python: it is found by what calls do to
-    # it. `co_opcache_flag` of 3.9 and 3.10 lies behind the bytes that are looked at
+    # `co_opcache_flag` of 3.9 and 3.10, `co_warmup` of 3.11: neither can be read from Python, so it
+    # is found by what calls do to it
     names: dict[str, Any] = {}
     exec(compile("def probe():\n    pass\n", "<probe>", "exec"), names)
     probe = names["probe"]

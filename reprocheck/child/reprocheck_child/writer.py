@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     # called with `wait`; returns the line of an event, or None while its value is not there and
     # `wait` is False
 
-DEVICE_QUEUE = 256
-"""Device values in flight at which the oldest is waited for."""
+DEVICE_QUEUE = 1 << 14
+"""Device values in flight at which the oldest is waited for: more than two iterations of a large
+model make at level `module`.
+"""
 
 
-def _takes_nothing(line: str) -> bool:
+def nothing_gathered(line: str) -> bool:
     """There are no deeper levels, which would gather lines."""
     return False
 
@@ -40,7 +42,7 @@ class Writer:
     """
 
     def __init__(self, mask: Mapping[str, str]) -> None:
-        self.before_line: Callable[[str], bool] = _takes_nothing
+        self.before_line: Callable[[str], bool] = nothing_gathered
         """Writes what the deeper levels have gathered; called before each line, "" for one that
         waits. True where it has taken the line.
         """
@@ -63,6 +65,13 @@ class Writer:
             self._line(jsontext.dumps(event) + "\n")
         except Exception:
             # nothing can be said where nothing can be written: the missing lines show in the report
+            pass
+
+    def line(self, line: str) -> None:
+        """As `emit`, of an event that is a line already."""
+        try:
+            self._line(line)
+        except Exception:  # as in `emit`
             pass
 
     def masked(self, text: str) -> str:

@@ -2,10 +2,15 @@
 records a run.
 """
 
+from reprocheck_child import events
 from reprocheck_child.events import log_loss
 
-__all__ = ["log_loss"]
+__all__ = ["log", "log_loss"]
 __version__ = "recorder"
+
+
+def log(**values):  # type: ignore[no-untyped-def]
+    events.log(values)
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]

@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reprocheck.ladder import words
-from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.compare import Algorithms
 
 _MOST_WEIGHTS = 3
 ONE_RANK = "There is only one rank: nothing is reduced."
 
 
-def incomparable(pair: Pair) -> str:
+def incomparable(algorithms: Algorithms) -> str:
     """Traces that hash with different algorithms."""
     return (
-        f"The runs were recorded with different hash algorithms ({pair.first.algorithm},"
-        f" {pair.second.algorithm}): not comparable."
+        f"The runs were recorded with different hash algorithms ({algorithms.first},"
+        f" {algorithms.second}): not comparable."
     )
 
 

@@ -61,14 +61,6 @@ class OfBatch:
     own_seeds: Sequence[Seeding]
     """The seeds that the worker set by itself."""
 
-    @property
-    def samples(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The hashes of the samples of the batch in both runs; none where they are not known."""
-        if self.content.step.facts is None:
-            return (), ()
-        first, second = self.content.step.facts
-        return first.samples or (), second.samples or ()
-
 
 def batch(evidence: BatchDiffers, step: Step, known: OfBatch) -> Said:
     """A batch, or an order of samples, that differs."""
@@ -91,7 +83,7 @@ def _change(evidence: BatchDiffers, step: Step, known: OfBatch) -> str:
             what = f"batch {step.seen.call + 1} of the iteration"
         here, there = words.runs(step)
         return f"{what} in run {here} that it does not in run {there}"
-    first, second = known.samples
+    first, second = known.content.samples
     return _CHANGES[evidence.shown_by, evidence.samples].format(
         seen=words.plural(known.batches, "batch", "batches"),
         first=len(first),

@@ -182,18 +182,16 @@ def _after(last: Seen | None) -> str:
 
 
 def other_path(step: Step) -> Said:
-    """What only one run does, or what both do in another order."""
+    """What only one run does."""
     seen = step.seen
-    fact = words.fact(seen)
-    if step.both:
-        detail = f"{capital(fact)} stands at another place in the order of run 2 than of run 1"
-    else:
-        does = f"has {fact}"
-        if seen.kind == "call":
-            does = f"calls {words.module(seen.place, seen.class_)}"
-        if seen.call:
-            does += f" (number {seen.call + 1})"
-        here, there = words.runs(step)
-        detail = f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not"
-    detail += ": the control flow differs."
+    does = f"has {words.fact(seen)}"
+    if seen.kind == "call":
+        does = f"calls {words.module(seen.place, seen.class_)}"
+    if seen.call:
+        does += f" (number {seen.call + 1})"
+    here, there = words.runs(step)
+    detail = (
+        f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the control"
+        " flow differs."
+    )
     return Said(culprit="the control flow", detail=detail, sentence=detail)

@@ -10,6 +10,11 @@ from reprocheck.ladder.own_words import FoundState
 from reprocheck.model import EnvironmentDifference, SourceDifference
 
 LEFT_BY_RUN_1 = "run 1, which left it behind"
+_KINDS = {
+    "argument": "argument",
+    "variable": "environment variable",
+    "input": "input",
+}
 _MOST_SAID = 3
 """Files and arguments that are named with both values."""
 
@@ -29,10 +34,7 @@ def called(given: Given) -> str:
     """The name in a sentence: argument `--seed`, argument 1."""
     if given.name.startswith(BY_NUMBER):
         return given.name
-    kind: str = given.kind
-    if given.kind == "variable":
-        kind = "environment variable"
-    return f"{kind} `{given.name}`"
+    return f"{_KINDS[given.kind]} `{given.name}`"
 
 
 def sentence(given: Given) -> str:

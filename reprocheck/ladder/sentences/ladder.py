@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reprocheck.ladder import words
 from reprocheck.ladder.finding import Finding
@@ -10,7 +10,6 @@ from reprocheck.model import Rung
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind
 from reprocheck.model.letters import small
 from reprocheck.model.ranks import named, together
-from reprocheck.trace.deep import DeepTrace
 
 NOTHING_RECORDED = "The two runs at a deeper level recorded nothing in common."
 _ALL_AGREES = "Both runs agree in everything that was recorded."
@@ -111,14 +110,9 @@ def of_one_run(ranks: Sequence[int]) -> str:
     )
 
 
-def not_recorded(traces: Sequence[DeepTrace]) -> list[str]:
-    """What could not be recorded, with the ranks where there are several."""
-    said = [(trace.rank, line) for trace in traces for line in _not_recorded(trace)]
-    if len({trace.rank for trace in traces}) < 2:
+def not_recorded(lines: Mapping[int, Sequence[str]]) -> list[str]:
+    """What could not be recorded, by rank; with the ranks where there are several."""
+    said = [(rank, line) for rank, of_rank in lines.items() for line in of_rank]
+    if len(lines) < 2:
         return [line for _, line in said]
     return [f"{which.capitalize()}: {line}" for which, line in together(said)]
-
-
-def _not_recorded(trace: DeepTrace) -> list[str]:
-    places = [": ".join(filter(None, parts)) for parts in trace.unrecorded]
-    return [*places, *trace.problems]

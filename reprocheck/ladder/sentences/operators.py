@@ -11,6 +11,10 @@ from reprocheck.model.evidence import Generators, OperatorDiffers
 from reprocheck.trace.deep import Seen
 
 NONE_DIFFERS = "No operator differed where the operators were recorded."
+DIFFER_BEFORE = (
+    "The runs that recorded the operators differ before the iterations that they recorded: they say"
+    " nothing of it."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +66,13 @@ def _own(evidence: OperatorDiffers, seen: Seen, drawn: Generators) -> str:
         "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a"
         " private generator"
     )
+
+
+def elsewhere(iteration: int) -> str:
+    """The runs that recorded operators differ in another iteration than those that named the
+    module.
+    """
+    return f"In the runs that recorded the operators, that is in iteration {iteration}."
 
 
 def alone(step: Step) -> Said:

@@ -67,7 +67,8 @@ _LOCKS = (
 
 
 _OF_THREADS = frozenset({"map", "interleave"})
-_MAP = frozenset({"map"})
+_PIPELINES = frozenset({"map", "batch", "GeneratorDataset"})
+"""What runs functions of the user's in the workers of a MindSpore pipeline."""
 _UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
 _SET_WORKERS = "mindspore.dataset.config.set_num_parallel_workers"
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
@@ -269,31 +270,39 @@ def _drawn(drawing: streams.Drawing, call: Call) -> str:
 
 @check_orders("RC509")
 def in_threads(order: Order) -> Iterator[Hit]:
-    """Python functions in a `map` of MindSpore: its workers are threads of one process, with one
-    generator.
+    """Python functions in a pipeline of MindSpore whose workers are threads of one process, with
+    one generator.
     """
     told: set[int] = set()
-    for drawing, call in _driven(order, _MAP, {"numpy", "python"}):
+    for drawing, call in _driven(order, _PIPELINES, {"numpy", "python"}):
         is_new = id(call) not in told and call.name.startswith("mindspore.dataset.")
         if is_new and _has_threads(order, call):
             told.add(id(call))
             message = (
-                f"{_drawn(drawing, call)} draws in the threads of this `map`: which sample gets"
-                " which number is left to them, with a seed as well"
+                f"{_drawn(drawing, call)} draws in the threads of this `{call.method}`: which"
+                " sample gets which number is left to them, with a seed as well"
             )
             yield hit("RC509", call, message)
 
 
 def _has_threads(order: Order, call: Call) -> bool:
-    """Whether a `map` runs Python in several threads: it does unless told otherwise."""
-    if call.open or given(call, "python_multiprocessing=True"):
+    """Whether a pipeline runs Python in several threads: `map` and `batch` do unless told
+    otherwise, `GeneratorDataset` has one worker, and starts processes for more, unless told
+    otherwise.
+    """
+    if given(call, "python_multiprocessing=True"):
         return False
+    workers = call.argument(None, "num_parallel_workers")
+    if call.method == "GeneratorDataset":
+        has_threads = given(call, "python_multiprocessing=False", sure=True)
+        return has_threads and isinstance(literal(workers), int) and literal(workers) != 1
     defaults = (one.argument(0, "num") for one in order.calls(_SET_WORKERS))
-    workers = call.argument(None, "num_parallel_workers") or next(defaults, None)
-    match workers:
+    match workers or next(defaults, None):
         case Constant(value=number):
             return number != 1
-    return workers is None
+        case None:
+            return True
+    return False
 
 
 @check_programs("RC514")

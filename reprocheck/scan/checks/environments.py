@@ -53,7 +53,7 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 def _resets(order: Order) -> Iterator[Hit]:
     """The first reset, where none is given a seed."""
     resets = list(_named(order.methods("reset"), _RESET))
-    if not resets or any(map(_may_be_seeded, resets)) or _has_seed(order, resets[0]):
+    if not resets or not all(map(_is_unseeded, resets)) or _has_seed(order, resets[0]):
         return
     message = "the environment has its own generator, which the operating system seeds"
     yield hit(
@@ -97,14 +97,9 @@ def _is_unseeded(call: Call) -> bool:
     return streams.is_none(call.argument(None, "seed"))
 
 
-def _may_be_seeded(call: Call) -> bool:
-    """Whether a call has the keyword of a seed, or may have."""
-    return call.open or "seed" in call.keywords
-
-
 def _seeds_environment(order: Order) -> bool:
     """Whether the program seeds an environment itself."""
-    if any(map(_may_be_seeded, order.methods("reset", "make_vec_env"))):
+    if not all(map(_is_unseeded, order.methods("reset", "make_vec_env"))):
         return True
     return any(call.arguments or "seed" in call.keywords for call in order.methods("seed"))
 

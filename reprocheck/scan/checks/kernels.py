@@ -325,7 +325,13 @@ def xla(order: Order) -> Iterator[Hit]:
         yield hit("RC005", scatter, message)
 
 
-@check_programs("RC801", unless=(sets("HCCL_DETERMINISTIC"), devices.is_deterministic))
+def _fixes_order_of_sums(order: Order) -> bool:
+    """Whether HCCL is told to add in a fixed order: `true` or `strict`, in any case."""
+    values = (literal(store.value) for store in order.environment("HCCL_DETERMINISTIC"))
+    return any(str(value).lower() != "false" for value in values)
+
+
+@check_programs("RC801", unless=(_fixes_order_of_sums, devices.is_deterministic))
 def collectives(order: Order) -> Iterator[Hit]:
     """Collectives of Ascend without their deterministic mode."""
     for call in order.calls(*_JOINS_RANKS):

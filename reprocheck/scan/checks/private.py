@@ -219,7 +219,7 @@ def _started(order: Order, call: Call) -> Value | None:
 
 def _is_made_without_seed(call: Call) -> bool:
     keyword = _SEEDED.get(call.name)
-    if keyword is None or call.open:
+    if keyword is None:
         return False
     return is_none(call.argument(0, keyword, "seed"))
 

@@ -41,6 +41,8 @@ _TAKE_A_METHOD = (cst.Name, cst.Attribute, cst.SimpleString)
 """Expressions below which `.encode()` can be written as they stand."""
 _SWITCHES = ("in_order", "deterministic")
 """Keywords that switch an order off."""
+_PIPELINES = ("map", "batch", "GeneratorDataset")
+"""What takes the number of its workers in MindSpore."""
 _LITERAL_SETS = (cst.Set, cst.SetComp)
 _OPERATORS = (cst.BitOr, cst.BitAnd, cst.BitXor, cst.Subtract)
 
@@ -112,9 +114,9 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """A parallel `map` as one that calls its function for one sample after the other."""
+    """A parallel pipeline as one that calls its function for one sample after the other."""
     call = tree.at(finding, cst.Call)
-    if call is not None and last(tree.function(call)) == "map":
+    if call is not None and last(tree.function(call)) in _PIPELINES:
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if given is None:

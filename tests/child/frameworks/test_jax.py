@@ -34,7 +34,7 @@ def recorded(script: str, folder: Path, *levels: str) -> dict[str, Recorded]:
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recorded]]:
-    yield recorded("jax_forms.py", tmp_path_factory.mktemp("forms"), "loss", "module")
+    yield recorded("jax_forms.py", tmp_path_factory.mktemp("forms"), "auto", "module")
 
 
 @pytest.fixture(scope="module")
@@ -56,15 +56,22 @@ def said(run: Recorded, word: str) -> list[float]:
 
 
 def test_no_level_changes_a_number(forms: dict[str, Recorded]) -> None:
-    assert forms["loss"].stdout == forms["plain"].stdout
+    assert forms["auto"].stdout == forms["plain"].stdout
     assert forms["module"].stdout == forms["plain"].stdout
     assert forms["module"].stdout.splitlines()[-1] == "True True", (
         "what stands in the place of a compiled function behaves as it does"
     )
 
 
+def test_level_auto_never_enters_the_deeper_one(forms: dict[str, Recorded]) -> None:
+    (left,) = [event for event in forms["auto"].events if event["e"] == "left"]
+    why = "its hooks could not be taken off the functions that JAX compiles again"
+    assert (left["i"], left["why"]) == (0, why)
+    assert not [event for event in forms["auto"].events if event["e"] in ("seen", "deep")]
+
+
 def test_every_way_to_differentiate(forms: dict[str, Recorded]) -> None:
-    at_loss, at_module = losses(forms["loss"]), losses(forms["module"])
+    at_loss, at_module = losses(forms["auto"]), losses(forms["module"])
     assert at_loss == at_module
     assert [len(one) for one in at_loss] == [1] * 4 + [4] * 2 + [4, 1] + [4] * 2 + [1] * 6
     assert [one[0] for one in at_loss[:2]] == said(forms["plain"], "jit")

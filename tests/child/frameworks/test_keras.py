@@ -30,7 +30,7 @@ def kinds(run: Recorded) -> list[str]:
 def test_every_way_to_train_with_keras_and_tensorflow(tmp_path: Path) -> None:
     started = [
         Started(tmp_path / (level or "plain"), "keras_forms.py", level=level)
-        for level in ("", "loss", "module")
+        for level in ("", "auto", "module")
     ]
     expected, shallow, recorded = (one.end() for one in started)
     assert shallow.stdout == expected.stdout == recorded.stdout, "neither level changes a number"
@@ -50,6 +50,9 @@ def test_every_way_to_train_with_keras_and_tensorflow(tmp_path: Path) -> None:
     assert any(
         "steps_per_execution" in str(event) for event in shallow.events if event["e"] == "note"
     )
+    (left,) = [event for event in shallow.events if event["e"] == "left"]
+    assert (left["i"], left["why"]) == (0, "Keras compiles the training step")
+    assert not shallow.seen("batch", "weights", "update")
 
     losses = [value for event in recorded.events if event["e"] == "loss" for value in event["v"]]
     assert [leaf["v"][0] for event in recorded.seen("root") for _, leaf in event["out"]] == losses
@@ -184,3 +187,14 @@ def test_a_seed_after_the_layers_is_too_late_for_weights_that_the_first_batch_ma
         "sentence"
     ]
     assert cause["source"]["line"] == 7
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_a_training_of_pytorch_that_imports_tensorflow_is_recorded_at_level_auto(
+    tmp_path: Path,
+) -> None:
+    """TensorFlow imports Keras; neither trains until the last line."""
+    run = Started(tmp_path, "torch_beside.py", level="auto").end()
+    (left,) = [event for event in run.events if event["e"] == "left"]
+    assert (left["i"], left["why"]) == (2, "")
+    assert run.seen("gradient", iteration=2)

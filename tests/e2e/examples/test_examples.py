@@ -28,8 +28,8 @@ PROMISES = {
     for match in ROW.finditer((EXAMPLES / "README.md").read_text())
 }
 LOSSES_AN_ITERATION = {"examples/transformers/train.py": 2, "examples/accelerate/train.py": 2}
-COMPARED_ELSEWHERE = {"jax", "keras", "tensorflow"}
-"""Frameworks that the tests in `tests/child/frameworks` compare with a plain run, at every level."""
+COMPARED_ELSEWHERE = {"jax", "keras", "tensorflow", "torch", "torch_npu"}
+"""Frameworks that the tests in `tests/child/frameworks` and `tests/fakes` compare with a plain run."""
 RECORDED = 10
 """Iterations that are recorded where nothing else is said."""
 
@@ -79,12 +79,14 @@ def top(workdir: Path) -> Path:
     return workdir
 
 
-def run_as_the_readme_says(command: str, top: Path, **environment: str) -> Outcome:
+def run_as_the_readme_says(
+    command: str, top: Path, explain: bool = False, **environment: str
+) -> Outcome:
     """`reprocheck run COMMAND`, with `--python` where the framework lives in another
     environment.
     """
     options = ["--python", mindspore_python()] if kind(command) == "mindspore" else []
-    return check(*options, *shlex.split(command), cwd=top, **environment)
+    return check(*options, *shlex.split(command), cwd=top, explain=explain, **environment)
 
 
 def plain_losses(command: str, top: Path, folder: Path) -> list[list[float]]:
@@ -110,14 +112,15 @@ def plain_losses(command: str, top: Path, folder: Path) -> list[list[float]]:
 
 
 def reproducible(command: str, top: Path, **environment: str) -> Outcome:
-    """REPRODUCIBLE in every bit, with all losses of ten iterations."""
-    outcome = run_as_the_readme_says(command, top, **environment)
+    """REPRODUCIBLE in every bit at the level that a user gets, with all losses of ten iterations."""
+    outcome = run_as_the_readme_says(command, top, explain=True, **environment)
     assert (outcome.title, outcome.exit_code) == ("REPRODUCIBLE", 0), (
         outcome.stdout + outcome.stderr
     )
     assert outcome.report["bitwise"]["equal"] is True
     assert outcome.report["stopped_early"] == RECORDED
     assert outcome.report["state_left"] == []
+    assert (outcome.report["ladder"], outcome.report["causes"]) == (None, [])
     each = LOSSES_AN_ITERATION.get(script(command), 1)
     for rank in range(len(outcome.report["runs"][0]["ranks"])):
         assert [len(losses) for losses in outcome.losses(rank=rank)] == [each] * RECORDED

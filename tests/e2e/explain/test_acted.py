@@ -18,20 +18,20 @@ from tests.e2e.explain.explaining import BY_LIST, explain
 def test_runs_that_agree_under_a_control_that_touched_nothing_confirm_nothing(
     tmp_path: Path,
 ) -> None:
-    """The runs differ six times and never again, as processes that race may; there is nothing in
+    """The runs differ four times and never again, as processes that race may; there is nothing in
     the script to act on.
     """
     outcomes = tmp_path / "outcomes.txt"
-    outcomes.write_text("oooooo" + "u" * 80)
+    outcomes.write_text("oooo" + "u" * 80)
     raced = explain(BY_LIST, tmp_path / "work", OUTCOMES=str(outcomes))
     controls = raced.report["controls"]
     assert raced.exit_code == 1
     assert (controls["smallest"], "confirmed" in raced.confidences) == ([], False)
-    assert "nothing shows what it acted on in these runs" in controls["sentence"]
+    assert "nothing recorded shows that it acted" in controls["sentence"]
     alone = [row for row in controls["tried"] if row["controls"] == ["private-rng"]]
-    assert [(row["agrees"], "nothing shows what it acted on" in row["note"]) for row in alone] == [
-        (True, True)
-    ]
+    assert [
+        (row["agrees"], "nothing recorded shows that it acted" in row["note"]) for row in alone
+    ] == [(True, True)]
     touched = {
         touch.control for arm in raced.record.arms for touch in controls["touched"] if arm.controls
     }

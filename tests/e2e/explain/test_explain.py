@@ -38,7 +38,7 @@ def test_one_cause_is_confirmed_in_few_runs(private: Explained) -> None:
     controls = private.report["controls"]
     assert controls["smallest"] == ["private-rng"]
     assert private.arms[0] == (("private-rng",), 2), (
-        "six runs as they are all differ, and the ladder points at it"
+        "all six unmodified runs differ, and the ladder points to it"
     )
     assert private.further_runs <= 8
     assert [
@@ -59,7 +59,7 @@ def test_the_confirmed_cause_names_the_arms_and_the_fix(private: Explained) -> N
     assert (cause["code"], cause["confidence"]) == ("RC601", "confirmed")
     assert "`private-rng` 2 runs agree in every bit (arms/1-private-rng)" in cause["evidence"][0]
     assert private.report["controls"]["fix"] == cause["fix"] != ""
-    assert "95 % confidence at most 95% of runs" in private.report["controls"]["confidence"]
+    assert "95 % confidence, at most 95% of runs" in private.report["controls"]["confidence"]
 
 
 def test_the_patch_is_tried_and_written_where_it_was_asked_for(private: Explained) -> None:
@@ -145,7 +145,7 @@ def test_the_terminal_says_it_within_80_columns(private: Explained) -> None:
         "agree in every bit",
     ):
         assert text in private.stdout
-    assert "times as long" not in private.stdout, "two runs as they are say nothing of the cost"
+    assert "times as long" not in private.stdout, "two unmodified runs say nothing of the cost"
     rows = [row for row in private.stdout.splitlines() if not row.startswith("    ")]
     assert max(map(len, rows)) <= 80
     assert "trying private-rng: it would remove RC601" in private.stderr.replace("\n", " ")
@@ -187,14 +187,14 @@ def test_an_error_of_deterministic_mode_is_a_finding_and_not_the_end(refuses: Ex
     assert [
         ("deterministic" in row["controls"], "scatter_reduce_two" in row["note"]) for row in failed
     ] == [(True, True)]
-    assert len(refuses.arms) == 5, "the search went on without it"
+    assert len(refuses.arms) == 5, "the search continued without it"
 
 
 def test_what_no_control_reaches_is_said(refuses: Explained) -> None:
     controls = refuses.report["controls"]
     assert (refuses.exit_code, controls["smallest"], controls["fix"]) == (1, [], "")
     assert (
-        "None of the controls makes the runs agree" in controls["sentence"]
+        "No control makes the runs agree" in controls["sentence"]
         and "`deterministic` left out" in controls["sentence"]
     )
     assert "confirmed" not in refuses.confidences
@@ -238,9 +238,11 @@ def test_an_arm_ends_with_the_first_runs_that_differ(tmp_path: Path) -> None:
 
 
 def test_agreement_that_does_not_last_is_dropped(tmp_path: Path) -> None:
-    """Six runs as they are all differ, two under the second control agree, the third does not."""
+    """All unmodified runs differ; two under the second control agree with each other and with one of
+    those, the third does not.
+    """
     outcomes = tmp_path / "outcomes.txt"
-    outcomes.write_text("oooooo" + "oo" + "uu" + "o" * 80)
+    outcomes.write_text("uooo" + "oo" + "uu" + "o" * 80)
     unseen_by_the_scan = "exec('import random; random.Random()')"
     acting = unseen_by_the_scan + BY_LIST
     explained = explain(acting, tmp_path / "work", OUTCOMES=str(outcomes))
@@ -282,7 +284,7 @@ def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert (
         check.search is not None
         and check.search.smallest == ()
-        and "broken off" in check.search.sentence
+        and "interrupted" in check.search.sentence
     )
 
 

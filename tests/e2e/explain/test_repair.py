@@ -113,7 +113,7 @@ def test_a_patch_of_a_suspected_cause_that_does_not_help_confirms_nothing(tmp_pa
     cause, search = found.report["causes"][0], found.report["controls"]
     assert (cause["code"], cause["confidence"]) == ("RC402", "suspected")
     assert (
-        search["patch"] == "" and "Runs with a patch of that line differ, too" in search["sentence"]
+        search["patch"] == "" and "Runs with a patch of this line differ too" in search["sentence"]
     )
     assert (
         "The suspected cause is RC402 at train.py:3, and no control confirms it."
@@ -227,7 +227,7 @@ def test_a_patch_whose_text_no_run_took_is_shown_with_the_reason(tmp_path: Path)
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in controls["patch"]
     (patched,) = (row for row in controls["tried"] if row["patched"])
     assert (patched["agrees"], patched["bitwise"]) == (None, None)
-    said = "Not tried: no process of a run loaded its text: the program reads that file in another way."
+    said = "Not tried: no process of a run loaded the patched text: the program reads the file in another way."
     assert said in " ".join(done.stdout.split())
 
 

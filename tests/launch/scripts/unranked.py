@@ -22,7 +22,7 @@ FAR = multiprocessing.Event()
 
 def train(seed: int) -> float:
     weight = float(seed)
-    noise = random.SystemRandom().random() if "differs" in sys.argv and seed == 3 else 0.0
+    noise = 1000 * random.SystemRandom().random() if "differs" in sys.argv and seed == 3 else 0.0
     time.sleep(random.SystemRandom().random() / 20)
     if "waits" in sys.argv and seed == SEEDS[-1]:
         FAR.wait()

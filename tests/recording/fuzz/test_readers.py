@@ -1,9 +1,8 @@
 """Whatever stands in a recording, its readers end with a result or with an error that says what is
 wrong.
 
-`REPROCHECK_FUZZ_EXAMPLES` says how many recordings each test tries: few in an ordinary run of the
-tests, as many as
-take about a minute in CI.
+`REPROCHECK_TEST_FUZZ_EXAMPLES` says how many recordings each test tries: few in an ordinary run of
+the tests, as many as take about half a minute in CI.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reprocheck.errors import ReportError
 from reprocheck.recording import bundle
 from reprocheck.report import document, junit, markdown
-from reprocheck.trace.deep import read_deep
+from reprocheck.trace.deep_run import read_deep
 from reprocheck.trace.reached import read_reached
 from reprocheck.workflow import replay
 from tests.recording.recordings import process, recording, training
 
-EXAMPLES = int(os.environ.get("REPROCHECK_FUZZ_EXAMPLES", "25"))
+EXAMPLES = int(os.environ.get("REPROCHECK_TEST_FUZZ_EXAMPLES", "25"))
 often = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -100,7 +99,9 @@ def read_all(folder: Path) -> None:
         assert error.message and error.fix
         return
     for run in check.record.runs:
-        read_deep(folder, run)
+        deep = read_deep(folder, run)
+        for rank in deep.ranks:
+            deep.read(rank)
         for path in (folder / run.trace).glob("*.jsonl"):
             read_reached(path)
     for render in (document.render, markdown.render, junit.render):
@@ -108,6 +109,11 @@ def read_all(folder: Path) -> None:
 
 
 @given(traces(), traces(), st.binary(max_size=80))
+@example(
+    LINES[0].encode(),
+    LINES[0].encode() + b'\n{"e": "loss", "k": "backward", "v": [0.5], "d": ""}',
+    b"",
+)
 @often
 def test_any_trace_is_read_and_drawn(one: bytes, other: bytes, column: bytes) -> None:
     with scratch() as path:
@@ -169,6 +175,6 @@ def test_the_lines_are_events_that_the_readers_know() -> None:
         folder = recording(path / "run", {"1-1": "\n".join(LINES).encode() + b"\n"})
         check = replay.load(folder)
         assert not [line for line in check.coverage if "no events" in line or "not known" in line]
-        assert read_deep(folder, check.record.runs[0])[0].seen
+        assert read_deep(folder, check.record.runs[0]).read(0).seen
         (reached,) = read_reached(folder / "run-1" / "trace" / "1-1.jsonl")
         assert reached.lines == (("train.py", 3),)

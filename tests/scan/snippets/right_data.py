@@ -312,4 +312,31 @@ DATA: dict[str, str | dict[str, str]] = {
         cache = {hash("a"): 1}
         print(hash("a") == hash("a"))
     """,
+    "pipelines of MindSpore that draw in one worker, or in processes": """
+        import mindspore as ms
+        import mindspore.dataset as ds
+        import numpy as np
+
+        ms.set_seed(1)
+        np.random.seed(1)
+
+        class Source:
+            def __len__(self):
+                return 64
+
+            def __getitem__(self, index):
+                return (np.random.randn(4).astype(np.float32),)
+
+        def noisy(rows, info):
+            return ([row + np.random.randn(4).astype(np.float32) for row in rows],)
+
+        plain = ds.NumpySlicesDataset({"x": np.zeros((64, 4), np.float32)}, shuffle=False)
+        for rows in (
+            plain.batch(8, per_batch_map=noisy, input_columns=["x"], num_parallel_workers=1),
+            plain.batch(8, per_batch_map=noisy, input_columns=["x"], python_multiprocessing=True),
+            ds.GeneratorDataset(Source(), ["x"], num_parallel_workers=2),
+            ds.GeneratorDataset(Source(), ["x"], python_multiprocessing=False),
+        ):
+            print(next(rows.create_tuple_iterator()))
+    """,
 }

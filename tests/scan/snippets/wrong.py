@@ -436,4 +436,64 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         """,
         [(10, "RC407")],
     ),
+    "no seed beside keywords that are not known": (
+        """
+        import sys
+
+        import numpy as np
+
+        def generator(**options):
+            return np.random.default_rng(seed=None, **options)
+
+        print(generator(**dict(one.split("=") for one in sys.argv[1:])).random())
+        """,
+        [(6, "RC407")],
+    ),
+    "an environment that is reset with no seed, and says so": (
+        """
+        import gymnasium as gym
+        import torch
+
+        torch.manual_seed(0)
+        environment = gym.make("CartPole-v1")
+        state, _ = environment.reset(seed=None)
+        model = torch.nn.Linear(4, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(20):
+            state, *_ = environment.step(int(model(torch.tensor(state)).argmax()))
+            model(torch.tensor(state)).sum().backward()
+            optimizer.step()
+        """,
+        [(6, "RC407")],
+    ),
+    "pipelines of MindSpore that draw in threads": (
+        """
+        import mindspore as ms
+        import mindspore.dataset as ds
+        import numpy as np
+
+        ms.set_seed(1)
+        np.random.seed(1)
+
+        class Source:
+            def __len__(self):
+                return 64
+
+            def __getitem__(self, index):
+                return (np.random.randn(4).astype(np.float32),)
+
+        def noisy(rows, info):
+            return ([row + np.random.randn(4).astype(np.float32) for row in rows],)
+
+        plain = ds.NumpySlicesDataset({"x": np.zeros((64, 4), np.float32)}, shuffle=False)
+        for rows in (
+            plain.batch(8, per_batch_map=noisy, input_columns=["x"], num_parallel_workers=2),
+            ds.GeneratorDataset(
+                Source(), ["x"], num_parallel_workers=2, python_multiprocessing=False
+            ),
+        ):
+            print(next(rows.create_tuple_iterator()))
+        """,
+        [(20, "RC509"), (21, "RC509")],
+    ),
 }

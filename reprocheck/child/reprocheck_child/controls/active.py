@@ -9,6 +9,7 @@ import sys
 from itertools import count
 
 from .. import users
+from ..hooking import guarded
 from ..shared.masking import may_hold_secret
 from . import seed_arguments
 from .stream import stream
@@ -67,26 +68,6 @@ _AS_IT_IS = (type(None), bool, int)
 _MAIN = "MainProcess"
 _INLINE = ("<string>", "<stdin>")
 _join, _environ = os.path.join, os.environ
-
-
-class _Trying:
-    """See `Active.trying`."""
-
-    __slots__ = ("active", "control", "where")
-
-    def __init__(self, active: Active, control: str, where: str) -> None:
-        self.active = active
-        self.control = control
-        self.where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self.active.unavailable(self.control, "%s: %r" % (self.where, error))
-        return True
 
 
 class Active:
@@ -310,11 +291,15 @@ class Active:
                 {"e": "unavailable", "c": control, "why": self.recorder.redacted(why)[:_TEXT]}
             )
 
-    def trying(self, control: str, where: str) -> _Trying:
+    def trying(self, control: str, where: str) -> guarded:
         """`with active.trying(control, where)`: an error in there says that the control cannot act,
         and goes no further.
         """
-        return _Trying(self, control, where)
+
+        def tell(where: str, error: Exception) -> None:
+            self.unavailable(control, "%s: %r" % (where, error))
+
+        return guarded(where, tell=tell)
 
     def account(self) -> None:
         """Write how often each was touched, as the process ends."""

@@ -80,6 +80,14 @@ class Grouping:
         return len(self.ends)
 
     @property
+    def begun(self) -> int:
+        """Number of iterations that have begun: those that are closed, and the open one where it
+        has a loss.
+        """
+        closed = len(self.ends)
+        return closed + (self.losses > (self.ends[-1] if closed else 0))
+
+    @property
     def closed_by_loss(self) -> bool:
         """Whether there is no optimizer: then the loss of an iteration closes it, before its
         gradients and its update.

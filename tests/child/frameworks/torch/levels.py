@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ class Level:
 
     printed: list[str]
     events: list[dict[str, Any]]
+    """Those of the first process."""
+    processes: list[list[dict[str, Any]]] = field(default_factory=list)
+    """Those of each process."""
 
     def seen(self, kind: str, place: str = "") -> list[dict[str, Any]]:
         """The facts of a kind, of places that begin with `place`, in the order of execution."""
@@ -48,11 +51,16 @@ def plain(script: Path, *arguments: str) -> list[str]:
 
 
 def record(
-    script: Path, level: str, *arguments: str, inside: str = "", steps: int | None = None
+    script: Path,
+    level: str,
+    *arguments: str,
+    inside: str = "",
+    steps: int | None = None,
+    begin: int = 1,
 ) -> Level:
     """Run a script with the recorder.
 
-    Its trace lies beside it afterwards; only the first process's is read.
+    Its trace lies beside it afterwards.
     """
     trace = script.parent / f"trace-{len(list(script.parent.iterdir()))}"
     trace.mkdir()
@@ -60,6 +68,7 @@ def record(
         "steps": steps,
         "level": level,
         "inside": inside,
+        "begin": begin,
         "workdir": str(script.parent),
         "output": str(trace),
         "stop_wait": 5,
@@ -71,14 +80,14 @@ def record(
         for file in trace.glob("*.jsonl")
     ]
     first = min(files, key=lambda events: events[0]["time"])
-    return Level(printed=printed.splitlines(), events=first)
+    return Level(printed=printed.splitlines(), events=first, processes=files)
 
 
 def _run(script: Path, arguments: tuple[str, ...], variables: dict[str, str]) -> str:
     environment = {**clean_environment(), "OMP_NUM_THREADS": "2", **variables}
     command = [sys.executable, str(script), *arguments]
     done = subprocess.run(
-        command, cwd=script.parent, env=environment, capture_output=True, text=True, timeout=200
+        command, cwd=script.parent, env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

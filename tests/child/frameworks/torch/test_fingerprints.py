@@ -163,6 +163,22 @@ def test_logical_order() -> None:
     assert PRINTS.of(number.conj().imag) == PRINTS.of(number.conj().imag.resolve_neg())
 
 
+KINDS = (
+    "bsr",
+    "channels",
+    "coo",
+    "csc",
+    "csr",
+    "inference",
+    "jagged",
+    "mkldnn",
+    "nested",
+    "parameter",
+    "part of a graph",
+    "quantized",
+)
+
+
 def kinds_of_tensors() -> dict[str, Any]:
     """Tensors that are not plain, made of `values`; each with a second that differs from it in one
     value.
@@ -197,7 +213,11 @@ def kinds_of_tensors() -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("kind", sorted(kinds_of_tensors()))
+def test_every_kind_of_tensor_is_tried() -> None:
+    assert set(KINDS) == set(kinds_of_tensors())
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_tensors(kind: str) -> None:
     del UNREAD[:]
     once, again = kinds_of_tensors()[kind], kinds_of_tensors()[kind]
@@ -337,6 +357,17 @@ for tensor in (torch.ones(5), torch.randn(3000), torch.randn(600_000), torch.ara
     assert {**found, "dev": "cpu"} == here, (found, here)
     leaf, = prints.leaves([tensor.to("npu")])
     assert leaf[0] == "0" and leaf[1](True) == found
+from torch_npu import fake
+tensors = [torch.full((100,), float(index)).to("npu") for index in range(50)]
+prints.later(tensors[0])
+fake.reset()
+reads = [prints.later(tensor) for tensor in tensors]
+assert not fake.waits() and not fake.counts["to_host_later"], fake.counts
+reads[0](False)
+assert not fake.waits() and fake.counts["to_host_later"] == 1, fake.counts
+found = [read(True) for read in reads]
+assert found == [{**prints._device(tensor.cpu())(True), "dev": "npu:0"} for tensor in tensors]
+assert fake.counts["to_host_later"] == 1 and fake.counts["synchronize"] <= 1, fake.counts
 """
     root = Path(__file__).parents[4]
     path = os.pathsep.join(

@@ -173,3 +173,51 @@ def test_products_are_noted_for_their_gradient_is_rounded_otherwise(tmp_path: Pa
     assert [event["code"] for event in record(script, "op").events if event["e"] == "note"] == [
         "gradient-of-products"
     ]
+
+
+def of_iteration(level: Level, iteration: int) -> list[tuple[str, str]]:
+    """The operators of an iteration, with what came out."""
+    facts = [operator for operator in level.seen("op") if operator["i"] == iteration]
+    return [(fact["p"], exact(fact["out"])) for fact in facts]
+
+
+def test_recording_may_begin_at_a_later_iteration(
+    script: Path, printed: list[str], everywhere: Level
+) -> None:
+    late = record(script, "op", begin=2)
+    assert late.printed == printed
+    assert late.problems == []
+    assert of_iteration(late, 1) == []
+    assert of_iteration(late, 2) == of_iteration(everywhere, 2) != []
+
+
+BARE = """
+import sys, torch
+torch.manual_seed(0)
+weights = torch.randn(4, 3, requires_grad=True)
+optimizer = torch.optim.SGD([weights], 0.1) if sys.argv[1] == "optimizer" else None
+inputs = torch.randn(5, 4)
+for _ in range(4):
+    loss = (inputs @ weights).tanh().pow(2).mean()
+    loss.backward()
+    if optimizer is not None:
+        optimizer.step()
+    else:
+        with torch.no_grad():
+            weights -= 0.1 * weights.grad
+    weights.grad = None
+    print(loss.item().hex(), torch._C._len_torch_dispatch_stack() < 2)
+"""
+
+
+@pytest.mark.parametrize("updates", ["optimizer", "hand"])
+def test_so_it_may_without_modules(updates: str, tmp_path: Path) -> None:
+    script = tmp_path / "bare.py"
+    script.write_text(BARE)
+    late = record(script, "op", updates, begin=3)
+    assert late.printed == plain(script, updates)
+    assert late.problems == []
+    places = {iteration: [one[0] for one in of_iteration(late, iteration)] for iteration in (1, 2)}
+    assert places == {1: [], 2: []}
+    third = [one[0] for one in of_iteration(late, 3)]
+    assert {"aten.tanh.default", "aten.tanh_backward.default"} <= {*third}

@@ -22,6 +22,8 @@ from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
 from .loops import Loops
 
+STAYS = "its hooks could not be taken off the functions that JAX compiles again"
+
 
 def install(jax: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported jax."""
@@ -29,7 +31,7 @@ def install(jax: Any, recorder: Any) -> Dict[str, str]:
     hooks = install_hooks(jax, {"value_and_grad": adapter.hook, "loops": adapter.loops.hook})
     recorder.readers["jax"] = recorder.readers["jaxlib"] = adapter.log
     recorder.find_rank.append(adapter.find_rank)
-    if recorder.level != "loss":
+    if recorder.deeper:
         hooks.update(adapter.deepen())
     _barrier_at_exit(jax)
     return hooks
@@ -137,6 +139,7 @@ class _Adapter:
 
     def record(self, values: List[float], dtype: str, weights: Tuple[int, ...]) -> None:
         """One evaluation has its value. May end the process."""
+        self.recorder.stay_shallow(STAYS)
         with self.lock:
             changed = None
             if weights and self.recorder.watching():

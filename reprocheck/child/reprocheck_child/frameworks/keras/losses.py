@@ -13,6 +13,11 @@ from ...hooking import around, guarded, replace
 from ...hooking import install as install_hooks
 
 _KEPT_LOSSES = 64
+BY = "keras"
+"""Who is given what an epoch reports."""
+COMPILED = "Keras compiles the training step"
+UNNAMED = "the hooks of PyTorch see no names of layers of Keras"
+"""On that backend the level is left at the import of Keras, for loops of the script's own, too."""
 
 
 def install(keras: Any, recorder: Any) -> Dict[str, str]:
@@ -21,7 +26,9 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
     steps = {
         name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")
     }
-    if recorder.level != "loss":
+    if keras.backend.backend() == "torch":
+        recorder.stay_shallow(UNNAMED)
+    if recorder.deeper:
         from .deep import Watcher
 
         adapter.deep = Watcher(keras, recorder, lambda: adapter.training > 0)
@@ -45,7 +52,7 @@ class _Adapter:
         """One step an execution; `train_on_batch` is a batch."""
         from keras.src.trainers.trainer import Trainer
 
-        around(Trainer, "compile", "setting steps_per_execution", after=self.one_step)
+        around(Trainer, "compile", "a model that is compiled", after=self.compiled)
         for owner in _trainers(self.keras):
             replace(owner, "train_on_batch", self._one_batch)
 
@@ -85,10 +92,24 @@ class _Adapter:
             def __init__(self, adapter: "_Adapter") -> None:
                 super().__init__()
                 self.adapter = adapter
+                self.fitting = False
 
             def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
                 if self.adapter.deep is not None:
                     self.adapter.deep.epoch()
+
+            def on_train_begin(self, logs: Any = None) -> None:
+                self.fitting = True
+
+            def on_train_end(self, logs: Any = None) -> None:
+                self.fitting = False
+
+            def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+                self.adapter.reported(self.model, epoch, logs or {})
+
+            def on_test_end(self, logs: Any = None) -> None:
+                if not self.fitting:  # else they are among the logs of the epoch
+                    self.adapter.evaluated(logs or {})
 
             def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
                 self.adapter.begin(self.model)
@@ -99,8 +120,26 @@ class _Adapter:
 
         return Recording
 
-    def one_step(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
-        """A model was compiled: make each batch an execution of its own."""
+    @guarded("the logs of an epoch of keras")
+    def reported(self, model: Any, epoch: int, logs: Dict[str, Any]) -> None:
+        """An epoch of `fit` has ended, with its validation."""
+        series = self.recorder.series
+        series.add_all(logs, epoch, BY)
+        optimizer = getattr(model, "optimizer", None)
+        # Private: `learning_rate` would compute the rate of a schedule anew.
+        rate = getattr(_wrapped(optimizer), "_learning_rate", None)
+        if isinstance(rate, self.keras.Variable):
+            series.add("learning_rate", self.keras.ops.convert_to_numpy(rate), epoch, BY)
+
+    def evaluated(self, logs: Dict[str, Any]) -> None:
+        """`evaluate` has ended, called by the script itself."""
+        named = {"evaluate/" + str(name): value for name, value in logs.items()}
+        self.recorder.series.add_all(named, None, BY)
+
+    def compiled(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
+        """A model was compiled: it is going to be trained, each batch an execution of its own."""
+        if not getattr(model, "run_eagerly", False):
+            self.recorder.stay_shallow(COMPILED)
         if getattr(model, "steps_per_execution", 1) != 1:
             self.recorder.note(
                 "steps-per-execution",
@@ -183,7 +222,7 @@ class _Adapter:
 
     def of_optimizer(self, optimizer: Any) -> int:
         """The recorder's index of an optimizer; the wrapped one's where it wraps one."""
-        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        optimizer = _wrapped(optimizer)
         index: Optional[int] = self.index.get(optimizer)
         if index is None:
             index = self.index[optimizer] = self.recorder.optimizer(type(optimizer).__name__)
@@ -199,6 +238,11 @@ class _Adapter:
         if len(unscaled) > _KEPT_LOSSES:
             unscaled.clear()
         unscaled[id(scaled)] = (lambda: scaled, loss)
+
+
+def _wrapped(optimizer: Any) -> Any:
+    """The optimizer that one of loss scaling wraps, else itself."""
+    return getattr(optimizer, "inner_optimizer", optimizer)
 
 
 def _given(grads: Any, trainable_variables: Any = None) -> Any:

@@ -2,11 +2,12 @@
 and the gradients of what came out.
 """
 
+import sys
 import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import around, guarded, replace
+from ...hooking import guarded, replace
 from ...leaves import below
 
 LIBRARY_WRAPPERS = (
@@ -141,9 +142,12 @@ class Cells:
         from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
         self.schedules = (LearningRateSchedule,)
-        cells = self.paths.cells
-        around(nn.Cell, "__init__", "a new cell", after=lambda _, cell, *__, **___: cells.add(cell))
-        replace(nn.Cell, "__call__", self._calling)
+        hooks = self.deep.hooks
+        hooks.around(nn.Cell, "__init__", "a new cell", after=self._built)
+        replace(nn.Cell, "__call__", self._calling, put=hooks.put)
+
+    def _built(self, _: None, cell: Any, *__: Any, **___: Any) -> None:
+        self.paths.cells.add(cell)
 
     def _calling(self, real: Any) -> Any:
         inside = self.around
@@ -177,13 +181,19 @@ class Cells:
 
     @guarded("the path of a cell")
     def _before(self, cell: Any) -> Optional[str]:
+        """The path of a cell that is about to be called; None where its call is not recorded."""
+        hooks = self.deep.hooks
+        if hooks.gone:
+            return None
         path = self.paths.of(cell)
         if path is not None and not self.around.cells:
             self.first(cell)
-        return path
+        return None if hooks.gone else path
 
     @guarded("after a cell")
     def _after(self, cell: Any, path: str, inputs: Any, out: Any, states: Dict[str, bytes]) -> None:
+        if self.deep.hooks.gone:
+            return
         moved = self.deep.moved(states) if self.private_generators else {}
         self.deep.seen(
             "call",
@@ -203,10 +213,9 @@ class Cells:
         """Where a gradient is being taken, see that of each output when the backward pass reaches
         it.
         """
-        # private; MindSpore tells nobody else whether a gradient is being taken
-        from mindspore.common.api import _pynative_executor
-
-        if not _pynative_executor.requires_grad():
+        # private; MindSpore tells nobody else whether a gradient is being taken. Which module it
+        # belongs to differs between versions, and the former one warns where it is imported
+        if not sys.modules["mindspore.nn.cell"]._pynative_executor.requires_grad():
             return
         for leaf, tensor in self.prints.tensors(out):
             if "float" in str(tensor.dtype).lower():
@@ -234,7 +243,18 @@ class Cells:
                 for _, tensor in self.prints.tensors((args, named)):
                     self._unwatch(tensor)
 
-        around(_executor(), "__call__", "before a compiled function", before=executing)
+        self.deep.hooks.around(
+            _executor(), "__call__", "before a compiled function", before=executing
+        )
+
+    def unwatch_all(self) -> None:
+        """Take the hooks off all tensors: their backward pass is over, or nobody wants to see it
+        any more.
+        """
+        handles, self.handles = self.handles, {}
+        for several in handles.values():
+            for _, _, handle in several:
+                handle.remove()
 
     def _unwatch(self, tensor: Any) -> None:
         for reference, path, handle in self.handles.pop(id(tensor), ()):

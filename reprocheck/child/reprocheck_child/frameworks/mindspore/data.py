@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Callable, Dict, Tuple
 
 from ... import leaves
-from ...hooking import around, guarded, like
+from ...hooking import guarded, like
 from ...host.facts import Facts, Places
 from .fingerprint import Fingerprints
 from .open import everywhere
@@ -46,7 +46,7 @@ class Batches:
                 states = self._states(iterator)
             return lambda batch: self.facts.batch(place, batch, **states)
 
-        around(Iterator, "__next__", "a batch", before=handing_out)
+        self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the
@@ -155,8 +155,8 @@ class Seeds:
         ).encode()
         config = self.mindspore.dataset.config
         self.deep.generators[DATASETS] = lambda: str(config.get_seed()).encode()
-        everywhere(seeds.set_seed, self._saying(seeds.set_seed, "mindspore"))
-        everywhere(config.set_seed, self._saying(config.set_seed, DATASETS))
+        self._watch(seeds.set_seed, "mindspore")
+        self._watch(config.set_seed, DATASETS)
         self._hook_default_generator()
         self._hook_initializers()
 
@@ -167,8 +167,8 @@ class Seeds:
             seed = getattr(module, "seed", None)
             if seed is not None and not hasattr(seed, "__wrapped__"):
                 new = self._saying(seed, generator)
-                setattr(module, "seed", new)  # noqa: B010
-                everywhere(seed, new)
+                self.deep.hooks.put(module, "seed", new)
+                everywhere(seed, new, self.deep.hooks.put)
 
     def _hook_default_generator(self) -> None:
         from mindspore.common import generator
@@ -182,7 +182,7 @@ class Seeds:
 
         state()
         self.deep.generators["mindspore.mint"] = state
-        everywhere(generator.manual_seed, self._saying(generator.manual_seed, "mindspore.mint"))
+        self._watch(generator.manual_seed, "mindspore.mint")
 
     def _hook_initializers(self) -> None:
         def drawing() -> None:
@@ -191,19 +191,25 @@ class Seeds:
 
         # private: every initializer asks it for a seed, which comes from numpy's generator
         initializers = sys.modules["mindspore.common.initializer"]
-        around(initializers, "_numpy_seed", "before a draw", before=drawing)
+        self.deep.hooks.around(initializers, "_numpy_seed", "before a draw", before=drawing)
+
+    def _watch(self, real: Any, generator: str) -> None:
+        everywhere(real, self._saying(real, generator), self.deep.hooks.put)
 
     def _saying(self, real: Any, generator: str) -> Any:
         def seed(*args: Any, **named: Any) -> Any:
-            with guarded("a seed"):
-                value = next(iter((*args, *named.values())), None)
-                keys: Dict[str, Any] = {"sys": True} if value is None else {}
-                out = [["seed", leaves.plain_or_type(value)]]
-                line = self.deep.source(1)
-                self.deep.seen("seed", generator, call=False, out=out, l=line, **keys)
+            if not self.deep.hooks.gone:
+                self._said(generator, next(iter((*args, *named.values())), None))
             return real(*args, **named)
 
         return like(seed, real)
+
+    @guarded("a seed")
+    def _said(self, generator: str, value: Any) -> None:
+        keys: Dict[str, Any] = {"sys": True} if value is None else {}
+        out = [["seed", leaves.plain_or_type(value)]]
+        line = self.deep.source(1)
+        self.deep.seen("seed", generator, call=False, out=out, l=line, **keys)
 
 
 def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
@@ -216,10 +222,10 @@ def hook_births(mindspore: Any, facts: Facts, seeds: Seeds) -> None:
         states = {name: facts.deep.hash_bytes(state) for name, state in drawn.items()}
         facts.born(parameter, facts.deep.source(1), states, facts.deep.seeds)
 
-    around(mindspore.Parameter, "__init__", "a new parameter", after=made)
+    facts.deep.hooks.around(mindspore.Parameter, "__init__", "a new parameter", after=made)
 
 
-def hook_loading(recorder: Any, deep: Any) -> None:
+def hook_loading(deep: Any) -> None:
     """See checkpoints being loaded into a network."""
     from mindspore.train import serialization
 
@@ -236,4 +242,4 @@ def hook_loading(recorder: Any, deep: Any) -> None:
             )
         return answer
 
-    everywhere(real, like(load_param_into_net, real))
+    everywhere(real, like(load_param_into_net, real), deep.hooks.put)

@@ -1,9 +1,10 @@
 """Levels `module` and `op` for MindSpore: what each cell was given and returned, gradients,
 hyper-parameters and weights.
 
-The hooks stand below those of level `loss`: an update is described before it is counted, as
-counting may end the process. Where a graph had to stay compiled (see `open`), what can be seen from
-outside is recorded: batches, losses, weights after each update.
+Gradients and updates are seen by the hooks of level `loss`, which run them by `forward`, `backward`
+and `update`. All other hooks are put by `Deep.hooks`: level `auto` takes them away again. Where a
+graph had to stay compiled (see `open`), what can be seen from outside is recorded: batches, losses,
+weights after each update.
 """
 
 import os
@@ -12,12 +13,14 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ... import deep as deeper
 from ... import leaves
-from ...hooking import around, guarded, replace
+from ...hooking import guarded
+from ...hooking import install as install_hooks
 from ...host.facts import Facts
+from . import compilers
 from .cells import Cells
 from .data import Batches, Given, Seeds, hook_births, hook_loading
 from .fingerprint import Fingerprints
-from .open import Opening
+from .open import Opening, is_graph_mode
 from .values import listed
 
 OPERATORS = "operators are not recorded one by one for MindSpore: cells are"
@@ -34,28 +37,26 @@ ALIASES = {"learning_rate": "lr"}
 SKIPPED = frozenset({"params", "kwargs"})
 
 
-def among(recording: Any, hooks: Dict[str, Callable[[], None]]) -> Dict[str, Callable[[], None]]:
-    """The hooks of level `loss`, by name and in the order in which to run them, among those of the
-    deeper levels.
+def install(recording: Any) -> Dict[str, str]:
+    """Hook MindSpore for the deeper levels, over the hooks of level `loss`; returns what became of
+    each hook.
     """
     watcher = recording.deep = Watcher(recording)
     if recording.recorder.level == "op":
         watcher.deep.unrecorded("operators", OPERATORS)
-    return {
+    steps: Dict[str, Callable[[], None]] = {
         "seeds": watcher.seeds.hook,
         "other seeds": watcher.seeds.hook_others,
         "parameters": watcher.hook_births,
         "batches": watcher.batches.hook,
-        "loaded checkpoints": lambda: hook_loading(recording.recorder, watcher.deep),
+        "loaded checkpoints": lambda: hook_loading(watcher.deep),
         "each model": watcher.hook_model,
         "each cell": watcher.cells.hook,
         "compiled functions": watcher.cells.hook_executor,
-        "each gradient": watcher.hook_gradients,
-        "each update": watcher.hook_updates,
         "loss scalers": watcher.hook_scalers,
-        **hooks,
-        "opened graphs": watcher.opening.hook,
+        "compilers": watcher.hook_compilers,
     }
+    return install_hooks(recording.mindspore, steps)
 
 
 class Watcher:
@@ -68,15 +69,25 @@ class Watcher:
         self.recording = recording
         self.recorder = recorder
         self.deep = deeper.of(recorder)
+        self.deep.loss_first = True
+        self.hooks = self.deep.hooks
         self.deep.foreign.append(
             os.path.join(os.path.dirname(os.path.abspath(mindspore.__file__)), "")
         )
-        self.prints = Fingerprints(mindspore, self.deep)
+        prints: Any = Fingerprints(mindspore, self.deep)
+        self.first = recorder.first
+        """At level `auto`: when all of this is taken away."""
+        if self.first is not None:
+            self.first.on_leave.append(self.leave)
+            prints.read = self.first.timed(prints.read)
+            prints.samples = self.first.timed(prints.samples)
+        self.prints = prints
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
         self.facts = Facts(self.deep, self.prints)
         self.given = Given(self.facts, self.prints)
         self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
+        self.cells.scheduled = self._scheduled
         self.batches = Batches(self.facts, self._shared_generators)
         self.scalers: List[Any] = []
         # parameters whose first values were recorded; keeps them, so that ids stay theirs
@@ -87,6 +98,23 @@ class Watcher:
         self._updated: List[int] = []  # optimizers whose update was seen since the last one counted
         self._stepping: Optional[Any] = None
         self._hyper: Dict[int, Any] = {}
+        self._said = False  # that a training is recorded deeply
+
+    def leave(self) -> None:
+        """Level `auto` has what it needs: take everything away that stands in MindSpore."""
+        self.recording.deep = None
+        self.deep.leave()
+        self.cells.unwatch_all()
+        self._weights.clear()
+
+    def hook_compilers(self) -> None:
+        """Cells inside a graph are not seen. At level `auto` they stay that way; else graphs are
+        opened.
+        """
+        if self.first is None:
+            self.opening.hook()
+        else:
+            compilers.watch(self.hooks, self.first)
 
     def hook_births(self) -> None:
         """See parameters being made."""
@@ -100,13 +128,16 @@ class Watcher:
     def first_call(self, cell: Any) -> None:
         """An outermost cell is about to be called."""
         self.begin(self._of_network(cell))
-        if self.opening.graph():
+        if is_graph_mode():
             self.deep.unrecorded(type(cell).__name__, HIDDEN)
 
     def begin(self, parameters: Any) -> None:
         """Record the first values of new parameters, and those written to since their update; at
         the very first, states of generators.
         """
+        if self.first is not None and is_graph_mode():
+            self.first.leave(compilers.GRAPH_MODE)
+            return
         parameters = list(parameters)
         for parameter in parameters:
             self.facts.written(id(parameter), parameter.name, parameter)
@@ -125,7 +156,7 @@ class Watcher:
         def _train(model: Any, *_: Any, **__: Any) -> None:
             self.begin(self._of_network(model.train_network))
 
-        around(Model, "_train", "a Model's weights", before=_train)
+        self.hooks.around(Model, "_train", "a Model's weights", before=_train)
 
     def _of_network(self, cell: Any) -> List[Any]:
         """The parameters of a cell without those that its optimizers keep for themselves."""
@@ -142,46 +173,47 @@ class Watcher:
 
     # ------------------------------------------------------------------- gradients in PyNative mode
 
-    def hook_gradients(self) -> None:
-        """See both halves of `value_and_grad`, `grad`, `GradOperation`."""
-        from .steps import replace_halves
+    def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
+        """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
+        self._taking += 1
+        try:
+            out = real(function, *args, **named)
+        finally:
+            self._taking -= 1
+        if not self._taking:
+            self._out = (function, out)
+            self._rooted = True
+        return out
 
-        replace_halves(self._forward, self._backward)
+    def before_backward(self, function: Any, has_aux: bool) -> None:
+        """The backward half is about to run; its loss is not counted yet."""
+        known, out = self._out
+        if not self._taking and known is function:
+            self._out = (None, None)
+            self._root(out, has_aux)
 
-    def _forward(self, real: Any) -> Any:
-        def run_forward(function: Any, *args: Any, **named: Any) -> Any:
-            self._taking += 1
-            try:
-                out = real(function, *args, **named)
-            finally:
-                self._taking -= 1
-            if not self._taking:
-                self._out = (function, out)
-                self._rooted = True
-            return out
-
-        return run_forward
-
-    def _backward(self, real: Any) -> Any:
-        def run_backward(
-            function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
-        ) -> Any:
-            known, out = self._out
-            outermost = not self._taking
-            if outermost and known is function:
-                self._out = (None, None)
-                self._root(out, has_aux)
-                self.cells.handles.clear()
-            self._taking += 1
-            try:
-                gradients = real(function, grad, weights, position, has_aux, *args)
-            finally:
-                self._taking -= 1
-            if outermost and weights is not None:
+    def backward(
+        self,
+        real: Any,
+        function: Any,
+        grad: Any,
+        weights: Any,
+        position: Any,
+        has_aux: bool,
+        *args: Any,
+    ) -> Any:
+        """Run the backward half."""
+        outermost = not self._taking
+        self._taking += 1
+        try:
+            gradients = real(function, grad, weights, position, has_aux, *args)
+        finally:
+            self._taking -= 1
+        if outermost:
+            self.cells.unwatch_all()
+            if weights is not None:
                 self._gradients(weights, gradients)
-            return gradients
-
-        return run_backward
+        return gradients
 
     @guarded("a root")
     def _root(self, out: Any, has_aux: bool) -> None:
@@ -205,31 +237,22 @@ class Watcher:
 
     # -------------------------------------------------------------------------------------- updates
 
-    def hook_updates(self) -> None:
-        """See each call of an optimizer, inside other cells too."""
-        self.cells.scheduled = self._scheduled
-        for kind in self.recording.optimizers:
-            replace(kind, "__call__", self._updating)
-
-    def _updating(self, real: Any) -> Any:
+    def update(self, real: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
+        """Run a call of an optimizer, inside other cells too."""
         inside = self.cells.around
-
-        def __call__(optimizer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
-            inner = inside.hidden
-            if not inner:
-                self._before_update(optimizer, args)
-            inside.hidden += 1
-            self._stepping = optimizer
-            try:
-                out = real(optimizer, *args, **named)
-            finally:
-                inside.hidden -= 1
-                self._stepping = None
-            if not inner:
-                self._after_update(optimizer)
-            return out
-
-        return __call__
+        inner = inside.hidden
+        if not inner:
+            self._before_update(optimizer, args)
+        inside.hidden += 1
+        self._stepping = optimizer
+        try:
+            out = real(optimizer, *args, **named)
+        finally:
+            inside.hidden -= 1
+            self._stepping = None
+        if not inner:
+            self._after_update(optimizer)
+        return out
 
     @guarded("before an update")
     def _before_update(self, optimizer: Any, args: Tuple[Any, ...]) -> None:
@@ -283,6 +306,9 @@ class Watcher:
 
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""
+        if not self._said:
+            self._said = True
+            self.recorder.emit({"e": "deep", "level": "module"})
         if not self._rooted:
             self.facts.differentiated(tensors)
 
@@ -338,7 +364,7 @@ class Watcher:
         the optimizer calls it.
         """
         own = type(schedule).__module__.startswith("mindspore.")
-        if not own or step is None or self.opening.graph():
+        if not own or step is None or is_graph_mode():
             self.deep.unrecorded(name, SCHEDULE % type(schedule).__name__)
             return None
         inside = self.cells.around
@@ -373,4 +399,4 @@ class Watcher:
             self.scalers.append(weakref.ref(scaler))
 
         for kind in (amp.StaticLossScaler, amp.DynamicLossScaler):
-            around(kind, "__init__", "a new loss scaler", after=made)
+            self.hooks.around(kind, "__init__", "a new loss scaler", after=made)

@@ -14,7 +14,11 @@ UNFILLED = "its values are made when the graph is compiled"
 class Fingerprints(fingerprint.Fingerprints):
     """Reads tensors and the values that hold them. Never raises."""
 
-    PARTS = dict.fromkeys(("COOTensor", "CSRTensor", "RowTensor"), ("values", "indices"))
+    PARTS = {
+        "COOTensor": ("values", "indices"),
+        "CSRTensor": ("values", "indices", "indptr"),
+        "RowTensor": ("values", "indices"),
+    }
 
     def __init__(self, mindspore: Any, deep: Any) -> None:
         super().__init__(deep)

@@ -34,11 +34,11 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
         "functions": lambda: Compiled(recording).hook_functions(),
         "captures": lambda: say_captures(recorder),
     }
-    if recorder.level != "loss":
+    hooks = install_hooks(mindspore, steps)
+    if recorder.goes_deeper():
         from . import deep
 
-        steps = deep.among(recording, steps)
-    hooks = install_hooks(mindspore, steps)
+        hooks.update(deep.install(recording))
     recorder.find_rank.append(recording.find_rank)
     recorder.readers["mindspore"] = recording.log
     recorder.on_fork.append(recording.forked)
@@ -152,11 +152,12 @@ def _stepping(recording: Recording, real: Any) -> Any:
     inside = recording.inside
 
     def __call__(optimizer: Any, *args: Any, **named: Any) -> Any:  # noqa: N807
+        update = real if recording.deep is None else partial(recording.deep.update, real)
         if inside.depth:
-            return real(optimizer, *args, **named)
+            return update(optimizer, *args, **named)
         before = recording.look([optimizer])
         with inside:
-            out = real(optimizer, *args, **named)
+            out = update(optimizer, *args, **named)
         recording.stepped([optimizer], before)
         return out
 

@@ -40,11 +40,7 @@ class Opening:
         self._hook_parallel()
         if context._get_mode() == context.GRAPH_MODE:  # the default of older versions
             context._context().set_mode(context.GRAPH_MODE)
-        self._hook_compilers()
-
-    def graph(self) -> bool:
-        """Whether cells are compiled when they are called."""
-        return bool(self.context._get_mode() == self.context.GRAPH_MODE)
+        hook_compilers(self._opened)
 
     def _hook_mode(self, kind: Any) -> None:
         graph, eager = self.context.GRAPH_MODE, self.context.PYNATIVE_MODE
@@ -65,23 +61,11 @@ class Opening:
         if setters.get("mode") is before:  # what `set_context` calls
             setters["mode"] = kind.set_mode
 
-    def _hook_compilers(self) -> None:
-        from mindspore.graph import api
-
-        for name in ("_jit_ast", "_jit_trace", "PIJitCaptureContext"):
-            replace(api, name, self._opening)
-
-    def _opening(self, real: Any) -> Callable[..., Any]:
-        def compiler(*args: Any, **named: Any) -> Callable[[Any], Any]:
-            def wrap(function: Any) -> Any:
-                if self.kept or _of_the_library(function):
-                    return real(*args, **named)(function)
-                self._say()
-                return function
-
-            return wrap
-
-        return compiler
+    def _opened(self, function: Any, compiled: Callable[[], Any]) -> Any:
+        if self.kept:
+            return compiled()
+        self._say()
+        return function
 
     def _hook_parallel(self) -> None:
         real = self.context.set_auto_parallel_context
@@ -109,7 +93,41 @@ class Opening:
             self.context._context().set_mode(self.context.GRAPH_MODE)
 
 
-def everywhere(real: Any, new: Any) -> None:
+def is_graph_mode() -> bool:
+    """Whether cells are compiled when they are called."""
+    from mindspore import context
+
+    return bool(context._get_mode() == context.GRAPH_MODE)
+
+
+def hook_compilers(
+    given: Callable[[Any, Callable[[], Any]], Any], put: Callable[..., None] = setattr
+) -> None:
+    """Put `given(function, compiled)` in the place of each function that the script gives to `jit`;
+    `compiled()` compiles it.
+
+    Functions that the library compiles for itself stay compiled.
+    """
+    # private: what `jit` calls for each of its ways to capture a function
+    from mindspore.graph import api
+
+    def asking(real: Any) -> Callable[..., Any]:
+        def compiler(*args: Any, **named: Any) -> Callable[[Any], Any]:
+            def wrap(function: Any) -> Any:
+                def compiled() -> Any:
+                    return real(*args, **named)(function)
+
+                return compiled() if _of_the_library(function) else given(function, compiled)
+
+            return wrap
+
+        return compiler
+
+    for name in ("_jit_ast", "_jit_trace", "PIJitCaptureContext"):
+        replace(api, name, asking, put=put)
+
+
+def everywhere(real: Any, new: Any, put: Callable[..., None] = setattr) -> None:
     """Put `new` in the place of a function of MindSpore in every module of it that has imported
     it.
     """
@@ -118,7 +136,7 @@ def everywhere(real: Any, new: Any) -> None:
             for attribute in [
                 key for key, value in list(getattr(module, "__dict__", {}).items()) if value is real
             ]:
-                setattr(module, attribute, new)
+                put(module, attribute, new)
 
 
 def _of_the_library(function: Any) -> bool:

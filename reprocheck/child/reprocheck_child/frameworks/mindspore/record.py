@@ -48,7 +48,9 @@ class Recording:
         self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.built = False
         self.deep: Any = None
-        """What watches the deeper levels, at those levels."""
+        """What watches the deeper levels, at those levels; it is told of each half of a gradient
+        and of each update before they are counted, which may end the process.
+        """
         self._model: Optional[int] = None
         self._by_hand: Optional[List[int]] = None
         self._on_cpu: Optional[bool] = None

@@ -6,6 +6,7 @@ Whether a compiled cell or function trains is answered by `graph`.
 import sys
 import weakref
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
@@ -44,15 +45,24 @@ class Gradients:
         """Put wrappers in the place of both halves, wherever they are imported; raises
         AttributeError where a half is missing.
         """
-        replace_halves(self._forward, self._backward)
+        # private, and all that `value_and_grad`, `grad` and `GradOperation` have in common in
+        # PyNative mode: the backward half is not called where the script takes no gradient
+        from mindspore.ops.composite import base
+
+        others = [sys.modules[name] for name in USED_IN if name in sys.modules]
+        for name, make in zip(HALVES, (self._forward, self._backward)):
+            if not replace(base, name, make, also=others):
+                raise AttributeError("mindspore has no " + name)
 
     def _forward(self, real: Any) -> Any:
         inside = self.recording.inside
 
         def run_forward(function: Any, *args: Any, **named: Any) -> Any:
+            deep = self.recording.deep
+            forward = real if deep is None else partial(deep.forward, real)
             outermost = not inside.depth
             with inside:
-                out = real(function, *args, **named)
+                out = forward(function, *args, **named)
             if outermost:
                 self.forward = (function, out)
             return out
@@ -65,27 +75,17 @@ class Gradients:
         def run_backward(
             function: Any, grad: Any, weights: Any, position: Any, has_aux: bool, *args: Any
         ) -> Any:
+            if self.recording.deep is not None:
+                self.recording.deep.before_backward(function, has_aux)
             if not inside.depth and self.forward[0] is function:
                 out, self.forward = self.forward[1], (None, None)
                 record_gradient(self.recording, out, weights, has_aux)
+            deep = self.recording.deep  # counting a loss may be the end of it
+            backward = real if deep is None else partial(deep.backward, real)
             with inside:
-                return real(function, grad, weights, position, has_aux, *args)
+                return backward(function, grad, weights, position, has_aux, *args)
 
         return run_backward
-
-
-def replace_halves(forward: Callable[[Any], Any], backward: Callable[[Any], Any]) -> None:
-    """Put what these make in the place of both halves of a gradient, wherever they are imported;
-    raises AttributeError where a half is missing.
-    """
-    # private, and all that `value_and_grad`, `grad` and `GradOperation` have in common in PyNative
-    # mode: the backward half is not called where the script takes no gradient
-    from mindspore.ops.composite import base
-
-    others = [sys.modules[name] for name in USED_IN if name in sys.modules]
-    for name, make in zip(HALVES, (forward, backward)):
-        if not replace(base, name, make, also=others):
-            raise AttributeError("mindspore has no " + name)
 
 
 @guarded("a gradient")

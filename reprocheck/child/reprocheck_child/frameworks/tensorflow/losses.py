@@ -18,6 +18,8 @@ from ...hooking import install as install_hooks
 from ...lines import one_or_all, whole_or_float
 from ...shared.iterations import BACKWARD, GRAD, LOG
 
+STAYS = "its hooks could not be taken out of the functions and pipelines of TensorFlow again"
+
 
 def install(tensorflow: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported tensorflow."""
@@ -76,7 +78,7 @@ class Adapter:
         self.lock = threading.RLock()
         self.deep: Any = Shallow()
         """What records the deeper levels, at those levels."""
-        if recorder.level != "loss":
+        if recorder.deeper:
             from .deep import Watcher
 
             self.deep = Watcher(tensorflow, recorder, self.in_xla)
@@ -96,7 +98,7 @@ class Adapter:
             # what is computed here is no part of what the script differentiates
             with tape.stop_recording() if tape._recording else nullcontext():
                 self.seen(target, sources, kind)
-            if self.recorder.level == "loss":
+            if not self.recorder.deeper:
                 return None
             return lambda gradients: self._differentiated(sources, gradients, not nested)
 
@@ -176,6 +178,7 @@ class Adapter:
 
     def record(self, kind: str, losses: List[Any], checksums: List[int]) -> None:
         """One evaluation. May end the process."""
+        self.recorder.stay_shallow(STAYS)
         with self.lock:
             self.deep.differentiated(losses)
             if checksums and self.recorder.watching():

@@ -10,7 +10,6 @@ import itertools
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import around
 from ...scope import variable
 from . import held as torch_held
 from . import order as torch_order
@@ -84,7 +83,7 @@ class Loaders:
         before: Optional[Callable[..., None]],
         after: Optional[Callable[..., None]],
     ) -> None:
-        around(
+        self.deep.hooks.around(
             owner,
             name,
             "watching a loader",
@@ -290,7 +289,7 @@ class Loaders:
     def after_batch(self, batch: Any, iterator: Any) -> None:
         """A batch is handed out."""
         epoch = self.epochs.get(iterator)
-        if epoch is None:
+        if epoch is None or self.deep.rests:
             return
         keys: Dict[str, Any] = self.deep.moved(epoch.before)
         indices = epoch.last if epoch.worker is None else epoch.handed

@@ -11,6 +11,7 @@ from ... import deep as deeper
 from ... import import_hook
 from ...hooking import guarded
 from ...hooking import install as install_hooks
+from . import compilers
 from .fingerprint import Fingerprints
 from .gradients import Gradients
 from .modules import Modules
@@ -27,8 +28,13 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     deep = deeper.of(recorder)
     deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), ""))
     deep.generators["torch"] = host_state(torch)
-    deep.fingerprints = Fingerprints(torch, recorder, deep.unrecorded)
-    deep.finish = deep.fingerprints.finish
+    prints: Any = Fingerprints(torch, recorder, deep.unrecorded)
+    deep.fingerprints = prints
+    first = recorder.first
+    if first is not None:
+        prints.no_memory = first.leave
+        prints.later, prints.finish = first.timed(prints.later), first.timed(prints.finish)
+    deep.finish = prints.finish
     adapter.deep = _Deep(torch, deep, adapter)
     steps: Dict[str, Callable[[], Any]] = {
         "modules": adapter.deep.watch,
@@ -63,6 +69,18 @@ class _Deep:
         for name in ("cuda", "xpu", torch._C._get_privateuse1_backend_name()):
             self.backend(name)
         import_hook.when_imported("torch_npu", lambda module: self.backend("npu"))
+        self.said = False  # that a training is recorded deeply
+        if deep.recorder.first is not None:
+            deep.recorder.first.on_leave.append(self.leave)
+
+    def leave(self) -> None:
+        """Level `auto` has what it needs: take everything away that stands in torch."""
+        self.adapter.deep = None
+        self.deep.leave()
+        self.names.fills.end()
+        self.gradients.unwatch_all()
+        self.modules.recent.clear()
+        self.deep.fingerprints.known.clear()
 
     def watch(self) -> None:
         """See modules being called and weights being made, and steps about to begin."""
@@ -70,7 +88,7 @@ class _Deep:
 
         self.names.watch()
         self.modules.watch()
-        register_optimizer_step_pre_hook(self.before_step)
+        self.deep.hooks.hold(register_optimizer_step_pre_hook(self.before_step))
 
     @guarded("naming the tensors of an optimizer")
     def optimizer_built(self, optimizer: Any) -> None:
@@ -80,19 +98,27 @@ class _Deep:
     @guarded("looking at a loss")
     def before_backward(self, roots: List[Any], kind: str) -> None:
         """A backward pass is about to start, not inside another."""
+        if self.deep.rests:
+            self.names.fills.end()
+            return
         self.find_devices()
+        if not self.said:
+            self.said = True
+            self.deep.recorder.emit({"e": "deep", "level": "module"})
         self.gradients.before_backward(roots, kind)
 
     @guarded("looking at gradients")
     def after_backward(self, args: Any, kwargs: Any, returned: Any) -> None:
         """A backward pass has returned the gradients of its inputs: `autograd.grad`."""
+        if self.deep.rests:
+            return
         inputs = args[3] if len(args) > 3 else kwargs.get("inputs")
         self.gradients.returned(inputs, returned)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Global pre-hook of `Optimizer.step`."""
         with guarded("before an update"):
-            if not self.adapter.inside_step(sys._getframe(1)):
+            if not self.deep.rests and not self.adapter.inside_step(sys._getframe(1)):
                 self.gradients.before_step(
                     optimizer, self.adapter.index_of(optimizer), _closure(args, kwargs)
                 )
@@ -100,6 +126,8 @@ class _Deep:
     @guarded("looking at an update")
     def after_step(self, optimizer: Any, index: int, args: Any, kwargs: Any) -> None:
         """An optimizer has stepped, not inside another step."""
+        if self.deep.rests:
+            return
         self.gradients.after_step(optimizer, index, _closure(args, kwargs))
 
     # ------------------------------------------------------------------------ generators of devices
@@ -125,10 +153,16 @@ class _Deep:
     # ------------------------------------------------------------------------------------ compilers
 
     def watch_compilers(self) -> None:
-        """Run what a script compiles as it is written: modules inside compiled code are not seen.
-
-        Compilers are loaded by the first use.
+        """Modules inside compiled code are not seen. At level `auto` they stay that way; else what
+        a script compiles runs as it is written.
         """
+        if self.deep.recorder.first is not None:
+            compilers.watch(self.torch, self.deep.hooks, self.deep.recorder.first)
+        else:
+            self._open_compilers()
+
+    def _open_compilers(self) -> None:
+        """Compilers are loaded by the first use."""
         torch, recorder, real = self.torch, self.deep.recorder, self.torch.compile
         done: List[bool] = []
 

@@ -3,8 +3,9 @@
 No tensor is changed and no generator read.
 
 On the host the bytes are hashed where they lie; sketches are finished many at a time: `finish`. On
-a device hash, sketch and norm are computed there and copied aside, without waiting. The work is
-done below autograd, autocast and every mode of dispatch, so that nothing of it is seen by them.
+a device hash, sketch and norm are computed there and copied aside, many at a time and without
+waiting. The work is done below autograd, autocast and every mode of dispatch, so that nothing of it
+is seen by them.
 """
 
 import ctypes
@@ -17,14 +18,16 @@ from . import rows
 from .glance import Glance
 from .identity import Made
 from .memory import memory
+from .parcels import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
-from .values import copy_aside
 
 _KEPT = 1024
 _SMALL = 16
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
+_NORM_BLOCK = 1 << 24
+"""Elements of a tensor on a device that are made wider at once, for the norm."""
 _LEFT_OUT = (
     "ADInplaceOrView",
     "Autocast",
@@ -36,6 +39,8 @@ _LEFT_OUT = (
     "PythonTLSSnapshot",
 )
 """How the names of the dispatch keys begin below which the work is done, beside `Python`."""
+
+NO_MEMORY = "%s has no memory for fingerprints"
 
 Fingerprint = Dict[str, Any]
 Reading = Callable[[bool], Optional[Fingerprint]]
@@ -70,6 +75,7 @@ class Fingerprints:
         self.tables = Tables(torch)
         self.sketches = HostSketches(torch, self.tables)
         self.sums = WordSums(torch)
+        self.parcels = Parcels(torch)
         self.kinds = Made(self._kind)  # of each dtype
         # by hash, dtype and shape: bytes seen again need no second sketch
         self.known: Dict[Any, Fingerprint] = {}
@@ -87,6 +93,8 @@ class Fingerprints:
         self.keys = _hidden(torch)
         self.unable: Set[Any] = set()  # (device type, dtype) of tensors that are read from a copy
         self.announced = False
+        self.no_memory: Callable[[str], object] = _nothing
+        """Told once a device has no memory for fingerprints."""
         recorder.on_fork.append(self.forked)
 
     # ----------------------------------------------------------------------------------- one tensor
@@ -257,6 +265,8 @@ class Fingerprints:
             _join(whole, arrived)
             return whole
 
+        if any(callable(part) for part in reads):
+            return read  # to ask now would send what the device has gathered
         return read(False) or read
 
     # -------------------------------------------------------------------------------------- devices
@@ -265,22 +275,26 @@ class Fingerprints:
         """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the
         host that is waited for.
         """
-        _refuse_capture(self.torch, tensor)
+        if is_capturing(self.torch, tensor.device):
+            raise RuntimeError("a device graph is being captured")
         # What a device lacks (64-bit integers, a kernel) shows as an error of the first tensor; it
         # is not tried again.
         kind = (tensor.device.type, tensor.dtype)
         if kind not in self.unable:
             try:
                 return self._device(tensor)
-            except Exception:
+            except Exception as error:
+                # `torch.OutOfMemoryError` since 2.5, the same class of `torch.cuda` before
+                if type(error).__name__ == "OutOfMemoryError":
+                    self.no_memory(NO_MEMORY % tensor.device)
                 self.unable.add(kind)
         found = self._host(tensor.cpu(), self.kinds[tensor.dtype])
         self.sketches.finish()
         return {**found, "dev": str(tensor.device)}
 
     def _device(self, tensor: Any) -> Reading:
-        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers copied
-        aside.
+        """Hash, sketch, norm and small values on the device, as one vector of 64-bit numbers that
+        is copied to the host later, together with others.
         """
         torch = self.torch
         shape, dtype, device = list(tensor.shape), tensor.dtype, str(tensor.device)
@@ -300,19 +314,20 @@ class Fingerprints:
             if flat.numel() <= _SMALL:
                 packed.append(flat.to(torch.float64).view(torch.int64))
         # what is read later holds this vector alone, and no memory of the training
-        fetch = copy_aside(torch, [torch.cat(packed)])
+        fetch = self.parcels.add(torch.cat(packed))
 
         def read(wait: bool) -> Optional[Fingerprint]:
-            arrived = fetch(wait)
-            if arrived is None:
-                return None
-            (numbers,) = arrived
-            if not found["h"]:
-                first, second = numbers[:2].tolist()
-                found["h"] = WordSums.text(first, second, size)
-                if kind.numbers:
-                    self._unpack(found, numbers[2:], kind)
-            return found
+            # what is done here may come in the middle of anything of the script's
+            with self.functions(), self.below(self.keys):
+                numbers = fetch(wait)
+                if numbers is None:
+                    return None
+                if not found["h"]:
+                    first, second = numbers[:2].tolist()
+                    found["h"] = WordSums.text(first, second, size)
+                    if kind.numbers:
+                        self._unpack(found, numbers[2:], kind)
+                return found
 
         return read
 
@@ -330,12 +345,14 @@ class Fingerprints:
         torch = self.torch
         wide = torch.float64
         try:
-            total = torch.zeros(1, dtype=wide, device=flat.device)
-            for start in range(0, flat.numel(), 1 << 24):
-                total += flat[start : start + (1 << 24)].to(wide).square().sum()
+            norms = [
+                torch.linalg.vector_norm(flat[start : start + _NORM_BLOCK].to(wide), keepdim=True)
+                for start in range(0, flat.numel(), _NORM_BLOCK)
+            ]
+            norm = norms[0] if len(norms) == 1 else torch.linalg.vector_norm(torch.cat(norms))
         except Exception:  # no float64 there
-            total = flat.to(torch.float32).norm().view(1).to("cpu", wide).square().to(flat.device)
-        return total.sqrt().view(torch.int64)
+            norm = flat.to(torch.float32).norm().to("cpu", wide).to(flat.device)
+        return norm.view(1).view(torch.int64)
 
     # --------------------------------------------------------------------------------------- values
 
@@ -417,16 +434,6 @@ class Fingerprints:
                 self.recorder.problem("fingerprint: " + where, why)
 
 
-def _refuse_capture(torch: Any, tensor: Any) -> None:
-    """Raise while a graph of device work is being captured: what is done for the record would
-    become part of it.
-    """
-    module = getattr(torch, tensor.device.type, None)
-    capturing = getattr(module, "is_current_stream_capturing", bool)
-    if capturing():
-        raise RuntimeError("a device graph is being captured")
-
-
 def _unknown() -> Fingerprint:
     """Of a tensor that cannot be read."""
     return {"h": "", "d": "", "s": []}
@@ -467,3 +474,7 @@ def _hidden(torch: Any) -> Any:
         if name.startswith(_LEFT_OUT) and "Functionality" not in name:
             hidden = hidden | torch._C.DispatchKeySet(getattr(keys, name))
     return hidden
+
+
+def _nothing(why: str) -> None:
+    """Nobody is to be told."""

@@ -76,6 +76,8 @@ class Gradients:
 
     def output_gradient(self, paths: List[str], gradient: Any) -> None:
         """The gradient of the output that the modules at `paths` (innermost first) returned."""
+        if self.deep.hooks.gone:
+            return
         try:
             if self._elsewhere(gradient):
                 return
@@ -102,6 +104,19 @@ class Gradients:
             del weight._post_accumulate_grad_hooks[key]
         return bool(own)
 
+    def unwatch_all(self) -> None:
+        """Take the hooks of weights away; those that cannot be found here take themselves away
+        when they are called next.
+        """
+        for _, weight in self.names.parameters():
+            self.unwatch_weight(weight)
+        for leaf, _ in self.bare:
+            self.unwatch_weight(leaf)
+        self.bare.clear()
+        self.last.clear()
+        self.outputs.clear()
+        self.written.marks.clear()
+
     def watch_thawed(self) -> None:
         """Weights that needed no gradient before may need one now."""
         for identity, name in list(self.frozen.items()):
@@ -114,6 +129,8 @@ class Gradients:
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
         """Something was added to the gradient of a weight, or it was returned to the script."""
+        if self.deep.hooks.gone:
+            return
         try:
             if gradient is not None and not self._elsewhere(gradient):
                 with self.aside():
@@ -141,7 +158,7 @@ class Gradients:
         with self.aside():
             self._name_weights()
             self.written.look()
-            if not self.adapter.optimized:
+            if not self.adapter.built:
                 self._name_leaves(roots)
                 self.after_update = True
             self.deep.seen("rng", "before backward", g=self.deep.rng())
@@ -283,7 +300,7 @@ class Gradients:
         when and a backward pass has been.
         """
         self.written.look()
-        if self.adapter.optimized or not self.after_update:
+        if self.adapter.built or not self.after_update:
             return
         self.after_update = False
         for name, weight in self.names.parameters():
@@ -370,7 +387,12 @@ class _Weight:
         self.gradients, self.name = gradients, name
 
     def __call__(self, weight: Any) -> None:
-        self.gradients.weight_gradient(self.name, weight.grad)
+        gradients = self.gradients
+        if gradients.deep.hooks.gone:
+            # autograd goes through a copy of the hooks, so one may leave meanwhile
+            gradients.unwatch_weight(weight)
+        else:
+            gradients.weight_gradient(self.name, weight.grad)
 
     def __deepcopy__(self, memo: Any) -> "_Weight":
         return self

@@ -16,6 +16,7 @@ from ...hooking import around, guarded
 from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
+from .series import Series
 from .values import Values
 from .weights import GraphLeaves, StepWeights
 
@@ -30,6 +31,7 @@ def install(torch: Any, recorder: Any) -> Dict[str, str]:
         "engine": lambda: functions.extend(adapter.hook_engine()),
         "optimizers": lambda: functions.extend(adapter.hook_optimizers()),
         "scaler": lambda: functions.extend(adapter.hook_scaler()),
+        "clipping": adapter.series.hook_clipping,
         "saves": lambda: saves.install(torch),
     }
     hooks = install_hooks(torch, steps)
@@ -37,7 +39,7 @@ def install(torch: Any, recorder: Any) -> Dict[str, str]:
         _keep_out_of_compilers(torch, functions)
     except Exception as error:
         hooks["compilers"] = "hooks may be compiled in torch %s: %r" % (torch.__version__, error)
-    if recorder.level != "loss":
+    if recorder.goes_deeper():
         from . import deep
 
         hooks.update(deep.install(torch, recorder, adapter))
@@ -54,11 +56,12 @@ class _Adapter:
         self.values = Values(torch)
         self.leaves = GraphLeaves(torch)
         self.steps = StepWeights(torch, self.values)
+        self.series = Series(torch, recorder, self.values)
         # The number of the backward pass that runs in this thread, -1 outside of all: torch has no
         # public name for it. Its own multi-gradient hooks and FSDP ask the same function.
         self.task = torch._C._current_graph_task_id
         self.tensor = torch.Tensor
-        self.optimized = False  # whether an optimizer was ever built
+        self.built = 0  # optimizers that were ever built
         # whether a step inside a step is possible: two optimizers, or one class above another
         self.nesting = False
         # handle of the pre-hook, which is there as long as weights are looked at
@@ -167,7 +170,7 @@ class _Adapter:
         if optimizer is not None:
             if self.steps.changed(optimizer):
                 self.recorder.moved()
-        elif not self.optimized:
+        elif not self.built:
             changed = self.leaves.changed(roots)
             if changed:
                 self.recorder.moved()
@@ -219,7 +222,7 @@ class _Adapter:
             index,
             weakref.ref(optimizer, lambda _: self.index.pop(identity, None)),
         )
-        self.optimized = True
+        self.built = index + 1
         # torch wraps the `step` of each class of which an object is made, and marks it `hooked`
         # (`Optimizer._patch_step_function`, `profile_hook_step`): `super().step` then calls the
         # global hooks again.
@@ -272,6 +275,7 @@ class _Adapter:
                     self.before.remove()
                     self.before = None
             index = self.index_of(optimizer)
+            self.series.rates.look(optimizer, index, self.built)
             if self.deep is not None:
                 self.deep.after_step(optimizer, index, args, kwargs)
             regular = self.recorder.regular
@@ -319,6 +323,9 @@ class _Adapter:
             _keep_out_of_compilers(self.torch, [scale_and_remember])
         if _unhooked(owner, "step") is not None:
             around(owner, "step", "a step of a scaler", before=self.before_scaled_step)
+        if _unhooked(owner, "update") is not None:
+            seen = self.series.after_scaler_update
+            around(owner, "update", "a new scale of a scaler", after=seen)
 
     def before_scaled_step(
         self, scaler: Any, optimizer: Any, *args: Any, **kwargs: Any
@@ -348,6 +355,7 @@ class _Adapter:
         """A forked process begins with no weights seen, and watches its own."""
         self.leaves = GraphLeaves(self.torch)
         self.steps = StepWeights(self.torch, self.values)
+        self.series.rates.last.clear()
         self.watch_steps()
 
 

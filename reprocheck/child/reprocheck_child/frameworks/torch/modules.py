@@ -72,6 +72,7 @@ class Modules:
     def watch(self) -> None:
         """Wrap `Module.__call__`."""
         base, enter, leave = self.torch.nn.Module, self.enter, self.leave
+        deep, hooks = self.deep, self.deep.hooks
         real = base.__call__
 
         # By hand: the most frequent hook of all, and one that sees what the module raises. Python
@@ -79,7 +80,8 @@ class Modules:
         # that were made before.
         @functools.wraps(real)
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            stack = enter(self, args, kwargs)
+            # a script may have put a function of its own over this one, that goes on to call it
+            stack = None if hooks.gone or deep.rests else enter(self, args, kwargs)
             if stack is None:
                 return real(self, *args, **kwargs)
             output = _MISSING
@@ -89,7 +91,7 @@ class Modules:
             finally:
                 leave(stack, output)
 
-        base.__call__ = __call__
+        self.deep.hooks.put(base, "__call__", __call__)
         sharded = torch_sharded.Sharded(self.deep, self.names, self.gradients)
         for name in _SHARDING:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
@@ -138,7 +140,7 @@ class Modules:
         """The call on top has returned, or has raised (then without an output)."""
         try:
             call = stack.pop()
-            if output is _MISSING:
+            if output is _MISSING or self.deep.hooks.gone:
                 return
             with self.aside():
                 moved = self.deep.moved(call.states)

@@ -80,9 +80,10 @@ class Names:
         # whether it still holds another.
         from torch.nn.modules import module as registry
 
-        registry.register_module_parameter_registration_hook(self._registered)
-        registry.register_module_buffer_registration_hook(self._registered)
-        registry.register_module_module_registration_hook(self._attached)
+        hold = self.deep.hooks.hold
+        hold(registry.register_module_parameter_registration_hook(self._registered))
+        hold(registry.register_module_buffer_registration_hook(self._registered))
+        hold(registry.register_module_module_registration_hook(self._attached))
         self.fills.watch()
 
     # -------------------------------------------------------------------------------------- modules

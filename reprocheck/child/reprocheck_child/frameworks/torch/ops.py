@@ -68,9 +68,11 @@ class Operators:
     # ------------------------------------------------------------------------------------- the mode
 
     def push(self) -> bool:
-        """Put the mode in place in this thread; False where it is there."""
+        """Put the mode in place in this thread; False where it is there, or the iterations under
+        way are not to be recorded yet.
+        """
         local = self.local
-        if local.mode is not None or self.worker() is not None:
+        if local.mode is not None or self.deep.rests or self.worker() is not None:
             return False
         # entered and left by hand: the two lie in different calls of the script's
         mode = self.kind(self.generation)
@@ -120,7 +122,13 @@ class Operators:
 
         Also true of what it calls.
         """
-        return self.local.depth > 0 or not self.inside or self.deep.module_path() == self.inside
+        local = self.local
+        # A backward pass that began before the first iteration that is recorded runs to its end
+        # without the mode, also where it calls modules again (checkpoints).
+        too_early = self.deep.rests or (local.passes and local.mode is None)
+        if too_early:
+            return False
+        return local.depth > 0 or not self.inside or self.deep.module_path() == self.inside
 
     @_guarded
     def enter(self) -> None:
@@ -183,7 +191,7 @@ class Operators:
         local = self.local
         local.passes += 1
         local.pushed.append(self.push())
-        if local.passes == 1 and self.worker() is None:
+        if local.mode is not None and local.passes == 1:
             self._watch_functions(tensors, handles)
 
     @_guarded
@@ -197,7 +205,10 @@ class Operators:
         if not local.passes and not local.depth:
             self.calls.forget()
             if self._bare():
-                return  # what follows has no module to begin with
+                # What follows has no module to begin with. The pass may have ended the last
+                # iteration that was not to be recorded.
+                self.begin_bare()
+                return
             # `autograd.grad` is not the end of an iteration: another pass may follow
             takes_away = takes_away or (accumulates and not self.inside)
         if takes_away:

@@ -9,7 +9,7 @@ from _thread import _local
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ... import import_hook
-from ...hooking import around, guarded, replace
+from ...hooking import guarded, replace
 
 _NAMES, _LISTED = 200, 50
 """Characters that are kept of a text, and names of a list."""
@@ -68,15 +68,15 @@ class _Seeds:
             wrapper = self._wrapper(real, generator)
             for one in (module, *others):
                 if getattr(one, name, None) == real:  # bound methods are equal, not identical
-                    setattr(one, name, wrapper)
+                    self.deep.hooks.put(one, name, wrapper)
         except Exception as error:
             self.deep.unrecorded("seed of " + generator, repr(error))
 
     def _wrapper(self, real: Callable[..., Any], generator: str) -> Callable[..., Any]:
-        local, record, state = self.local, self.record, self._state
+        local, record, state, hooks = self.local, self.record, self._state, self.deep.hooks
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if getattr(local, "inside", False):
+            if hooks.gone or getattr(local, "inside", False):
                 return real(*args, **kwargs)
             before = state(generator)
             local.inside = True
@@ -169,14 +169,15 @@ class _Loads:
 
     def watch(self) -> None:
         torch = self.torch
-        around(torch.nn.Module, "load_state_dict", "a state was loaded", after=self.loaded)
-        replace(torch, "load", self._outermost, also=[torch.serialization])
+        hooks = self.deep.hooks
+        hooks.around(torch.nn.Module, "load_state_dict", "a state was loaded", after=self.loaded)
+        replace(torch, "load", self._outermost, also=[torch.serialization], put=hooks.put)
 
     def _outermost(self, real: Any) -> Any:
-        local, read = self.local, self.read
+        local, read, hooks = self.local, self.read, self.deep.hooks
 
         def load(*args: Any, **kwargs: Any) -> Any:
-            if getattr(local, "inside", False):
+            if hooks.gone or getattr(local, "inside", False):
                 return real(*args, **kwargs)
             local.inside = True
             try:

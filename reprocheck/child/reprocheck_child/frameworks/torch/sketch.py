@@ -15,7 +15,7 @@ from .identity import Made
 from .memory import memory
 
 Fingerprint = Dict[str, Any]
-_SLOTS = 64
+_SLOTS = 32
 """Tensors whose sketches are finished together."""
 _BLOCK = 128
 """Rows worked on at once: they stay in the cache between the hash and the sketch.
@@ -26,6 +26,7 @@ _DEVICE_BLOCK = 2048
 """The same on a device: whole cycles."""
 _KEPT = 256
 _STRIDES = (sketch.COLUMNS, sketch.ROW, 1)
+_ROW_BYTES = sketch.ROW * 4
 
 
 class Tables:
@@ -38,7 +39,7 @@ class Tables:
         self.on = Made(self._on)
         self.cuts: Dict[Tuple[int, int], Any] = {}
         self.expanded: Dict[int, Any] = {}
-        self.flips: Any = None
+        self.flips = Made(self._flips)  # of each device
 
     def _on(self, device: Any) -> Tuple[Any, Any]:
         rows = _tensor(self.torch, sketch.row_signs()).view(sketch.GROUPS, sketch.ROWS)
@@ -58,7 +59,7 @@ class Tables:
                 self.cuts[first, count] = signs
         if not cycle:
             return signs
-        return signs * self.flipped(cycle).view(sketch.GROUPS, 1, 1)
+        return signs * self.flipped("cpu", cycle).view(sketch.GROUPS, 1, 1)
 
     def row(self, index: int) -> Any:
         """The signs of the elements of one row; on the host."""
@@ -69,25 +70,22 @@ class Tables:
                 self.expanded[index] = signs
         return signs
 
-    def flipped(self, cycle: int) -> Any:
-        """The signs of the groups in a cycle, on the host."""
-        if self.flips is None:
-            self.flips = _tensor(self.torch, sketch.cycle_signs()).view(sketch.GROUPS, sketch.FLIPS)
-        return self.flips[:, cycle % sketch.FLIPS]
+    def flipped(self, device: Any, cycle: int) -> Any:
+        """The signs of the groups in a cycle, on a device."""
+        return self.flips[device][:, cycle % sketch.FLIPS]
+
+    def _flips(self, device: Any) -> Any:
+        # once a device: each copy to it would wait for all that it has to do
+        flips = _tensor(self.torch, sketch.cycle_signs()).view(sketch.GROUPS, sketch.FLIPS)
+        return flips.to(device)
 
 
 class _Slot(NamedTuple):
-    """Room for one sketch under way: the sums of its whole rows, as a vector and as the result of a
-    product, and its last row.
-    """
+    """Room for the sums of one sketch under way, as a vector and as the result of a product."""
 
     vector: Any
     result: Any
-    last: Any
     address: int
-    """Of the last row."""
-    begin: int
-    """Address of the sums."""
 
 
 class HostSketches:
@@ -104,11 +102,12 @@ class HostSketches:
         # of matrices are rounded to TF32 or bfloat16 on hosts that can, where it is not "highest".
         self.full_precision = getattr(torch._C, "_get_float32_matmul_precision", lambda: "highest")
         self.lock = RLock()
-        # a fingerprint, its norm, the number of its last row
-        self.waiting: List[Tuple[Fingerprint, Optional[float], int]] = []
-        self.sums: Any = None
-        self.lasts: Any = None
+        # a fingerprint, and its norm where the sums do not say it
+        self.waiting: List[Tuple[Fingerprint, Optional[float]]] = []
         self.slots: List[_Slot] = []
+        self.sums: Any = None
+        self.signed: Any = None  # the sums with the signs of each vector
+        self.folded: Any = None
 
     def forked(self) -> None:
         """What waits belongs to the process that was forked."""
@@ -116,38 +115,36 @@ class HostSketches:
 
     def add(self, found: Fingerprint, tensor: Any) -> None:
         """`found` gets `k` and `z` of a tensor, at the latest with `finish`."""
-
-        def fill(slot: _Slot) -> Optional[float]:
+        with self.lock:
+            slot = self._next()
             if tensor.dtype is self.torch.float64:
                 norm = self._norm(tensor)
-                self._sum(tensor, slot, not norm < sketch.HUGE, None)
-                return norm
-            self._sum(tensor, slot, False, None)
-            return self._checked(tensor, slot) if tensor.numel() > sketch.ROW else None
-
-        self._add(found, tensor.numel(), fill)
+                self._sum(tensor, slot, not norm < sketch.HUGE)
+                self.waiting.append((found, norm))
+                return
+            self._sum(tensor, slot, False)
+            self.waiting.append((found, self._checked(tensor, slot)))
 
     def add_short(self, found: Fingerprint, address: int, size: int) -> None:
         """As `add`, of `size` float32 numbers in memory, a row at most."""
-        self._add(found, size, lambda slot: memmove(slot.address, address, size * 4) and None)
+        with self.lock:
+            slot = self._next()
+            # all signs of the first row are +1
+            memmove(slot.address, address, size * 4)
+            memset(slot.address + size * 4, 0, (sketch.ROW - size) * 4)
+            self.waiting.append((found, None))
 
     def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
         """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are
         read from memory once.
         """
-
-        def fill(slot: _Slot) -> Optional[float]:
+        with self.lock:
+            slot = self._next()
             stream = hashing.stream()
-            self._sum(
-                tensor,
-                slot,
-                False,
-                lambda start, count: stream.update(memory(address + start * 4, count * 4)),
-            )
+            data = memory(address, tensor.numel() * 4)
+            self._sum(tensor, slot, False, lambda begin, end: stream.update(data[begin:end]))
             found["h"] = stream.hexdigest()
-            return self._checked(tensor, slot)
-
-        self._add(found, tensor.numel(), fill)
+            self.waiting.append((found, self._checked(tensor, slot)))
 
     def room(self) -> bool:
         """Whether one can be added without any work."""
@@ -166,20 +163,14 @@ class HostSketches:
             waiting, self.waiting = self.waiting, []
             if not waiting:
                 return
-            sums, lasts = self.sums[: len(waiting)], self.lasts[: len(waiting)]
-            last_rows = [last for _, _, last in waiting]
-            if any(last_rows):
-                lasts.mul_(self.torch.stack(list(map(self.tables.row, last_rows))))
-            sums.add_(lasts)
+            sums = self.sums[: len(waiting)]
             norms = self.torch.linalg.vector_norm(sums, dim=1, dtype=self.torch.float64).tolist()
             for index, norm in enumerate(norms):
                 if not norm < sketch.HUGE:
                     sums[index].masked_fill_((sums[index].abs() < sketch.HUGE).logical_not_(), 0.0)
             data = self._folded(sums)
-            for first in self.slots[0][3:]:
-                memset(first, 0, len(waiting) * sketch.ROW * 4)
         width = sketch.SIZE * 4
-        for index, (found, known, _) in enumerate(waiting):
+        for index, (found, known) in enumerate(waiting):
             found["k"] = sketch.text(data[index * width : (index + 1) * width])
             found["z"] = leaves.number(norms[index] if known is None else known)
 
@@ -187,59 +178,59 @@ class HostSketches:
         """The numbers of each sketch, by products of elements: no setting for products of matrices
         rounds them.
         """
+        count = len(sums)
+        signed, folded = self.signed[:count], self.folded[:count]
         shape = (-1, 1, sketch.ROW // sketch.BUCKETS, sketch.BUCKETS)
-        numbers = (sums.view(shape) * self.tables.on["cpu"][1]).sum(2)
-        return string_at(numbers.data_ptr(), numbers.numel() * 4)
+        self.torch.mul(sums.view(shape), self.tables.on["cpu"][1], out=signed)
+        self.torch.sum(signed, 2, out=folded)
+        return string_at(folded.data_ptr(), count * sketch.SIZE * 4)
 
     # ---------------------------------------------------------------------------------------- slots
 
-    def _add(
-        self, found: Fingerprint, size: int, fill: "Callable[[_Slot], Optional[float]]"
-    ) -> None:
-        with self.lock:
-            if not self.room():
-                self.make_room()
-            slot = self.slots[len(self.waiting)]
-            try:
-                norm = fill(slot)
-            except BaseException:
-                slot.vector.zero_()
-                slot.last.zero_()
-                raise
-            self.waiting.append((found, norm, size // sketch.ROW if size % sketch.ROW else 0))
+    def _next(self) -> _Slot:
+        if not self.room():
+            self.make_room()
+        return self.slots[len(self.waiting)]
 
     def _make(self) -> None:
         """Memory of our own: none of the allocator of the training."""
-        size = _SLOTS * sketch.ROW
-        room = bytearray(2 * size * 4 + 64)
-        offset = -addressof((c_char * 1).from_buffer(room)) % 64
-        both = self.torch.frombuffer(
-            room, dtype=self.torch.float32, offset=offset, count=2 * size
-        ).view(2, _SLOTS, sketch.ROW)
-        self.sums, self.lasts = both[0], both[1]
+        columns = sketch.ROW // sketch.BUCKETS
+        self.sums = self._own(_SLOTS, sketch.ROW)
+        self.signed = self._own(_SLOTS, sketch.VECTORS, columns, sketch.BUCKETS)
+        self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
         shape = (sketch.GROUPS, 1, sketch.COLUMNS)
-        self.slots = [
-            _Slot(row, row.view(shape), last, last.data_ptr(), row.data_ptr())
-            for row, last in zip(self.sums, self.lasts)
-        ]
+        self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+
+    def _own(self, *shape: int) -> Any:
+        count = math.prod(shape)
+        room = bytearray(count * 4 + 64)
+        offset = -addressof((c_char * 1).from_buffer(room)) % 64
+        flat = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=count)
+        return flat.view(shape)
 
     # --------------------------------------------------------------------------------- sums of rows
 
     def _sum(
-        self, tensor: Any, slot: _Slot, clean: bool, before: "Optional[Callable[[int, int], None]]"
+        self,
+        tensor: Any,
+        slot: _Slot,
+        clean: bool,
+        before: "Optional[Callable[[int, int], None]]" = None,
     ) -> None:
-        """The signed sum of the whole rows, and the last row.
+        """The signed sum of the rows.
 
-        `before(start, count)` is called with each block of elements to be read.
+        `before(begin, end)` is called with each block of bytes to be read.
         """
         rows, rest = divmod(tensor.numel(), sketch.ROW)
         offset = tensor.storage_offset()
         plain = tensor.dtype is self.torch.float32 and not clean
         fast = plain and self.full_precision() == "highest"
+        if not fast or not rows:
+            slot.vector.zero_()
         for start in range(0, rows, _BLOCK):
             count = min(_BLOCK, rows - start)
             if before is not None:
-                before(start * sketch.ROW, count * sketch.ROW)
+                before(start * _ROW_BYTES, (start + count) * _ROW_BYTES)
             signs = self.tables.rows(start, count)
             matrix = tensor.as_strided(
                 (sketch.GROUPS, count, sketch.COLUMNS), _STRIDES, offset + start * sketch.ROW
@@ -254,12 +245,10 @@ class HostSketches:
                 self.torch.bmm(signs, matrix, out=slot.result)
         if rest:
             if before is not None:
-                before(rows * sketch.ROW, rest)
-            if plain:
-                memmove(slot.address, tensor.data_ptr() + rows * sketch.ROW * 4, rest * 4)
-            else:
-                tail = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
-                slot.last[:rest].copy_(_plain(self.torch, tail, clean))
+                before(rows * _ROW_BYTES, rows * _ROW_BYTES + rest * 4)
+            last = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
+            signs = self.tables.row(rows).narrow(0, 0, rest)
+            slot.vector.narrow(0, 0, rest).addcmul_(_plain(self.torch, last, clean), signs)
 
     def _slow_product(self, result: Any, signs: Any, matrix: Any) -> None:
         if self.full_precision() == "highest":
@@ -270,15 +259,17 @@ class HostSketches:
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
         """None where the sums say the norm.
 
-        Else, of elements that are huge, vanish or are no numbers, the norm; they are left out.
+        Else, of elements that are huge, vanish or are no numbers, the norm; they are left out. Of
+        one row the sums are the elements, and `finish` sees them all.
         """
+        if tensor.numel() <= sketch.ROW:
+            return None
         square = self.torch.dot(slot.vector, slot.vector).item()
         if 1e-20 < square < 1e36:
             return None
         norm = self._norm(tensor)
         if not norm < sketch.HUGE:
-            slot.vector.zero_()
-            self._sum(tensor, slot, True, None)
+            self._sum(tensor, slot, True)
         return norm
 
     def _norm(self, tensor: Any) -> float:
@@ -295,19 +286,23 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
     """
     rows, columns = tables.on[flat.device]
     whole, rest = divmod(flat.numel(), sketch.ROW)
-    total = torch.zeros(sketch.GROUPS, sketch.COLUMNS, dtype=torch.float32, device=flat.device)
+    found = []
     for start in range(0, whole, _DEVICE_BLOCK):
         count = min(_DEVICE_BLOCK, whole - start)
         values = _part(torch, flat, start * sketch.ROW, count * sketch.ROW).view(
             count, sketch.GROUPS, sketch.COLUMNS
         )
-        total += (values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0)
+        found.append((values * _signs(tables, rows, start, count).t().unsqueeze(2)).sum(0))
     if rest:
         tail = _part(torch, flat, whole * sketch.ROW, rest)
-        signs = (
-            _signs(tables, rows, whole, 1).expand(sketch.GROUPS, sketch.COLUMNS).reshape(sketch.ROW)
-        )
-        total.view(sketch.ROW)[:rest] += tail * signs[:rest]
+        last = torch.nn.functional.pad(tail, (0, sketch.ROW - rest))
+        last = last.view(sketch.GROUPS, sketch.COLUMNS)
+        if whole:  # all signs of the first row are +1
+            last = last * _signs(tables, rows, whole, 1)
+        found.append(last)
+    total = found[0]
+    for more in found[1:]:
+        total = total + more
     return (total.view(-1, sketch.BUCKETS) * columns).sum(1).view(sketch.SIZE)
 
 
@@ -320,7 +315,9 @@ def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
         cycle, first = divmod(start, sketch.ROWS)
         taken = min(count, sketch.ROWS - first)
         signs = rows[:, first : first + taken]
-        found.append(signs * tables.flipped(cycle).to(rows.device).unsqueeze(1) if cycle else signs)
+        if cycle:
+            signs = signs * tables.flipped(rows.device, cycle).unsqueeze(1)
+        found.append(signs)
         start, count = start + taken, count - taken
     return found[0] if len(found) == 1 else tables.torch.cat(found, 1)
 
@@ -335,7 +332,7 @@ def _plain(torch: Any, values: Any, clean: bool) -> Any:
         values = values.to(torch.float32)
     if not clean:
         return values
-    return values.masked_fill((values.abs() < sketch.HUGE).logical_not(), 0.0)
+    return torch.where(values.abs() < sketch.HUGE, values, 0.0)
 
 
 def _tensor(torch: Any, numbers: Any) -> Any:

@@ -38,30 +38,35 @@ class WordSums:
 
     def of(self, flat: Any) -> Any:
         """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
-        torch = self.torch
-        inner, outer = self.tables[flat.device]
         words = flat.view(self.words[flat.element_size()])
-        size = words.numel()
-        total = torch.zeros(2, dtype=torch.int64, device=flat.device)
         step = _WORDS * _TURN
-        for start in range(0, size, step):
-            part = words[start : start + step].to(torch.int64)
-            length = part.numel()
-            whole = length // _WORDS
-            turns, turn = divmod(start // _WORDS, _TURNS)
-            factor = _signed(pow(_ODD, turns, 1 << 64))
-            for index in (0, 1):
-                if whole:
-                    rows = (part[: whole * _WORDS].view(whole, _WORDS) * inner[index]).sum(1)
-                    total[index] += (rows * outer[index, turn : turn + whole]).sum() * factor
-                if length > whole * _WORDS:
-                    rest = part[whole * _WORDS :]
-                    total[index] += (
-                        (rest * inner[index, : rest.numel()]).sum()
-                        * outer[index, turn + whole]
-                        * factor
-                    )
-        return total
+        if words.numel() <= step:
+            return self._part(words, 0)
+        parts = [
+            self._part(words[start : start + step], start) for start in range(0, len(words), step)
+        ]
+        return self.torch.stack(parts).sum(0)
+
+    def _part(self, words: Any, start: int) -> Any:
+        """The two sums of some words, the first of which has the index `start`.
+
+        By few operators: a device takes longer to start one than to work on a short tensor.
+        """
+        torch = self.torch
+        inner, outer = self.tables[words.device]
+        part = words.to(torch.int64)
+        whole, length = divmod(part.numel(), _WORDS)
+        turns, turn = divmod(start // _WORDS, _TURNS)
+        found = []
+        if whole:
+            rows = part[: whole * _WORDS].view(whole, _WORDS)
+            sums = [(rows * inner[index]).sum(1) for index in (0, 1)]
+            found.append((torch.stack(sums) * outer[:, turn : turn + whole]).sum(1))
+        if length or not whole:
+            rest = part[whole * _WORDS :]
+            found.append((rest * inner[:, :length]).sum(1) * outer[:, turn + whole])
+        total = found[0] if len(found) == 1 else found[0] + found[1]
+        return total * _signed(pow(_ODD, turns, 1 << 64)) if turns else total
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:

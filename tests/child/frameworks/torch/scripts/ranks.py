@@ -90,6 +90,8 @@ def train(rank):
 
 def fork(ranks):
     """Ranks of one process, which has imported for all of them what they need. It alone removes the folder in which they meet."""
+    import torch._dynamo  # noqa: F401 - every optimizer imports it; here it is done once, before the ranks part
+
     folder = tempfile.mkdtemp()
     children = []
     for rank in range(ranks):

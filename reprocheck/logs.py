@@ -1,5 +1,5 @@
-"""`reprocheck.log_loss`: a script names its loss itself, where no hook can see it (numpy, C++
-trainers, `jit` regions).
+"""`reprocheck.log_loss` and `reprocheck.log`: a script names its loss, and other numbers, itself,
+where no hook can see them (numpy, C++ trainers, `jit` regions).
 """
 
 from __future__ import annotations
@@ -25,3 +25,17 @@ def log_loss(value: Any) -> None:
     recorder = sys.modules.get(_EVENTS, _found)
     if recorder is not None:
         recorder.log_loss(value)
+
+
+def log(**values: Any) -> None:
+    """Record one value of each named series, beside the loss; without a recorder this does nothing.
+
+    values: Python numbers, numpy scalars or tensors of one element; their dtypes and every bit are
+    kept. A series is compared between the runs as losses are, and has no part in the verdict unless
+    `--fail-on series:NAME` asks for it. Never raises; what is no number is left out.
+
+    >>> log(grad_norm=1.5, accuracy=0.9)
+    """
+    recorder = sys.modules.get(_EVENTS, _found)
+    if recorder is not None:
+        recorder.log(values)

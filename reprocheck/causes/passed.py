@@ -1,0 +1,151 @@
+"""What the scan finds in the files of a check that differs, and whether the recorded runs passed
+these places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reprocheck.causes.cells import joined
+from reprocheck.causes.executed import executed
+from reprocheck.causes.program import shown_line
+from reprocheck.causes.ran import by_trace
+from reprocheck.causes.usercode import UserCode
+from reprocheck.ladder.sources import Sources
+from reprocheck.model import Check, Rung, SourceLine
+from reprocheck.model.static import StaticFinding, StaticScan
+from reprocheck.scan.finding import SEVERITIES, Finding
+from reprocheck.scan.project import Module
+from reprocheck.trace.reached import Ran
+
+
+def scanned(check: Check, folder: Path) -> StaticScan | None:
+    """The findings in the script and in what it imported of the user's.
+
+    None where nothing was recorded below the loss or differs.
+    """
+    rung = check.first_rung
+    if rung is None:
+        return None
+    code = UserCode(check, folder)
+    sources, modules = code.sources, code.program.modules
+    if not modules:
+        return None
+    ran = _ran(check, folder, rung)
+    if sources.notebook in modules:
+        ran = joined(ran, sources.notebook, modules[sources.notebook].source.cells)
+    seen = _Seen(modules=modules, sources=sources, ran=ran, before=_before(rung, ran))
+    recorded = _recorded_lines(check, rung)
+    found = [_as_recorded(seen.finding(one), recorded) for one in code.program.findings]
+    sources.keep()
+    return StaticScan(
+        findings=tuple(sorted(found, key=_rank)),
+        files=len(modules),
+        lines=sum(len(module.source.lines) for module in modules.values()),
+    )
+
+
+def _rank(one: StaticFinding) -> tuple[bool, bool, int]:
+    """Which findings come first: those that ran in time, those that ran at all, the graver ones."""
+    return not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)
+
+
+def _ran(check: Check, folder: Path, rung: Rung) -> Sequence[Ran]:
+    """What ran in the process that recorded the first difference; in the first that recorded
+    anything where that is not known.
+    """
+    traces = by_trace(check, folder)
+    ran = next(iter(traces.values()), ())
+    if rung.recorded_at is None:
+        return ran
+    return traces.get(rung.recorded_at.trace, ran)
+
+
+def _before(rung: Rung, ran: Sequence[Ran]) -> int | None:
+    """The offset in the trace by which the first difference was recorded; None where the trace does
+    not show it.
+    """
+    if rung.recorded_at and rung.recorded_at.trace:
+        return rung.recorded_at.at
+    if rung.rung != "later":
+        return None
+    return max((one.at for one in ran), default=None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Seen:
+    """The files that were scanned, and what was seen of them.
+
+    before  the offset in the trace by which the first difference was recorded, where it is known
+    """
+
+    modules: Mapping[str, Module]
+    sources: Sources
+    ran: Sequence[Ran]
+    before: int | None
+
+    def finding(self, one: Finding) -> StaticFinding:
+        """A finding with what was seen of its line."""
+        module = self.modules[one.path]
+        script = one.path in (self.sources.script, self.sources.notebook)
+        offset = len(module.source.line(one.joined_line)[: one.column - 1].encode())
+        state, at = executed(
+            module.tree, one.path, one.joined_line, self.ran, script=script, offset=offset
+        )
+        return StaticFinding(
+            code=one.code,
+            name=one.name,
+            severity=one.severity,
+            message=one.message,
+            source=self._line(one.path, one.joined_line),
+            fix=one.fix,
+            fix_from=one.fix_from,
+            patchable=one.patchable,
+            executed=state,
+            precedes=self._precedes(at),
+            origin=self._origin(one),
+            used=self._used(one),
+        )
+
+    def _line(self, path: str, line: int) -> SourceLine:
+        return shown_line(self.modules[path], line, self.sources)
+
+    def _precedes(self, at: int | None) -> bool | None:
+        """Whether an offset is not behind the first difference; None where that is not known."""
+        if at is None or self.before is None:
+            return None
+        return at <= self.before
+
+    def _origin(self, one: Finding) -> SourceLine | None:
+        """The line that makes the number which is set as a seed."""
+        line, _, _ = one.evidence.get("made", "").partition(":")
+        if not line:
+            return None
+        return self._line(one.path, int(line))
+
+    def _used(self, one: Finding) -> tuple[SourceLine, ...]:
+        """The lines that set this number as a seed."""
+        places = one.evidence.get("used", "").splitlines()
+        named = [place.rpartition(":") for place in places]
+        return tuple(self._line(path, int(line)) for path, _, line in named if path in self.modules)
+
+
+def _recorded_lines(check: Check, rung: Rung) -> frozenset[str]:
+    """The lines of facts that lead to the first difference: that of its rung, and those of the
+    causes that were observed.
+    """
+    observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
+    lines = filter(None, (*observed, rung.source))
+    return frozenset(line.at for line in lines)
+
+
+def _as_recorded(one: StaticFinding, recorded: frozenset[str]) -> StaticFinding:
+    """A finding on a line that a recorded fact names, or that gives such a line its seed: it was
+    executed, whatever else was seen of it.
+    """
+    lines = {line.at for line in (one.source, *one.used)}
+    if one.executed == "executed" or recorded.isdisjoint(lines):
+        return one
+    return replace(one, executed="executed", precedes=True)

@@ -1,0 +1,102 @@
+"""Level `auto`: the iterations that the checks take are recorded at level `module`; then the deeper
+hooks take themselves away, and the rest of the training runs as at level `loss`.
+
+The level is left earlier where it would not be neutral (code is about to be compiled or captured),
+or where it is too dear: a device has no memory for fingerprints, or recording takes longer than the
+training itself.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from .hooking import guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+MOST = 10
+"""Iterations after which the level is left although no update has changed a weight."""
+DEAR = 2.0
+"""Seconds of recording in one iteration below which it is never too dear: a second start of the
+script, which the facts save, takes longer.
+"""
+NOT_MOVED = "no update changed a weight in the first %d iterations"
+TOO_DEAR = "recording took %.1f of the %.1f seconds of iteration %d"
+
+
+class FirstIterations:
+    """When level `module` is left in this process, and what is put back then.
+
+    One for a process. Nothing here raises.
+    """
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.on_leave: list[Callable[[], None]] = []
+        """Take the deeper hooks away."""
+        self.left = False
+        self._moved_in = 0  # the iteration in which an update was first seen to change weights
+        self._spent = 0.0  # seconds of recording in the iteration under way
+        self._began = perf_counter()
+        self._closed = 0
+        recorder.on_event.append(self.look)
+        recorder.on_fork.append(self._forked)
+
+    def timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """`work`, whose time counts as time of recording."""
+
+        def run(*args: Any, **named: Any) -> Any:
+            began = perf_counter()
+            try:
+                return work(*args, **named)
+            finally:
+                self._spent += perf_counter() - began
+
+        return run
+
+    def look(self) -> None:
+        """After an event of the training: leave the level where the checks have what they need."""
+        grouping = self.recorder.grouping
+        closed = len(grouping.ends)
+        if self.left or closed == self._closed:
+            return
+        self._closed = closed
+        if not self.recorder.watching() and not self._moved_in:
+            self._moved_in = grouping.moved_in or closed
+        dear = self._too_dear(closed)
+        # Where a loss closes its iteration, the gradients and the update behind it are still to
+        # come: they are complete with the next one.
+        complete = closed - bool(grouping.closed_by_loss)
+        if self._moved_in and complete > self._moved_in:
+            self.leave()
+        elif dear:
+            self.leave(dear)
+        elif complete >= MOST:
+            self.leave(NOT_MOVED % MOST)
+
+    def _too_dear(self, closed: int) -> str:
+        """Why recording the last iteration was too dear; "" where it was not."""
+        now = perf_counter()
+        whole, self._began = now - self._began, now
+        spent, self._spent = self._spent, 0.0
+        if spent < DEAR or spent < whole / 2:
+            return ""
+        return TOO_DEAR % (spent, whole, closed)
+
+    @guarded("leaving level module")
+    def leave(self, why: str = "") -> None:
+        """Take the deeper hooks away; `why` where that is earlier than the checks need it."""
+        if self.left:
+            return
+        self.left = True
+        self.recorder.leave_level(why)
+        for callback in self.on_leave:
+            with guarded("taking the deeper hooks away"):
+                callback()
+        self.on_leave.clear()
+
+    def _forked(self) -> None:
+        """A forked process has iterations of its own; where the level was left, it stays so."""
+        self._moved_in, self._closed = 0, 0

@@ -1,0 +1,29 @@
+"""What level `auto` leaves the deeper level for: cells and functions that are about to be compiled.
+What runs inside a graph is not seen, and a hook on a tensor would be compiled with it.
+"""
+
+import sys
+from typing import Any, Callable
+
+from .open import hook_compilers
+
+GRAPH_MODE = "graph mode compiles the training"
+JIT = "mindspore.jit was called"
+COMPILED = "a cell was compiled"
+
+
+def watch(hooks: Any, first: Any) -> None:
+    """Leave the level before any of them; that graph mode is on is asked before each step."""
+
+    def given(_: Any, compiled: Callable[[], Any]) -> Any:
+        first.leave(JIT)
+        return compiled()
+
+    hook_compilers(given, put=hooks.put)
+    # private: what `Cell.compile` and `mindspore.export` call, also in PyNative mode
+    executor = type(sys.modules["mindspore.nn.cell"]._cell_graph_executor)
+
+    def compiling(*_: Any, **__: Any) -> None:
+        first.leave(COMPILED)
+
+    hooks.around(executor, "compile", "before a cell is compiled", before=compiling)

@@ -1,0 +1,46 @@
+"""What level `auto` leaves the deeper level for: code that is about to be compiled, exported or
+captured. Hooks would become part of it, or be left out of it.
+"""
+
+from typing import Any
+
+from ... import import_hook
+
+_COMPILERS = (
+    ("torch._dynamo", "optimize"),  # what scripts of the time of 2.0 call
+    ("torch.export", "export"),
+)
+"""Modules and functions in them that compile, beside `torch.compile`; loaded by the first use."""
+_GRAPHS = ("CUDAGraph", "XPUGraph", "NPUGraph")
+COMPILED = "%s was called"
+
+
+def watch(torch: Any, hooks: Any, first: Any) -> None:
+    """Leave the level before any of them."""
+
+    def leave_before(owner: Any, name: str, said: str) -> None:
+        if hasattr(owner, name):
+            why = COMPILED % said
+
+            def before(*args: Any, **kwargs: Any) -> None:
+                first.leave(why)
+
+            hooks.around(owner, name, "before " + said, before=before)
+
+    leave_before(torch, "compile", "torch.compile")
+
+    def watch_compiler(module: str, name: str) -> None:
+        said = module + "." + name
+        import_hook.when_imported(module, lambda loaded: leave_before(loaded, name, said))
+
+    for module, name in _COMPILERS:
+        watch_compiler(module, name)
+
+    def watch_graphs(backend: str) -> None:
+        for graph in _GRAPHS:
+            kind = getattr(getattr(torch, backend, None), graph, None)
+            leave_before(kind, "capture_begin", "torch.%s.%s" % (backend, graph))
+
+    watch_graphs("cuda")
+    watch_graphs("xpu")
+    import_hook.when_imported("torch_npu", lambda loaded: watch_graphs("npu"))

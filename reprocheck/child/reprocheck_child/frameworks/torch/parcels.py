@@ -1,0 +1,96 @@
+"""Numbers that a device has computed, copied to the host many at a time: a copy for each tensor
+would be thousands of copies a step.
+"""
+
+from _thread import RLock
+from contextlib import nullcontext
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .values import copy_aside
+
+Reading = Callable[[bool], Optional[Any]]
+Place = Tuple[Any, Any]
+"""A device, and the stream on it that computed something; None where it has no streams."""
+
+
+class Parcels:
+    """Gathers vectors of 64-bit integers on devices.
+
+    All that were added to a parcel go to the host together, when the first of them is asked for.
+    """
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.lock = RLock()
+        self.open: Dict[Place, _Parcel] = {}
+
+    def add(self, vector: Any) -> Reading:
+        """The vector on the host, by a reading that says None until it has arrived, unless it is
+        told to wait.
+        """
+        place = vector.device, self._stream(vector.device)
+        with self.lock:
+            parcel = self.open.get(place)
+            if parcel is None:
+                parcel = self.open[place] = _Parcel(place)
+            start = parcel.length
+            parcel.vectors.append(vector)
+            end = parcel.length = start + vector.numel()
+
+        def read(wait: bool) -> Optional[Any]:
+            numbers = self._numbers(parcel, wait)
+            if numbers is None:
+                return None
+            return numbers[start:end]
+
+        return read
+
+    def _numbers(self, parcel: "_Parcel", wait: bool) -> Optional[Any]:
+        """All numbers of a parcel, once they have arrived; sends it first."""
+        with self.lock:
+            if parcel.fetch is None:
+                if is_capturing(self.torch, parcel.vectors[0].device) and not wait:
+                    return None
+                self._send(parcel)
+        arrived = parcel.fetch(wait)
+        return None if arrived is None else arrived[0]
+
+    def _send(self, parcel: "_Parcel") -> None:
+        if self.open.get(parcel.place) is parcel:
+            del self.open[parcel.place]
+        # on the stream that computed them: on another, nothing would wait for the numbers
+        with self._on(*parcel.place):
+            parcel.fetch = copy_aside(self.torch, [self.torch.cat(parcel.vectors)])
+        parcel.vectors = []
+
+    def _stream(self, device: Any) -> Any:
+        if device.type == "cpu":
+            return None
+        current = getattr(getattr(self.torch, device.type, None), "current_stream", None)
+        return current and current(device)
+
+    def _on(self, device: Any, stream: Any) -> Any:
+        if stream is None:
+            return nullcontext()
+        return getattr(self.torch, device.type).stream(stream)
+
+
+class _Parcel:
+    """Vectors of one stream; no more of them once it is sent."""
+
+    __slots__ = ("fetch", "length", "place", "vectors")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.vectors: List[Any] = []
+        self.length = 0
+        self.fetch: Any = None
+
+
+def is_capturing(torch: Any, device: Any) -> bool:
+    """Whether a graph of device work is being captured: what is done for the record would become
+    part of it.
+    """
+    module = getattr(torch, device.type, None)
+    capturing = getattr(module, "is_current_stream_capturing", bool)
+    return bool(capturing())

@@ -1,0 +1,174 @@
+"""Series of PyTorch: the gradient norm that clipping returns, the learning rate at each update, the
+loss scale, and how a tensor that a tracker is given is read.
+
+Nothing here waits for a device: what lies on one is copied aside, as losses are.
+"""
+
+from _thread import get_ident
+from typing import Any, Dict, List, Set
+
+from ... import import_hook
+from ...hooking import guarded, replace
+from .parcels import is_capturing
+from .values import copy_aside
+
+BY = "torch"
+_TRACERS = ("torch._subclasses", "torch.fx")
+_FSDP = "torch.distributed.fsdp.fully_sharded_data_parallel"
+
+
+class Series:
+    """Hands the recorder what torch computes and a training reports."""
+
+    def __init__(self, torch: Any, recorder: Any, values: Any) -> None:
+        self.torch = torch
+        self.series = recorder.series
+        self.values = values
+        self.rates = Rates(torch, self.series)
+        self.clipping: Set[int] = set()
+        """Threads that are inside a function that clips: FSDP's calls the one of torch."""
+        # Private, and what functorch itself asks: such a tensor has the class of any other, and
+        # `item` raises.
+        self.is_transformed = getattr(
+            torch._C._functorch, "is_functorch_wrapped_tensor", lambda tensor: False
+        )
+        self.series.readers["torch"] = self.read
+
+    # --------------------------------------------------------------------------------------- values
+
+    def read(self, tensor: Any) -> Any:
+        """See `series.Series.readers`: of a tensor with one element."""
+        if not isinstance(tensor, self.torch.Tensor):
+            return None
+        if type(tensor).__module__.startswith(_TRACERS) or self.is_transformed(tensor):
+            return None  # a compiler or a transformation traces, nothing is computed
+        value = tensor.detach()
+        # A DTensor: the part that this rank has (see `Values.loss`).
+        if hasattr(value, "to_local"):
+            value = value.to_local()
+        number = value.numel() == 1 and value.dtype is not self.torch.bool
+        if not number or value.is_complex() or value.is_meta:
+            return None
+        dtype = self.values.dtype_name(value)
+        if value.is_cpu:
+            return value.item(), dtype
+        if is_capturing(self.torch, value.device):
+            return None
+        fetch = copy_aside(self.torch, [value])
+
+        def later(wait: bool) -> Any:
+            copies = fetch(wait)
+            return None if copies is None else (copies[0].item(), dtype)
+
+        return later
+
+    # -------------------------------------------------------------------------------- gradient norm
+
+    def hook_clipping(self) -> None:
+        """`clip_grad_norm_`, which Lightning, Transformers and Accelerate call, too, and the method
+        of FSDP. Raises AttributeError before torch 2.2.
+        """
+        from torch.nn.utils import clip_grad
+
+        # Scripts compile what clips: dynamo takes the answer for a constant, and compiles the
+        # function of torch alone.
+        self.is_compiling = self.torch.compiler.is_compiling
+        # the older `clip_grad_norm` calls it by the name in its module
+        replace(clip_grad, "clip_grad_norm_", self._returning, also=[self.torch.nn.utils])
+        # since 2.6 a script may compute the norm, reduce it over ranks itself, and then clip by it
+        replace(self.torch.nn.utils, "clip_grads_with_norm_", self._given)
+        import_hook.when_imported(_FSDP, self._hook_fsdp)
+
+    @guarded("clipping of FSDP")
+    def _hook_fsdp(self, module: Any) -> None:
+        replace(module.FullyShardedDataParallel, "clip_grad_norm_", self._returning)
+
+    def _returning(self, real: Any) -> Any:
+        is_compiling, inside = self.is_compiling, self.clipping
+
+        def clip_grad_norm_(*args: Any, **kwargs: Any) -> Any:
+            if is_compiling():
+                return real(*args, **kwargs)
+            thread = get_ident()
+            if thread in inside:
+                return real(*args, **kwargs)
+            inside.add(thread)
+            try:
+                norm = real(*args, **kwargs)
+            finally:
+                inside.discard(thread)
+            self.series.add("grad_norm", norm, None, BY)
+            return norm
+
+        return clip_grad_norm_
+
+    def _given(self, real: Any) -> Any:
+        is_compiling = self.is_compiling
+
+        def clip_grads_with_norm_(
+            parameters: Any, max_norm: Any, total_norm: Any, *args: Any, **kwargs: Any
+        ) -> Any:
+            if not is_compiling():
+                self.series.add("grad_norm", total_norm, None, BY)
+            return real(parameters, max_norm, total_norm, *args, **kwargs)
+
+        return clip_grads_with_norm_
+
+    # ----------------------------------------------------------------------------------- loss scale
+
+    def after_scaler_update(self, _: None, scaler: Any, *__: Any, **___: Any) -> None:
+        """A GradScaler has set the scale of the next iteration."""
+        # Private: `get_scale` waits for the device. None while the scaler is off or not used yet.
+        scale = scaler._scale
+        if scale is not None:
+            self.series.keep("loss_scale", scale, BY)
+
+
+class Rates:
+    """Learning rates of all optimizers, looked at with each update: mostly nothing is new."""
+
+    def __init__(self, torch: Any, series: Any) -> None:
+        self.tensor = torch.Tensor
+        self.series = series
+        self.last: Dict[int, List[Any]] = {}
+        """Index of an optimizer -> what its groups had last."""
+        self.names: Dict[int, List[str]] = {}
+
+    def look(self, optimizer: Any, index: int, built: int) -> None:
+        """An optimizer has stepped with the learning rates that its groups have now.
+
+        `built`: how many optimizers were built so far.
+        """
+        groups = optimizer.param_groups
+        last = self.last.get(index)
+        if last is None or len(last) != len(groups):
+            last = self._begin(index, len(groups), built)
+        for place, group in enumerate(groups):
+            rate = group.get("lr")
+            # a float cannot change itself: the same one is the same rate
+            if rate is not last[place] or type(rate) is not float:
+                self._report(index, place, rate)
+
+    def _begin(self, index: int, groups: int, built: int) -> List[Any]:
+        """The name of a group stays what it was when it was first seen."""
+        names = self.names.setdefault(index, [])
+        if not names and groups == 1 and built == 1:
+            names.append("learning_rate")
+        while len(names) < groups:
+            names.append("learning_rate/%d.%d" % (index, len(names)))
+        self.last[index] = [None] * groups
+        return self.last[index]
+
+    @guarded("a learning rate")
+    def _report(self, index: int, place: int, rate: Any) -> None:
+        last = self.last[index]
+        if isinstance(rate, self.tensor):
+            # Schedulers write into it. Its version says so without a look at the device; nothing
+            # public does.
+            mark = (id(rate), rate._version)
+            if mark == last[place]:
+                return
+            last[place] = mark
+        else:
+            last[place] = rate
+        self.series.keep(self.names[index][place], rate, BY)

@@ -1,0 +1,90 @@
+"""Work on many items, shared among forked processes.
+
+The first share is done here. What a process does not answer, for whatever reason, is done here too:
+a process that fails costs time alone.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeVar
+
+_MOST = 4
+"""Processes at once: each needs memory of its own."""
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def shared(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], *, much: bool
+) -> list[_Result]:
+    """What `work` makes of each item, in their order; by several processes where there is much to
+    do.
+    """
+    count = 1
+    if much and _can_fork():
+        count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
+    shares = [items[number::count] for number in range(count)]
+    forks: list[_Fork] = []
+    results: dict[_Item, _Result] = {}
+    try:
+        for share in shares[1:]:
+            forks.append(_fork(work, share))
+        for item in shares[0]:
+            results[item] = work(item)
+        for fork in forks:
+            results.update(fork.answer())
+    finally:
+        for fork in forks:
+            fork.end()
+    return [results[item] if item in results else work(item) for item in items]
+
+
+def _can_fork() -> bool:
+    """Of a program with threads, a fork may inherit locks that nobody will release."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    """A process at work, and the pipe that it writes its answer to."""
+
+    pid: int
+    pipe: BinaryIO
+
+    def answer(self) -> dict[Any, Any]:
+        """What it made of each item of its share; empty where it failed."""
+        try:
+            found = pickle.load(self.pipe)  # it comes from a fork of this process
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return {}
+        assert isinstance(found, dict)
+        return found
+
+    def end(self) -> None:
+        """Leave no process behind, whatever it is doing."""
+        self.pipe.close()
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _fork(work: Callable[[_Item], _Result], share: Sequence[_Item]) -> _Fork:
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return _Fork(pid, os.fdopen(reader, "rb"))
+    try:
+        os.close(reader)
+        answer = pickle.dumps({item: work(item) for item in share})
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(answer)
+    finally:
+        # never back into what this process is a copy of: that would be done twice
+        os._exit(0)

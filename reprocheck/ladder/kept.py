@@ -1,0 +1,67 @@
+"""What is kept of the traces of one rank, beside its differences.
+
+The traces of all ranks do not fit into memory together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reprocheck.ladder import generators
+from reprocheck.ladder.compare import Algorithms
+from reprocheck.ladder.compiled import shown_by
+from reprocheck.ladder.finding import Finding
+from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.unseen import unequal_at_the_start, unseen_weights
+from reprocheck.model import RungName
+from reprocheck.trace.deep import DeepTrace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What was recorded of one rank, and what could not be.
+
+    recorded              rungs of which something could be compared
+    algorithms            those of both traces, where they are not the same
+    shows_forward         what shows the forward pass that a compiled function hides
+    unseen_weights        weights whose first values cannot be compared
+    states                whether the state of any generator was recorded
+    unequal_at_the_start  generators whose states differ where those weights may come from them
+    unused                generators that differ, and that nobody draws from before the first one
+    unrecorded            what could not be recorded, in words
+    """
+
+    recorded: frozenset[RungName]
+    algorithms: Algorithms | None
+    shows_forward: str
+    unseen_weights: tuple[str, ...]
+    states: bool
+    unequal_at_the_start: tuple[str, ...]
+    unused: tuple[str, ...]
+    unrecorded: tuple[str, ...]
+
+
+def kept(pair: Pair, first: Finding | None) -> Kept:
+    """What is kept of a pair whose first difference is this one."""
+    return Kept(
+        recorded=pair.recorded,
+        algorithms=pair.algorithms if pair.incomparable else None,
+        shows_forward=shown_by(pair),
+        unseen_weights=tuple(unseen_weights(pair)),
+        states=generators.recorded(pair),
+        unequal_at_the_start=tuple(unequal_at_the_start(pair)),
+        unused=tuple(generators.unused(pair, _end(pair, first))),
+        unrecorded=(*_unrecorded(pair.first), *_unrecorded(pair.second)),
+    )
+
+
+def _end(pair: Pair, first: Finding | None) -> int:
+    """The step up to which a rank shows that its generators agree."""
+    if first is None or first.number < 0:
+        return pair.last
+    return first.number
+
+
+def _unrecorded(trace: DeepTrace) -> tuple[str, ...]:
+    places = [": ".join(filter(None, parts)) for parts in trace.unrecorded]
+    return (*places, *trace.problems)

@@ -1,0 +1,203 @@
+"""The traces of the deeper levels, by rank: `read_deep(folder, run)` says which trace is whose, and
+the facts of a rank are read when they are asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from reprocheck.model import RunRecord
+from reprocheck.trace import ranks
+from reprocheck.trace.deep import DeepTrace, Seen
+from reprocheck.trace.deep_file import DeepFile, read
+from reprocheck.trace.process import Recorded, unknown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Whose:
+    """The trace file of one rank, and what files of other processes say of that rank."""
+
+    path: Path
+    has_rank: bool
+    worker_seeds: tuple[Seen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeepRun:
+    """The traces of one run, by rank. The facts of all ranks do not fit into memory together, so
+    they are read one rank at a time.
+    """
+
+    traces: Mapping[int, _Whose]
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks that recorded, in order."""
+        return tuple(sorted(self.traces))
+
+    @property
+    def have_ranks(self) -> bool:
+        """Whether every process said which rank it is."""
+        return all(one.has_rank for one in self.traces.values())
+
+    def under(self, numbers: Mapping[int, int]) -> DeepRun:
+        """The same traces, the ranks under other numbers."""
+        return DeepRun({numbers.get(rank, rank): one for rank, one in self.traces.items()})
+
+    def read(self, rank: int) -> DeepTrace:
+        """What a rank recorded."""
+        return self.trace(rank, read(self.path(rank)))
+
+    def read_place(self, rank: int, place: str, iteration: int) -> DeepTrace:
+        """What a rank recorded of one place up to the end of an iteration; facts of other places
+        may stand among it.
+        """
+        return self.trace(rank, read(self.path(rank), _only(place), _over(iteration)))
+
+    def path(self, rank: int) -> Path:
+        """The trace file of a rank."""
+        return self.traces[rank].path
+
+    def trace(self, rank: int, file: DeepFile) -> DeepTrace:
+        """The trace of a rank, as far as its file was read."""
+        problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
+        if file.garbage:
+            problems.append(f"lines of a trace that are no events were left out: {file.garbage}")
+        if file.left_out:
+            problems.append(f"{file.left_out} facts after the first {file.most} were left out")
+        return DeepTrace(
+            rank=rank,
+            path=file.path,
+            seen=tuple(file.seen),
+            opened=tuple(file.opened),
+            unrecorded=tuple(file.unrecorded),
+            algorithm=file.algorithm,
+            frameworks=dict(file.recorded.frameworks),
+            problems=tuple(problems),
+            ended=file.ended,
+            worker_seeds=self.traces[rank].worker_seeds,
+        )
+
+
+def read_deep(folder: Path, run: RunRecord) -> DeepRun:
+    """Which ranks a run recorded.
+
+    What is missing or damaged is left out, and said in `problems` of the traces.
+    """
+    try:
+        paths = sorted((folder / run.trace).glob("*.jsonl"))
+    except OSError:
+        return DeepRun({})
+    files = [_outline(path, _says_its_rank) for path in paths]
+    if _ranks_are_given(_trained(files)):
+        files = [_outline(path, _never) for path in paths]
+    trained = _trained(files)
+    trained.sort(
+        key=lambda file: (file.recorded.node or 0, file.recorded.process.time, file.path.name)
+    )
+    file_of = {id(file.recorded): file for file in trained}
+    by_rank = ranks.assign([file.recorded for file in trained], [file.recorded for file in files])
+    seeds_of = _worker_seeds(files)
+    return DeepRun(
+        {
+            rank: _Whose(
+                path=file_of[id(recorded)].path,
+                has_rank=not recorded.origin,
+                worker_seeds=seeds_of.get(recorded.process.pid, ()),
+            )
+            for rank, recorded in by_rank.items()
+        }
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Outline:
+    """What one trace file says of its process, beside the facts.
+
+    seeds   what the workers of loaders say of the seeds that they set
+    """
+
+    path: Path
+    recorded: Recorded
+    trained: bool
+    has_facts: bool
+    seeds: tuple[Seen, ...]
+
+
+def _outline(path: Path, is_enough: Callable[[DeepFile], bool]) -> _Outline:
+    file = read(path, _is_no_fact, is_enough)
+    seeds = (seen for seen in file.seen if seen.kind == "seed" and seen.worker is not None)
+    return _Outline(
+        path=path,
+        recorded=file.recorded,
+        trained=file.trained,
+        has_facts=file.skipped or bool(file.seen),
+        seeds=tuple(seeds),
+    )
+
+
+def _says_its_rank(file: DeepFile) -> bool:
+    """Whether a file has said by now whose it is. A framework tells its rank before a loss."""
+    return file.trained and file.recorded.rank is not None
+
+
+def _never(_: DeepFile) -> bool:
+    return False
+
+
+def _trained(files: Sequence[_Outline]) -> list[_Outline]:
+    """The files of the processes that trained; where none says so, those with facts."""
+    return [file for file in files if file.trained] or [file for file in files if file.has_facts]
+
+
+def _ranks_are_given(trained: Sequence[_Outline]) -> bool:
+    """Whether some have no rank of their own: then it is decided by all that they say."""
+    said = [file.recorded.rank for file in trained]
+    return None in said or len(set(said)) < len(said)
+
+
+def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
+    """By the process id of those that started workers for their loaders: what the workers say of
+    the seeds that they set, worker by worker.
+    """
+    seeds_of: dict[int, list[Seen]] = {}
+    for file in files:
+        if file.seeds:
+            seeds_of.setdefault(file.recorded.process.ppid, []).extend(file.seeds)
+    return {pid: tuple(sorted(seeds, key=attrgetter("worker"))) for pid, seeds in seeds_of.items()}
+
+
+# ----------------------------------------------------------------------------- which lines are read
+
+_FACTS = (b'{"e":"seen"', b'{"e":"again"', b'{"e":"ran"')
+"""Facts, and lines that say nothing without the facts before them."""
+_SEED = b'{"e":"seen","r":"seed"'
+
+
+def _is_no_fact(line: bytes) -> bool:
+    """Whether a line says something of its process; seeds do."""
+    return not line.startswith(_FACTS) or line.startswith(_SEED)
+
+
+def _only(place: str) -> Callable[[bytes], bool]:
+    """Lines but for the facts of other places."""
+    name = json.dumps(place).encode()
+
+    def is_wanted(line: bytes) -> bool:
+        # `in` takes five times as long: it tries the bytes as a number before
+        return line.find(name) >= 0 or _is_no_fact(line)
+
+    return is_wanted
+
+
+def _over(iteration: int) -> Callable[[DeepFile], bool]:
+    """Whether a file has been read to the end of an iteration."""
+
+    def is_over(file: DeepFile) -> bool:
+        return file.grouping.closed >= iteration
+
+    return is_over

@@ -1,0 +1,22 @@
+"""Numbers as they stand in a trace, and the names of their dtypes as codes."""
+
+from __future__ import annotations
+
+LONGEST_EXACT = 20_000
+"""Characters of a number that a double does not hold; the longest of a `longdouble` takes 8,300."""
+_MOST_DTYPES = 255
+
+
+def number(value: float | str) -> float:
+    """A value as it stands in a trace; what is none is NaN."""
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+def code_of(dtypes: dict[str, int], name: str) -> int:
+    """The code of a dtype, which is given one where it is new; all beyond 255 are `unknown`."""
+    if name not in dtypes and len(dtypes) >= _MOST_DTYPES:
+        name = "unknown"
+    return dtypes.setdefault(name, min(len(dtypes), _MOST_DTYPES))

@@ -1,0 +1,80 @@
+"""The series of one trace file, gathered in columns."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from math import nan
+
+from reprocheck.model import LossSeries, Series
+from reprocheck.trace import events
+from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
+
+MOST_SERIES = 2_000
+"""Series that are kept of one process: a recording that somebody else made must not take more
+memory than its size explains.
+"""
+
+Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Column:
+    """One series under way, one entry a value in each array."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    dtype_of: array[int] = field(default_factory=lambda: array("B"))
+    dtypes: dict[str, int] = field(default_factory=dict)
+    exact: dict[int, str] = field(default_factory=dict)
+    iterations: array[int] = field(default_factory=lambda: array("q"))
+    steps: array[float] = field(default_factory=lambda: array("d"))
+
+
+class Columns:
+    """All series of one process, by name and by who was given them."""
+
+    def __init__(self) -> None:
+        self._columns: dict[Key, _Column] = {}
+
+    def take(self, event: events.Series) -> bool:
+        """Add one value; False where it is of one series too many."""
+        key = (event.n, event.by)
+        column = self._columns.get(key)
+        if column is None:
+            if len(self._columns) >= MOST_SERIES:
+                return False
+            column = self._columns[key] = _Column()
+        if 0 < len(event.x) <= LONGEST_EXACT:
+            column.exact[len(column.values)] = event.x
+        column.values.append(number(event.v))
+        column.dtype_of.append(code_of(column.dtypes, event.d))
+        # In their order, whatever a trace says: `until` depends on it.
+        column.iterations.append(max(event.i, *column.iterations[-1:], 0))
+        column.steps.append(nan if event.s is None else event.s)
+        return True
+
+    def until(self, iteration: int) -> tuple[Series, ...]:
+        """The series with what was reported up to an iteration, in the order of their first values;
+        without those that had none by then.
+        """
+        made = (_series(key, column, iteration) for key, column in self._columns.items())
+        return tuple(filter(len, made))
+
+
+def _series(key: Key, column: _Column, iteration: int) -> Series:
+    count = bisect_right(column.iterations, iteration)
+    numbers = LossSeries(
+        values=column.values[:count],
+        dtype_of=column.dtype_of[:count],
+        dtypes=tuple(column.dtypes),
+        ends=array("q", range(1, count + 1)),
+        exact={place: text for place, text in column.exact.items() if place < count},
+    )
+    return Series(
+        name=key[0],
+        by=key[1],
+        numbers=numbers,
+        iterations=column.iterations[:count],
+        steps=column.steps[:count],
+    )

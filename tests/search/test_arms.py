@@ -1,0 +1,80 @@
+"""How the runs as they are are told apart, beside runs that agree under a control."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.model import Bitwise, Cause, Run, SourceLine
+from reprocheck.search.arms import Book
+from reprocheck.search.chance import Sample
+from reprocheck.search.judged import Judged
+from tests.causes.cause_ladders import check, ladder
+from tests.verdict import verdict_runs
+
+LINE = SourceLine(file="train.py", line=3)
+ORDER = Cause(code="RC508", title="It", confidence="suspected", source=LINE)
+"""What `single-worker` removes."""
+
+
+def run(*losses: float) -> Run:
+    return verdict_runs.run(1, verdict_runs.trace([[loss] for loss in losses]))
+
+
+AS_IS = [[run(1, 5, 7), run(2, 5, 8)], [run(1, 6, 7), run(3, 6, 9)]]
+"""The first loss has few values, and two of four runs agree in it."""
+
+
+def sample(cause: Cause, *losses: list[float], acted: bool = True) -> Sample:
+    """The runs as they are, beside runs under `single-worker` with these losses."""
+    differs = check(ladder("batch"), causes=(cause,))
+    first = Bitwise(equal=False, first_iteration=1)
+    differs = replace(differs, verdict=replace(differs.verdict, bitwise=first))
+    runs = tuple(run(*one) for one in losses)
+    later = None if len(set(map(tuple, losses))) < 2 else 3
+    under = Judged(
+        names=("single-worker",),
+        patched=False,
+        why="",
+        runs=runs,
+        verdict=replace(
+            differs.verdict, bitwise=Bitwise(equal=later is None, first_iteration=later)
+        ),
+        agrees=bool(runs),
+        arms=(),
+        until=2,
+        acted=frozenset(["single-worker"] if acted else []),
+    )
+    book = Book(differs, Path())
+    vars(book).update(_as_is=AS_IS, judged=(under,) if runs else ())
+    return book.sample
+
+
+SAME = [1.0, 2.0, 3.0]
+
+
+def test_iterations_behind_the_first_difference_tell_runs_apart_where_a_control_removes_them() -> (
+    None
+):
+    assert sample(ORDER, SAME, SAME) == Sample(runs=4, odd=3)
+
+
+@pytest.mark.parametrize(
+    ("cause", "losses", "acted"),
+    [
+        (ORDER, [], True),
+        (ORDER, [SAME, SAME], False),
+        (replace(ORDER, source=None), [SAME, SAME], True),
+    ],
+    ids=["no control", "a control that acted on nothing", "nothing else speaks for it"],
+)
+def test_else_the_first_difference_alone_counts(
+    cause: Cause, losses: list[list[float]], acted: bool
+) -> None:
+    assert sample(cause, *losses, acted=acted) == Sample(runs=4, odd=2)
+
+
+def test_they_count_as_far_as_runs_agree_under_the_control() -> None:
+    assert sample(ORDER, SAME, [1.0, 2.0, 4.0]) == Sample(runs=4, odd=3), "up to iteration 2"
