@@ -15,12 +15,13 @@ import typer.main
 from typer.core import TyperGroup
 
 from reprocheck.cli import installed, overview
-from reprocheck.cli.parameters import OneCommand, RunCommand
+from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 _ASKS_FOR_HELP = (["-h"], ["--help"])
 """What follows a command of which only the help is asked."""
+GROUPS = ("suite",)
+"""Commands that have commands of their own."""
 OF_RUNS = ("run", "explain", "record")
 """Commands behind which the user's own command stands."""
 
@@ -51,6 +52,8 @@ class Root(TyperGroup):
 def made(name: str) -> Any:
     """A command from its module, which has its name, as its function has."""
     module = import_module(f"reprocheck.cli.{name}")
+    if name in GROUPS:
+        return module.group()
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     kind = getattr(module, f"{name.capitalize()}Command", OneCommand)
     if name in OF_RUNS:

@@ -15,6 +15,8 @@ from reprocheck.settings import OPTIONS, Option, plain
 
 Command = Callable[..., int]
 
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
 ENTRY = "reprocheck.entry"
 """Key in a context's `meta`: the words from the entry point on."""
 

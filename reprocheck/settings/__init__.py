@@ -39,6 +39,9 @@ NOT_SETTINGS_PREFIX = "REPROCHECK_TEST_"
 
 _BY_NAME = {option.name: option for option in OPTIONS}
 
+OF_THE_SUITE = ("suite", "target")
+"""Tables of a settings file that `reprocheck suite` reads."""
+
 DEEPER = ("module", "op")
 """Levels that show the ladder also of a check that passes."""
 
@@ -306,6 +309,8 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
         shown = path.name
     given: dict[str, _Given] = {}
     for key, value in table.items():
+        if key in OF_THE_SUITE:
+            continue
         option = by_key.get(key.replace("_", "-"))
         if option is None:
             raise SettingsError(

@@ -1,0 +1,14 @@
+"""The nightly: many targets checked again and again, held against baselines and history.
+
+model      what a suite is about, as data
+targets/   from `[[tool.reprocheck.target]]` to targets, and the table that `suite init` writes
+execution/ one check of one target, on this machine or on a Ray cluster
+night      all targets of a suite, once: what runs when, what is recorded, how it goes on after an
+           interruption
+curves     the series of a check as a few kilobytes, bit for bit
+history/   what is kept of each check: tables, migrations, queries, export
+baselines/ accepted curves: accept, show, diff, reset, import, export
+changes/   what changed since the nights before
+bisect/    the commit or the package since which a target is another
+pages/     JUnit, JSON, Markdown, annotations, the site, notices
+"""

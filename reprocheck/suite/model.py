@@ -1,0 +1,238 @@
+"""What a suite is about, as data: targets, nights, the checks of a night, baselines, states."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.model import Series
+
+Allow = Literal["bits", "tolerance", "noise-floor"]
+"""How far the series of a check may be from the baseline of the same key."""
+State = Literal[
+    "unchanged",
+    "new failure",
+    "still failing",
+    "fixed",
+    "intermittent",
+    "drift",
+    "expected drift",
+    "slower",
+    "new target",
+    "gone",
+    "not run",
+]
+"""What changed at a target since the nights before."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resources:
+    """What one check of a target takes of a machine while it is under way."""
+
+    cpus: float = 1.0
+    gpus: int = 0
+    npus: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """A named entry point with options.
+
+    name         unique in the suite; of a matrix with its values: `resnet[lr=0.1,seed=2]`
+    words        what stands behind `reprocheck run OPTIONS`: `("train.py", "--lr", "0.1")`
+    workdir      an absolute path
+    environment  variables that are set beside those of the suite's own process
+    options      settings of `run` by their names (`steps`, `fail_on`, `control`), as a settings
+                 file has them
+    expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
+                 training that is known to vary
+    allow        None: by the accepted check, as the words of the nightly have it
+    tags         for `--tag`
+    values       of its matrix, by the names of its axes
+    file         the settings file that names it
+    """
+
+    name: str
+    words: tuple[str, ...]
+    workdir: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    expect: str = "reproducible"
+    allow: Allow | None = None
+    tags: tuple[str, ...] = ()
+    resources: Resources = field(default_factory=Resources)
+    values: Mapping[str, str] = field(default_factory=dict)
+    file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """The environment key: what may change numbers. Curves are held against those of their key.
+
+    Facts such as `torch`: `2.13.0`, `device`: `NVIDIA H100`, `ranks`: `2`, `threads`: `8`,
+    `options`: `--steps 20`.
+    """
+
+    facts: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits that stand for the facts."""
+        text = json.dumps(dict(sorted(self.facts.items())), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankSeries:
+    """One series of one rank of run 1; `loss` is among them."""
+
+    rank: int
+    series: Series
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Night:
+    """One run of the suite.
+
+    id        sorts by time: `2026-11-23T02-00-00Z-1f3a`
+    started   seconds since 1970, UTC, as the clock of the machine has it
+    ended     None while it is under way, or where it was killed
+    targets   names of all targets that the suite had then, whether they were run or not
+    selected  names of those that this night was to run
+    shard     `2/8`, "" where the night is whole
+    commit    of the repository that holds the suite, "" where there is none
+    """
+
+    id: str
+    started: float
+    ended: float | None = None
+    targets: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    shard: str = ""
+    commit: str = ""
+    executor: str = "local"
+    reprocheck_version: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetCheck:
+    """What one check of a target in a night came to: a row of the history.
+
+    attempt           from 1; above 1 it is a retry
+    verdict           as in report.json, or `error` where no report could be made
+    failed_check      `forward`, `backward` or ""
+    good              whether the verdict is the expected one and the exit code allows it
+    bitwise           whether all runs are equal in every bit; None where that is not known
+    first_bitwise     the first iteration that is not equal in every bit
+    first_divergence  the first iteration that differs at the tolerance
+    rung, place       the first rung that differs, and where
+    causes            codes, best first
+    beside            facts of the environment that are not in the key
+    commit            of the target's working directory, with `+` where files are modified
+    reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
+    folder            the report folder, relative to the folder of the suite; "" where it is gone
+    curves            the series of run 1, as `reprocheck.suite.curves` packs them
+    """
+
+    night: str
+    target: str
+    attempt: int = 1
+    started: float = 0.0
+    seconds: float = 0.0
+    verdict: str = "error"
+    failed_check: str = ""
+    exit_code: int = 70
+    reason: str = ""
+    good: bool = False
+    bitwise: bool | None = None
+    first_bitwise: int | None = None
+    first_divergence: int | None = None
+    rung: str = ""
+    place: str = ""
+    causes: tuple[str, ...] = ()
+    key: Key = field(default_factory=lambda: Key(facts={}))
+    beside: Mapping[str, str] = field(default_factory=dict)
+    commit: str = ""
+    rtol: float = 1e-3
+    atol: float = 1e-3
+    folder: str = ""
+    curves: bytes = b""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """How far one series is from the baseline's.
+
+    first_bit    the first value (from 1) whose bits are not the baseline's; None where none is
+    step         where that value stands: the tracker's step, or the iteration
+    beyond       the first value beyond the tolerance; None where none is
+    relative     the largest relative difference
+    value, other here and in the baseline, at the first value that differs
+    """
+
+    series: str
+    rank: int = 0
+    first_bit: int | None = None
+    step: float | None = None
+    ulp: int | None = None
+    beyond: int | None = None
+    relative: float = 0.0
+    value: float | None = None
+    other: float | None = None
+    missing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Baseline:
+    """The curves of one accepted check, by target and key.
+
+    why, who, when    of the acceptance
+    bitwise           whether the accepted check was equal in every bit
+    night, commit     of the accepted check; "" where the curves were imported
+    environment       the facts of the key and those beside it, then
+    replaced          how far the curves were from those that they replaced
+    recording         the deeper recording of the accepted training, relative to the folder of the
+                      suite; "" where none was made
+    """
+
+    target: str
+    key: Key
+    curves: bytes
+    why: str
+    who: str
+    when: float
+    bitwise: bool = True
+    night: str = ""
+    commit: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    replaced: tuple[Difference, ...] = ()
+    recording: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetState:
+    """What a night says of a target, once all that belongs to it is known.
+
+    failed     whether the target fails the night
+    since      the night in which this began; "" where it is this one
+    sentence   for people: what changed, and from what to what
+    changed    facts of the environment that are not as in the night or baseline that it is held
+               against: name -> (then, now)
+    drift      where it differs from the baseline
+    operation  the first operation that differs from the last green night; "" where not looked for
+    """
+
+    night: str
+    target: str
+    state: State
+    failed: bool = False
+    since: str = ""
+    sentence: str = ""
+    changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    drift: tuple[Difference, ...] = ()
+    operation: str = ""
