@@ -89,10 +89,18 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankSeries:
-    """One series of one rank of run 1; `loss` is among them."""
+    """One series of one rank of run 1; `loss` is among them.
+
+    repeats  whether every run of the check reported these values, bit for bit; True of what a
+             clock gave, which is not compared
+    rounded  read from a file of another program, which holds fewer digits, or fewer of the steps,
+             than were computed: such values are compared by the tolerance, never by their bits
+    """
 
     rank: int
     series: Series
+    repeats: bool = True
+    rounded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,256 @@
+"""The series of a check as a few kilobytes, bit for bit: what history and baselines keep.
+
+A packed curve is four bytes of a name, `RCC1`, and behind them, compressed by zlib: the length of
+the header (4 bytes, little endian), the header as JSON (rank, name, dtypes and counts of each
+series), and the columns of all series one after the other. Neighbours in a column share most of
+their bits, so each number is written as what it differs by from the one before it, and the bytes
+of the same significance of all numbers stand together.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.errors import UsageError
+from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, Trace
+from reprocheck.suite.model import RankSeries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LOSS_OF_SCRIPT = "script"
+"""`Series.by` of a series `loss` that the script reported through `reprocheck.log`: the loss that
+the verdict is about has the name `loss` and no `by`.
+"""
+_NAME = b"RCC1"
+_LENGTH = 4
+_LARGEST = 1 << 30
+"""No curves are larger than this once they are unpacked, in bytes: damage may not fill the
+memory.
+"""
+_COLUMNS = {"values": 8, "dtype_of": 1, "iterations": 8, "steps": 8}
+"""The columns of a series, in the order in which they are written, and bytes of a number."""
+_COUNTS_UP = "iterations"
+"""The column whose numbers count up: differences are kept of it. Of the others it is the bits that
+changed, which is exact for every double.
+"""
+
+
+class CurvesError(UsageError):
+    """Packed curves that cannot be read: damaged, cut short, or of a newer version."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Header:
+    """What is said of one series before its columns."""
+
+    rank: int
+    name: str
+    by: str
+    repeats: bool
+    rounded: bool
+    dtypes: tuple[str, ...]
+    exact: Mapping[str, str]
+    count: int
+
+
+def of_check(check: Check) -> tuple[RankSeries, ...]:
+    """Every series of run 1, rank by rank: its losses first, then what the training reported.
+
+    The losses have the name `loss`, one value a loss, and the iteration that each belongs to.
+    """
+    if not check.runs:
+        return ()
+    of_losses = [_of_losses(trace, check) for trace in check.runs[0].traces]
+    reported = [_reported(trace, check) for trace in check.runs[0].traces]
+    by_rank = zip(of_losses, reported, strict=True)
+    return tuple(chain.from_iterable((losses, *others) for losses, others in by_rank))
+
+
+def pack(series: Iterable[RankSeries]) -> bytes:
+    """The bytes that `unpack` makes the same series of, in every bit, NaN payloads among them."""
+    all_series = tuple(series)
+    header = json.dumps([asdict(_header(one)) for one in all_series], separators=(",", ":"))
+    written = header.encode()
+    columns = chain.from_iterable(_written(one.series) for one in all_series)
+    body = b"".join((len(written).to_bytes(_LENGTH, "little"), written, *columns))
+    return _NAME + zlib.compress(body, 9)
+
+
+def unpack(packed: bytes) -> tuple[RankSeries, ...]:
+    """The series in the bytes that `pack` made. No bytes are no series.
+
+    Raises CurvesError where they are damaged, or of another version.
+    """
+    if not packed:
+        return ()
+    if packed[: len(_NAME)] != _NAME:
+        raise CurvesError(
+            "these are no packed curves of this version of reprocheck",
+            "read them with the version that wrote them, or a newer one",
+        )
+    body = _decompressed(packed[len(_NAME) :])
+    try:
+        return tuple(_read(body))
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise _damaged(str(error)) from error
+
+
+def _damaged(why: str) -> CurvesError:
+    return CurvesError(
+        f"packed curves are damaged ({why})",
+        "restore the history from a copy, or record the target again",
+    )
+
+
+def _decompressed(compressed: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        body = stream.decompress(compressed, _LARGEST)
+    except zlib.error as error:
+        raise _damaged(str(error)) from error
+    if not stream.eof or stream.unused_data:
+        raise _damaged("they do not end where they should")
+    return body
+
+
+def _of_losses(trace: Trace, check: Check) -> RankSeries:
+    """The losses of a rank as a series: a value a loss."""
+    import numpy as np
+
+    losses = trace.losses
+    ends = np.asarray(losses.ends, dtype=np.int64)
+    of_each = np.diff(ends, prepend=0)
+    iterations = np.repeat(np.arange(1, len(ends) + 1), of_each)
+    count = len(iterations)
+    one_by_one = replace(
+        losses,
+        values=losses.values[:count],
+        dtype_of=losses.dtype_of[:count],
+        ends=array("q", range(1, count + 1)),
+    )
+    series = Series(
+        name=LOSS_SERIES,
+        numbers=one_by_one,
+        iterations=array("q", iterations.tolist()),
+        steps=array("d", [float("nan")]) * count,
+    )
+    return RankSeries(rank=trace.rank, series=series, repeats=check.verdict.bitwise.equal is True)
+
+
+def _reported(trace: Trace, check: Check) -> list[RankSeries]:
+    """What a rank reported beside its losses."""
+    unequal = {(row.reported, row.by) for row in check.verdict.series if row.unequal}
+    found = []
+    for series in trace.series:
+        repeats = (series.name, series.by) not in unequal
+        if (series.name, series.by) == (LOSS_SERIES, ""):
+            series = replace(series, by=LOSS_OF_SCRIPT)
+        found.append(RankSeries(rank=trace.rank, series=series, repeats=repeats))
+    return found
+
+
+def _header(one: RankSeries) -> _Header:
+    numbers = one.series.numbers
+    return _Header(
+        rank=one.rank,
+        name=one.series.name,
+        by=one.series.by,
+        repeats=one.repeats,
+        rounded=one.rounded,
+        dtypes=numbers.dtypes,
+        exact={str(index): value for index, value in numbers.exact.items()},
+        count=len(one.series),
+    )
+
+
+def _columns(series: Series) -> dict[str, array[Any]]:
+    numbers = series.numbers
+    return {
+        "values": numbers.values,
+        "dtype_of": numbers.dtype_of,
+        "iterations": series.iterations,
+        "steps": series.steps,
+    }
+
+
+def _written(series: Series) -> Iterator[bytes]:
+    columns = _columns(series)
+    for name, size in _COLUMNS.items():
+        yield _planes(columns[name], name, size)
+
+
+def _planes(column: array[Any], name: str, size: int) -> bytes:
+    """A column as bytes: the first number and what each differs by from the one before it, all
+    first bytes, then all second bytes, and so on.
+    """
+    import numpy as np
+
+    if not column:
+        return b""
+    bits = np.array(np.frombuffer(column, dtype=f"u{size}"), dtype=f"<u{size}")
+    before = np.concatenate([np.zeros(1, dtype=bits.dtype), bits[:-1]])
+    changed = bits - before if name == _COUNTS_UP else bits ^ before
+    planes = changed.view(np.uint8).reshape(len(bits), size).T
+    return bytes(planes.tobytes())
+
+
+def _read(body: bytes) -> Iterator[RankSeries]:
+    """The series of an unpacked body, one after the other."""
+    start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
+    headers = [_Header(**one) for one in json.loads(body[_LENGTH:start])]
+    for header in headers:
+        columns = {}
+        for name, size in _COLUMNS.items():
+            end = start + header.count * size
+            columns[name] = _column(body[start:end], name, size, header.count)
+            start = end
+        yield _series(header, columns)
+    if start != len(body):
+        raise ValueError("there are more bytes than numbers")
+
+
+def _column(planes: bytes, name: str, size: int, count: int) -> bytes:
+    """The bytes of a column of this machine's, from its planes."""
+    import numpy as np
+
+    if len(planes) != count * size:
+        raise ValueError("there are fewer bytes than numbers")
+    raw = np.frombuffer(planes, dtype=np.uint8).reshape(size, count).T
+    changed: NDArray[np.unsignedinteger[Any]] = np.ascontiguousarray(raw).view(f"<u{size}")
+    accumulate = np.add.accumulate if name == _COUNTS_UP else np.bitwise_xor.accumulate
+    bits = accumulate(changed.ravel(), dtype=f"<u{size}")
+    return bytes(bits.astype(f"=u{size}").tobytes())
+
+
+def _series(header: _Header, columns: Mapping[str, bytes]) -> RankSeries:
+    if max(columns["dtype_of"], default=-1) >= len(header.dtypes):
+        raise ValueError("a value has no dtype")
+    numbers = LossSeries(
+        values=array("d", columns["values"]),
+        dtype_of=array("B", columns["dtype_of"]),
+        dtypes=tuple(header.dtypes),
+        ends=array("q", range(1, header.count + 1)),
+        exact=_exact(header.exact),
+    )
+    series = Series(
+        name=header.name,
+        by=header.by,
+        numbers=numbers,
+        iterations=array("q", columns["iterations"]),
+        steps=array("d", columns["steps"]),
+    )
+    return RankSeries(
+        rank=header.rank, series=series, repeats=header.repeats, rounded=header.rounded
+    )
+
+
+def _exact(written: Mapping[str, str]) -> dict[int, str]:
+    return {int(index): value for index, value in written.items()}

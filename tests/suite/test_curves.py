@@ -1,0 +1,157 @@
+"""Curves packed into a few kilobytes, and taken apart again bit for bit."""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprocheck.model import Bitwise, LossSeries, Series, SeriesComparison
+from reprocheck.suite.curves import CurvesError, of_check, pack, unpack
+from reprocheck.suite.model import RankSeries
+from reprocheck.verdict.series import first_unequal
+from tests.report import parts
+from tests.report.samples import bitwise_equal
+
+_BITS = st.integers(0, 2**64 - 1).map(lambda bits: struct.unpack("<d", struct.pack("<Q", bits))[0])
+"""Every double, NaN of every payload among them."""
+_NAMES = st.text(max_size=20)
+
+
+@st.composite
+def _series(draw: st.DrawFn) -> RankSeries:
+    values = draw(st.lists(_BITS, max_size=40))
+    count = len(values)
+    dtypes = draw(st.lists(_NAMES, min_size=1, max_size=3, unique=True))
+    numbers = LossSeries(
+        values=array("d", values),
+        dtype_of=array("B", draw(_lists(st.integers(0, len(dtypes) - 1), count))),
+        dtypes=tuple(dtypes),
+        ends=array("q", range(1, count + 1)),
+        exact=draw(st.dictionaries(st.integers(0, 99), st.just("-1f/3"), max_size=2)),
+    )
+    series = Series(
+        name=draw(_NAMES),
+        by=draw(_NAMES),
+        numbers=numbers,
+        iterations=array("q", draw(_lists(st.integers(-(2**63), 2**63 - 1), count))),
+        steps=array("d", draw(_lists(_BITS, count))),
+    )
+    return RankSeries(
+        rank=draw(st.integers(0, 2**16)),
+        series=series,
+        repeats=draw(st.booleans()),
+        rounded=draw(st.booleans()),
+    )
+
+
+def _lists(of: st.SearchStrategy, size: int) -> st.SearchStrategy:
+    return st.lists(of, min_size=size, max_size=size)
+
+
+def _bits(one: RankSeries) -> tuple[object, ...]:
+    """All of a series in a form in which equal means equal in every bit."""
+    numbers, series = one.series.numbers, one.series
+    columns = (numbers.values, numbers.dtype_of, numbers.ends, series.iterations, series.steps)
+    named = (one.rank, series.name, series.by, one.repeats, one.rounded)
+    return (*named, numbers.dtypes, dict(numbers.exact), *(column.tobytes() for column in columns))
+
+
+@given(st.lists(_series(), max_size=4))
+def test_unpacking_gives_back_every_bit(series: list[RankSeries]) -> None:
+    assert list(map(_bits, unpack(pack(series)))) == list(map(_bits, series))
+
+
+def _float32(value: float) -> float:
+    return float(struct.unpack("<f", struct.pack("<f", value))[0])
+
+
+def _reported(name: str, values: list[float], by: str = "torch", every: int = 1) -> Series:
+    iterations = range(every, every * len(values) + 1, every)
+    return Series(
+        name=name,
+        by=by,
+        numbers=parts.series(values),
+        iterations=array("q", iterations),
+        steps=array("d", map(float, iterations)),
+    )
+
+
+@pytest.mark.parametrize("rounded", [_float32, float], ids=["float32", "float64"])
+def test_a_hundred_iterations_of_four_series_take_less_than_five_kilobytes(rounded) -> None:
+    losses = [rounded(math.exp(-i / 30) + math.sin(i**2) / 9) for i in range(100)]
+    rates = [rounded(1e-3 * (1 + math.cos(math.pi * i / 100)) / 2) for i in range(100)]
+    norms = [rounded(abs(math.sin(i**2 + 1)) * 3) for i in range(100)]
+    validation = [rounded(math.exp(-i / 3) + 0.1 / 3) for i in range(10)]
+    curves = (
+        _reported("loss", losses),
+        _reported("lr", rates),
+        _reported("grad_norm", norms),
+        _reported("val_loss", validation, "tensorboard", every=10),
+    )
+    packed = pack(RankSeries(rank=0, series=one) for one in curves)
+    assert len(packed) <= 5 * 1024
+
+
+@given(st.data())
+def test_damaged_bytes_are_an_error_with_a_name(data: st.DataObject) -> None:
+    packed = bytearray(pack([RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125]))]))
+    place = data.draw(st.integers(0, len(packed) - 1))
+    packed[place] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(CurvesError):
+        unpack(bytes(packed))
+
+
+def test_every_way_to_cut_them_short_is_an_error_with_a_name() -> None:
+    packed = pack([RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125]))])
+    for length in range(1, len(packed)):
+        with pytest.raises(CurvesError):
+            unpack(packed[:length])
+    assert unpack(b"") == ()
+
+
+def test_curves_of_another_version_are_refused_by_name() -> None:
+    with pytest.raises(CurvesError, match="no packed curves of this version"):
+        unpack(b"RCC2" + pack([])[4:])
+
+
+def test_the_losses_of_a_check_come_first_and_one_by_one() -> None:
+    made = bitwise_equal()
+    trace = parts.trace(parts.series([1.0, 2.0, 3.0, 4.0], per_iteration=2))
+    check = replace(made, runs=(parts.run(1, [trace]), parts.run(2, [trace])))
+    (losses,) = of_check(check)
+    assert (losses.rank, losses.series.name, losses.series.by) == (0, "loss", "")
+    assert list(losses.series.iterations) == [1, 1, 2, 2]
+    assert list(losses.series.numbers.values) == [1.0, 2.0, 3.0, 4.0]
+    assert all(map(math.isnan, losses.series.steps))
+    assert losses.repeats
+    assert first_unequal(losses.series.numbers, losses.series.numbers) is None
+
+
+def test_every_series_of_every_rank_of_run_1_is_among_them() -> None:
+    made = bitwise_equal()
+    reported = (_reported("val_loss", [0.5]), _reported("loss", [7.0], by=""))
+    traces = [
+        parts.trace(parts.series([1.0, 2.0]), rank=rank, series=reported) for rank in range(2)
+    ]
+    verdict = replace(
+        made.verdict,
+        bitwise=Bitwise(equal=False, first_iteration=2),
+        series=(
+            SeriesComparison(name="val_loss", reported="val_loss", by="torch", state="differs"),
+            SeriesComparison(name="script:loss", reported="loss", state="clock"),
+        ),
+    )
+    series = of_check(replace(made, runs=(parts.run(1, traces),), verdict=verdict))
+    seen = [(one.rank, one.series.name, one.series.by, one.repeats) for one in series]
+    of_one_rank = [("loss", "", False), ("val_loss", "torch", False), ("loss", "script", True)]
+    assert seen == [(rank, *one) for rank in range(2) for one in of_one_rank]
+
+
+def test_a_check_without_runs_has_no_curves() -> None:
+    assert of_check(replace(bitwise_equal(), runs=())) == ()
