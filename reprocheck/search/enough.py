@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 from itertools import filterfalse
 
@@ -16,21 +16,21 @@ from reprocheck.search.lines import lines_of
 
 SHOWN, FITTING, UNSPECIFIC = 0.1, 0.05, 0.02
 """The risk of luck that is taken: where the ladder shows a cause that the set removes, or a control
-of what is new in each start acted on the line of one; where a line of the user's fits one;
-elsewhere.
+of what is new in each start acted on the line of one, or the scan is sure of that very line and it
+ran; where a line of the user's fits one; elsewhere.
 """
 _INEXACT = 2
 """More runs where they agree up to rounding alone."""
 
 
 def wanted(
-    check: Check, seen: Sample, names: Iterable[str], under: Judged | None, *, exact: bool
+    check: Check, seen: Sample, names: Sequence[str], under: Judged | None, *, exact: bool
 ) -> int:
     """How many runs under a set must agree; `under`: those that were made."""
-    acted_at: frozenset[tuple[str, str]] = frozenset()
-    if under is not None and seen.unlike:
-        acted_at = under.acted_at
-    risk = min(map(partial(_risk, check, acted_at), names))
+    sure: frozenset[tuple[str, str]] = frozenset()
+    if seen.unlike:
+        sure = _acted_or_sure(check, names, under)
+    risk = min(map(partial(_risk, check, sure), names))
     if seen.intermittent:
         risk = min(risk, FITTING)
     runs = chance.needed(seen, risk)
@@ -39,20 +39,32 @@ def wanted(
     return runs
 
 
+def _acted_or_sure(
+    check: Check, names: Sequence[str], under: Judged | None
+) -> frozenset[tuple[str, str]]:
+    """Control and line, as `file:line`, where something besides the runs says that it acts there:
+    what it intercepted, or the scan.
+    """
+    found = ((name, line) for name in names for line in order.sure_lines(check, name))
+    if under is None:
+        return frozenset(found)
+    return under.acted_at.union(found)
+
+
 def speaks_for(check: Check, name: str) -> bool:
     """Whether the ladder, a line of the user's or the scan speaks for a control."""
     return _risk(check, frozenset(), name) > UNSPECIFIC
 
 
-def _risk(check: Check, acted_at: frozenset[tuple[str, str]], name: str) -> float:
+def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
     """The less the runs and the source speak for a control, the less luck is allowed."""
     known = filterfalse(is_vague, check.causes)
     removed = [one for one in known if likely.confirms(name, one.code)]
     if any(cause.confidence == "observed" for cause in removed):
         return SHOWN
     lines = lines_of(removed)
-    if any((name, line) in acted_at for line in lines):
+    if any((name, line) in sure for line in lines):
         return SHOWN
-    if lines or order.found_to_run(check, name):
+    if lines or order.sure_lines(check, name):
         return FITTING
     return UNSPECIFIC

@@ -95,11 +95,12 @@ def _errors(check: Check) -> list[StaticFinding]:
     return [one for one in sure if one.source.at in lines]
 
 
-def found_to_run(check: Check, control: str) -> bool:
-    """Whether the scan is sure of a source of randomness that ran before the first difference, and
-    that a control removes.
+def sure_lines(check: Check, control: str) -> frozenset[str]:
+    """The lines, as `file:line`, of sources of randomness that a control removes: the scan is sure
+    of them, and they ran before the first difference.
     """
-    return any(removes(control, one.code) for one in _errors(check))
+    removed = (one for one in _errors(check) if removes(control, one.code))
+    return frozenset(one.source.at for one in removed)
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def test_the_hash_seed_confirms_the_line_that_the_scan_names(
         "hash-seed",
         "it would remove RC505,",
     )
-    assert order.found_to_run(differs, "hash-seed"), (
+    assert order.sure_lines(differs, "hash-seed"), (
         "fewer runs exclude luck where the source speaks for a control"
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.model import Cause, Confidence, ControlTrace, SourceLine, Touch
+from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.model.controls import TouchedLine
 from reprocheck.search.chance import Sample
 from reprocheck.search.enough import wanted
@@ -50,3 +51,21 @@ def test_a_control_that_acted_on_the_line_of_a_cause_needs_as_few_runs_as_a_show
     )
     assert wanted(differs, seen, under.names, under, exact=True) == runs
     assert wanted(differs, seen, under.names, under, exact=False) == runs + 2
+
+
+@pytest.mark.parametrize(("line", "precedes", "runs"), [(3, True, 3), (8, True, 4), (3, False, 4)])
+def test_a_line_that_the_scan_is_sure_of_and_that_ran_needs_as_few_runs_as_a_shown_one(
+    line: int, precedes: bool, runs: int
+) -> None:
+    found = StaticFinding(
+        code="RC505",
+        name="hash-order",
+        severity="error",
+        message="",
+        source=replace(LINE, line=line),
+        executed="executed",
+        precedes=precedes,
+    )
+    cause = Cause(code="RC505", title="It", confidence="suspected", source=LINE)
+    differs = replace(check(ladder("forward"), causes=(cause,)), scan=StaticScan(findings=(found,)))
+    assert wanted(differs, TWO, ("hash-seed",), None, exact=True) == runs
