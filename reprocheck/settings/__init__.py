@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the model's many data classes would be half of the time of 
 __all__ = [
     "ASKING",
     "NOT_SETTINGS",
+    "OF_THE_SUITE",
     "OPTIONS",
     "PREFIX",
     "SEED_LIMIT",
@@ -30,6 +31,8 @@ __all__ = [
     "load",
     "nearest",
     "plain",
+    "pyproject_table",
+    "toml",
 ]
 
 NOT_SETTINGS = ("REPROCHECK_CHILD",)
@@ -260,18 +263,18 @@ def _from_files(cwd: Path) -> list[_Given]:
     folders = (cwd, *cwd.parents)
     given: list[_Given] = []
     for folder in folders:
-        table = _pyproject_table(folder / "pyproject.toml")
+        table = pyproject_table(folder / "pyproject.toml")
         if table is not None:
             given += _from_table(table, folder / "pyproject.toml", cwd)
             break
     for folder in folders:
         if (folder / "reprocheck.toml").is_file():
-            given += _from_table(_toml(folder / "reprocheck.toml"), folder / "reprocheck.toml", cwd)
+            given += _from_table(toml(folder / "reprocheck.toml"), folder / "reprocheck.toml", cwd)
             break
     return given
 
 
-def _pyproject_table(path: Path) -> dict[str, object] | None:
+def pyproject_table(path: Path) -> dict[str, object] | None:
     """`[tool.reprocheck]` of a pyproject.toml, None where it has none; a file that does not mention
     it is not even parsed.
     """
@@ -280,7 +283,7 @@ def _pyproject_table(path: Path) -> dict[str, object] | None:
             return None
     except OSError:
         return None
-    tool = _toml(path).get("tool")
+    tool = toml(path).get("tool")
     if not isinstance(tool, dict):
         return None
     table = tool.get("reprocheck")
@@ -289,7 +292,8 @@ def _pyproject_table(path: Path) -> dict[str, object] | None:
     return table
 
 
-def _toml(path: Path) -> dict[str, object]:
+def toml(path: Path) -> dict[str, object]:
+    """What a TOML file holds. Raises SettingsError where it cannot be read."""
     import tomllib
 
     try:

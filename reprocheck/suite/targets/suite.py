@@ -1,0 +1,174 @@
+"""The suite of a settings file: `[tool.reprocheck.suite]` and `[[tool.reprocheck.target]]` of
+pyproject.toml, or `[suite]` and `[[target]]` of reprocheck.toml.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck import settings
+from reprocheck.errors import SettingsError
+from reprocheck.settings import nearest
+from reprocheck.suite.model import Target
+from reprocheck.suite.targets import target as one_target
+from reprocheck.suite.targets.selection import selected
+from reprocheck.suite.targets.values import OF_THE_SUITE, read
+
+FOLDER = "nightly"
+HISTORY = "history.sqlite"
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suite:
+    """All targets, and where their nights are kept.
+
+    targets      in the order of the file, those of a matrix in its place
+    folder       absolute: nights, reports, the default history, the site
+    history      the URL of the history; a SQLite file in it has an absolute path
+    file         the settings file
+    webhooks     URLs; `$NAME` in them, and in `history`, stands for an environment variable, and is
+                 left as it is where that is not set
+    keep_nights  report folders of older nights are removed; None: none is
+    """
+
+    targets: tuple[Target, ...]
+    folder: Path
+    history: str
+    file: Path
+    webhooks: tuple[str, ...] = ()
+    keep_nights: int | None = None
+
+    def select(
+        self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
+    ) -> tuple[Target, ...]:
+        """The targets with one of the names and one of the tags, of the shard `i/n`, by name.
+
+        names  exact, shell patterns (`resnet*`), or the name of a matrix without its values
+
+        Raises UsageError for a name, tag or shard that is not there.
+        """
+        return selected(self.targets, names, tags, shard)
+
+
+def load(cwd: Path) -> Suite:
+    """The suite of the nearest settings file, in `cwd` or above, that names one.
+
+    Reads that file alone: whether scripts and folders are there is asked with `missing`. Raises
+    SettingsError: no such file, an unknown key, a value that is not allowed, a name twice.
+    """
+    for folder in (cwd, *cwd.parents):
+        found = [table for table in _tables(folder) if _names_a_suite(table.values)]
+        if len(found) > 1:
+            raise SettingsError(
+                f"{found[0].file} and {found[1].file.name} beside it both name a suite.",
+                "Move all targets, and the table of the suite, into one of the two.",
+            )
+        if found:
+            return _suite(found[0])
+    raise SettingsError(
+        f"Neither {cwd} nor a folder above it has a suite.",
+        "`reprocheck suite init` writes a table of targets from your scripts.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    """What a settings file says, from `[tool.reprocheck]` or the top of reprocheck.toml on."""
+
+    file: Path
+    values: Mapping[str, object]
+
+
+def _tables(folder: Path) -> list[_Table]:
+    pyproject = settings.pyproject_table(folder / "pyproject.toml")
+    own = folder / "reprocheck.toml"
+    tables = []
+    if pyproject is not None:
+        tables.append(_Table(file=folder / "pyproject.toml", values=pyproject))
+    if own.is_file():
+        tables.append(_Table(file=own, values=settings.toml(own)))
+    return tables
+
+
+def _names_a_suite(values: Mapping[str, object]) -> bool:
+    return any(key in values for key in settings.OF_THE_SUITE)
+
+
+def _suite(found: _Table) -> Suite:
+    place = str(found.file)
+    keys = _keys(found.values.get("suite", {}), f"{place}: suite")
+    default = one_target.defaults(keys.get("defaults", {}), f"{place}: suite.defaults")
+    targets: list[Target] = []
+    for table in _target_tables(found):
+        targets += one_target.targets(table, default, found.file)
+    _refuse_doubles(targets, place)
+    folder = _in(found.file.parent, keys.get("folder", FOLDER))
+    return Suite(
+        targets=tuple(targets),
+        folder=folder,
+        history=_history(keys.get("history", ""), found.file.parent, folder),
+        file=found.file,
+        webhooks=tuple(map(os.path.expandvars, keys.get("webhooks", ()))),
+        keep_nights=keys.get("keep"),
+    )
+
+
+def _keys(table: object, place: str) -> dict[str, Any]:
+    """The parsed keys of the suite's own table."""
+    if not isinstance(table, dict):
+        raise SettingsError(f"{place} is not a table.", "Write [suite] above its keys.")
+    for key in table:
+        if key not in OF_THE_SUITE:
+            meant = nearest(key, OF_THE_SUITE)
+            question = f"Did you mean {meant}? " if meant else ""
+            raise SettingsError(
+                f"{place} has no key {key!r}.", f"{question}It takes {', '.join(OF_THE_SUITE)}."
+            )
+    return {key: read(OF_THE_SUITE[key], key, value, place) for key, value in table.items()}
+
+
+def _target_tables(found: _Table) -> list[one_target.Table]:
+    tables = found.values.get("target", [])
+    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        raise SettingsError(
+            f"{found.file}: target is not a list of tables.",
+            "Write two brackets: [[target]], in pyproject.toml [[tool.reprocheck.target]].",
+        )
+    read_tables = []
+    for number, table in enumerate(tables, start=1):
+        if "name" not in table:
+            raise SettingsError(
+                f"{found.file}: target {number} has no name.", 'Add a line such as name = "resnet".'
+            )
+        read_tables.append(one_target.table(table, f"{found.file}: target {table['name']!r}"))
+    return read_tables
+
+
+def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
+    seen = set()
+    for target in targets:
+        if target.name in seen:
+            raise SettingsError(
+                f"{place}: two targets have the name {target.name!r}.",
+                "Give one of them another name; history and baselines are kept by it.",
+            )
+        seen.add(target.name)
+
+
+def _history(url: str, base: Path, folder: Path) -> str:
+    """The URL of the history; a relative path of SQLite starts from the settings file."""
+    if not url:
+        return f"{_SQLITE}{folder / HISTORY}"
+    url = os.path.expandvars(url)
+    if not url.startswith(_SQLITE):
+        return url
+    return f"{_SQLITE}{_in(base, url.removeprefix(_SQLITE))}"
+
+
+def _in(base: Path, path: str) -> Path:
+    return Path(os.path.abspath(base / Path(path).expanduser()))  # noqa: PTH100, keeps links

@@ -1,0 +1,161 @@
+"""What the values of a target's own keys may be."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from reprocheck.errors import SettingsError
+from reprocheck.suite.model import Allow, Resources
+from reprocheck.suite.targets import names
+
+EXPECTED = ("reproducible", "not_reproducible")
+"""Verdicts that a target may expect, as report.json names them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    """What a key takes. `parse` raises ValueError where a value is not allowed."""
+
+    allowed: str
+    parse: Callable[[object], Any]
+
+
+def read(kind: Kind, key: str, value: object, place: str) -> Any:
+    """The value of a key; `place` is how an error names the table. Raises SettingsError."""
+    try:
+        return kind.parse(value)
+    except ValueError as error:
+        because = f": {error}" if str(error) else ""
+        raise SettingsError(
+            f"{place}: {key} = {shown(value)} is not allowed{because}.",
+            f"{key} takes {kind.allowed}.",
+        ) from None
+
+
+def shown(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value)
+
+
+def as_text(value: object) -> str:
+    """A plain value as a command line has it. Raises ValueError for a table, a list or a date."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    raise ValueError
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (_text(value),)
+    if not isinstance(value, list):
+        raise ValueError
+    return tuple(_text(one) for one in value)
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not names.valid(value):
+        raise ValueError
+    return value
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """The words behind `reprocheck run`: text is split as a shell splits it."""
+    if isinstance(value, str):
+        return tuple(shlex.split(value))
+    if not isinstance(value, list):
+        raise ValueError
+    return tuple(as_text(word) for word in value)
+
+
+def _environment(value: object) -> dict[str, str]:
+    table = _table(value)
+    if any("=" in name or not name for name in table):
+        raise ValueError("a variable has no = in its name")
+    return {name: as_text(one) for name, one in table.items()}
+
+
+def _table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError
+    return value
+
+
+def _one_of(*choices: str) -> Kind:
+    def parse(value: object) -> object:
+        if value not in choices:
+            raise ValueError
+        return value
+
+    return Kind(allowed=f"one of {', '.join(choices)}", parse=parse)
+
+
+def _resources(value: object) -> Resources:
+    table = _table(value)
+    if not set(table) <= {"cpus", "gpus", "npus"}:
+        raise ValueError("it names something else")
+    numbers = {key: _count(key, one) for key, one in table.items()}
+    return Resources(**numbers)  # type: ignore[arg-type]
+
+
+def _count(key: str, value: object) -> float:
+    allowed_types = (int, float) if key == "cpus" else (int,)
+    if isinstance(value, bool) or not isinstance(value, allowed_types) or value < 0:
+        raise ValueError(f"{key} is a number of at least 0, of accelerators a whole one")
+    return value
+
+
+def _nights(value: object) -> int | None:
+    if value == "all":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError
+    return value
+
+
+TABLE = Kind(allowed="a table", parse=_table)
+
+OF_A_TARGET: Mapping[str, Kind] = {
+    "name": Kind(allowed=names.ALLOWED, parse=_name),
+    "run": Kind(
+        allowed="what stands behind `reprocheck run`, as text or as a list of words", parse=_words
+    ),
+    "folder": Kind(allowed="the path of a folder", parse=_text),
+    "environment": Kind(
+        allowed='a table of variables, such as { DATA = "/data" }', parse=_environment
+    ),
+    "expect": _one_of(*EXPECTED),
+    "allow": _one_of(*get_args(Allow)),
+    "tags": Kind(allowed="a text or a list of texts", parse=_texts),
+    "resources": Kind(
+        allowed="a table with cpus, gpus and npus, such as { cpus = 4, gpus = 1 }", parse=_resources
+    ),
+    "matrix": TABLE,
+}
+"""Keys of a target beside the settings of `run`."""
+
+OF_THE_SUITE: Mapping[str, Kind] = {
+    "folder": Kind(allowed="the path of a folder", parse=_text),
+    "history": Kind(
+        allowed="the URL of a database, such as postgresql+psycopg://nightly@db/nightly",
+        parse=_text,
+    ),
+    "webhooks": Kind(allowed="a URL or a list of URLs", parse=_texts),
+    "keep": Kind(allowed="a number of nights, 1 or more, or all", parse=_nights),
+    "defaults": TABLE,
+}
+"""Keys of the suite itself."""

@@ -1,0 +1,217 @@
+"""From a settings file to the suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reprocheck.errors import SettingsError
+from reprocheck.suite.model import Resources
+from reprocheck.suite.targets import load
+
+FULL = """
+runs = 3  # of `reprocheck run`, beside the suite
+
+[suite]
+folder = "of-the-team"
+history = "sqlite:///all.sqlite"
+webhooks = "https://chat.example/hook"
+keep = 30
+
+[suite.defaults]
+tags = "every-night"
+environment = { DATA = "/data", LIMIT = 1 }
+steps = 20
+timeout = 60
+
+[[target]]
+name = "resnet"
+run = "train.py --name 'two words'"
+folder = "vision"
+environment = { LIMIT = 2 }
+expect = "not_reproducible"
+allow = "tolerance"
+tags = ["vision", "slow"]
+resources = { cpus = 4, gpus = 1 }
+steps = "all"
+fail-on = ["bitwise", "series:val_loss"]
+python = ".venv/bin/python"
+
+[[target]]
+name = "ddp"
+run = ["--", "torchrun", "--nproc-per-node", 2, "train.py"]
+"""
+
+
+def suite_of(text: str, tmp_path: Path):
+    (tmp_path / "reprocheck.toml").write_text(text)
+    return load(tmp_path)
+
+
+def test_every_key_reaches_its_target(tmp_path: Path) -> None:
+    suite = suite_of(FULL, tmp_path)
+    resnet, ddp = suite.targets
+    assert resnet.words == ("train.py", "--name", "two words")
+    assert resnet.workdir == tmp_path / "vision"
+    assert resnet.environment == {"DATA": "/data", "LIMIT": "2"}
+    assert (resnet.expect, resnet.allow) == ("not_reproducible", "tolerance")
+    assert resnet.tags == ("every-night", "vision", "slow")
+    assert resnet.resources == Resources(cpus=4, gpus=1)
+    assert resnet.options == {
+        "steps": "all",
+        "timeout": 60.0,
+        "fail_on": "bitwise,series:val_loss",
+        "python": str(tmp_path / ".venv/bin/python"),
+    }
+    assert resnet.file == suite.file == tmp_path / "reprocheck.toml"
+    assert ddp.words == ("--", "torchrun", "--nproc-per-node", "2", "train.py")
+    assert ddp.workdir == tmp_path
+    assert ddp.options["steps"] == 20
+    assert (ddp.expect, ddp.allow, ddp.resources) == ("reproducible", None, Resources())
+
+
+def test_the_places_of_a_suite_start_from_its_file(tmp_path: Path) -> None:
+    suite = suite_of(FULL, tmp_path)
+    assert suite.folder == tmp_path / "of-the-team"
+    assert suite.history == f"sqlite:///{tmp_path}/all.sqlite"
+    assert (suite.webhooks, suite.keep_nights) == (("https://chat.example/hook",), 30)
+
+
+def test_a_suite_without_a_table_has_its_places_beside_the_file(tmp_path: Path) -> None:
+    suite = suite_of('[[target]]\nname = "a"\nrun = "train.py"\n', tmp_path)
+    assert suite.folder == tmp_path / "nightly"
+    assert suite.history == f"sqlite:///{tmp_path}/nightly/history.sqlite"
+    assert (suite.webhooks, suite.keep_nights) == ((), None)
+
+
+def test_secrets_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTLY_HOOK", "https://chat.example/secret")
+    monkeypatch.setenv("NIGHTLY_PASSWORD", "s3")
+    suite = suite_of(
+        '[suite]\nwebhooks = ["$NIGHTLY_HOOK", "$NIGHTLY_UNSET"]\n'
+        'history = "postgresql+psycopg://nightly:${NIGHTLY_PASSWORD}@db/nightly"\n',
+        tmp_path,
+    )
+    assert suite.webhooks == ("https://chat.example/secret", "$NIGHTLY_UNSET")
+    assert suite.history == "postgresql+psycopg://nightly:s3@db/nightly"
+
+
+def test_the_nearest_file_that_names_a_suite_holds(tmp_path: Path) -> None:
+    inner = tmp_path / "src" / "deep"
+    inner.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(
+        '[[tool.reprocheck.target]]\nname = "a"\nrun = "train.py"\n'
+    )
+    # settings of `run` alone are no suite
+    (tmp_path / "src" / "reprocheck.toml").write_text("steps = 4\n")
+    (inner / "pyproject.toml").write_text("[tool.reprocheck]\nsteps = 4\n")
+    assert load(inner).file == tmp_path / "pyproject.toml"
+    (tmp_path / "src" / "reprocheck.toml").write_text('[[target]]\nname = "b"\nrun = "b.py"\n')
+    assert [target.name for target in load(inner).targets] == ["b"]
+
+
+def test_a_matrix_makes_a_target_for_each_combination(tmp_path: Path) -> None:
+    suite = suite_of(
+        """
+[[target]]
+name = "lm"
+run = "train.py --lr {lr} --json {{lr}} --home ${HOME}"
+folder = "part-{seed}"
+environment = { SEED = "{seed}" }
+steps = "{steps}"
+control = ["hash-seed"]
+[target.matrix]
+lr = [0.1, "2e-1"]
+seed = [1]
+steps = [5, 10]
+""",
+        tmp_path,
+    )
+    assert [target.name for target in suite.targets] == [
+        "lm[lr=0.1,seed=1,steps=5]",
+        "lm[lr=0.1,seed=1,steps=10]",
+        "lm[lr=2e-1,seed=1,steps=5]",
+        "lm[lr=2e-1,seed=1,steps=10]",
+    ]
+    last = suite.targets[-1]
+    assert last.words == ("train.py", "--lr", "2e-1", "--json", "{lr}", "--home", "${HOME}")
+    assert last.workdir == tmp_path / "part-1"
+    assert last.environment == {"SEED": "1"}
+    assert last.options == {"steps": 10, "control": "hash-seed"}
+    assert last.values == {"lr": "2e-1", "seed": "1", "steps": "10"}
+
+
+def target(lines: str) -> str:
+    return f'[[target]]\nname = "a"\nrun = "train.py"\n{lines}\n'
+
+
+MISTAKES = {
+    "unknown key": (target("step = 3"), "target 'a': a target has no key 'step'.", "steps?"),
+    "a value that is not allowed": (
+        target("steps = 0"),
+        "target 'a': steps = 0 is not allowed.",
+        "a whole number, 1 or more, or all",
+    ),
+    "another control": (target('control = "seeds"'), "no control 'seeds'", "Did you mean seed?"),
+    "an option twice": (target('fail-on = "bitwise"\nfail_on = "checks"'), "fail-on stands", "one"),
+    "decided by the suite": (target('output = "x"'), "a suite decides output", "Remove it"),
+    "expectation": (target('expect = "fine"'), 'expect = "fine" is not', "not_reproducible"),
+    "allowance": (target('allow = "bit"'), 'allow = "bit" is not', "bits, tolerance"),
+    "resources": (target("resources = { gpus = 0.5 }"), "gpus is a number", "cpus, gpus and npus"),
+    "other resources": (target("resources = { tpus = 1 }"), "something else", "npus"),
+    "environment": (target('environment = "A=1"'), "environment", "a table of variables"),
+    "tags": (target("tags = 3"), "tags = 3 is not allowed", "a text or a list"),
+    "no name": ('[[target]]\nrun = "a.py"\n', "target 1 has no name", "name ="),
+    "brackets in a name": ('[[target]]\nname = "a[1]"\n', "is not allowed", "letters, digits"),
+    "nothing to run": ('[[target]]\nname = "a"\n', "nothing to run", "train.py"),
+    "an open quote": ('[[target]]\nname = "a"\nrun = "a.py \'x"\n', "No closing", "run takes"),
+    "its own name": ('[[target]]\nname = "a"\nrun = "reprocheck run a.py"\n', "starts", "behind"),
+    "an option in front": ('[[target]]\nname = "a"\nrun = "--runs 3 a.py"\n', "--runs", "keys of"),
+    "two names": (target("") * 2, "two targets have the name 'a'", "another name"),
+    "one bracket": ('[target]\nname = "a"\n', "not a list of tables", "[[target]]"),
+    "unknown placeholder": (
+        '[[target]]\nname = "a"\nrun = "a.py {lt}"\n[target.matrix]\nlr = [1]\n',
+        "{lt} has no axis",
+        "Did you mean {lr}?",
+    ),
+    "unused axis": (target("[target.matrix]\nlr = [1]"), "nothing uses the axis lr", "{lr}"),
+    "an axis of one value": (target("[target.matrix]\nlr = 1"), "matrix.lr = 1 is not", "[1, 2]"),
+    "an axis with tables": (target("[target.matrix]\nlr = [[1]]"), "something else", "texts"),
+    "a value twice": (target("[target.matrix]\nlr = [1, 1]"), "holds 1 twice", "Remove"),
+    "a name that is no axis": (target('[target.matrix]\n"l r" = [1]'), "cannot be", "letters"),
+    "a large matrix": (
+        target(f"[target.matrix]\na = {list(range(40))}\nb = {list(range(40))}"),
+        "makes 1,600 targets",
+        "Take values out",
+    ),
+    "a key of the suite": ("[suite]\nfolders = 1\n", "suite has no key 'folders'", "folder?"),
+    "nights to keep": ("[suite]\nkeep = 0\n", "keep = 0 is not allowed", "a number of nights"),
+    "a default name": ('[suite.defaults]\nname = "a"\n', "name cannot be a default", "each"),
+    "a default that is unknown": ("[suite.defaults]\nstep = 1\n", "no key 'step'", "steps?"),
+    "no table": ("suite = 3\n", "suite is not a table", "[suite]"),
+    "no TOML": ("[[target]\n", "is not valid TOML", "Correct"),
+}
+
+
+@pytest.mark.parametrize(("text", "said", "fix"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_named_with_file_and_key(
+    text: str, said: str, fix: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        suite_of(text, tmp_path)
+    assert said in caught.value.message
+    assert str(tmp_path / "reprocheck.toml") in caught.value.message
+    assert fix in caught.value.fix
+
+
+def test_two_files_of_one_folder_cannot_both_name_a_suite(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.reprocheck.suite]\nkeep = 3\n")
+    with pytest.raises(SettingsError, match="beside it both name a suite"):
+        suite_of(target(""), tmp_path)
+
+
+def test_where_there_is_no_suite_the_next_command_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path)
+    assert "reprocheck suite init" in caught.value.fix
