@@ -2,9 +2,159 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from reprocheck.errors import UsageError
 
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.suite.model import Resources, Target
+    from reprocheck.suite.targets import Suite
 
-def command() -> int:
-    """Lists the targets."""
-    raise UsageError("No target is named.", "reprocheck suite init writes a table of targets.")
+FORMATS = ("text", "json")
+GAP = 2
+"""Columns between those of the table."""
+WIDEST_NAME = 30
+WIDEST_NOTE = 20
+"""Columns of the table; what is longer goes on in the next row."""
+NARROWEST_RUN = 12
+
+
+def command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...",
+            help="Names, or patterns such as 'resnet*'; none: all.",
+            show_default=False,
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Those with this tag; may be given again."),
+    ] = None,
+    shard: Annotated[
+        str,
+        typer.Option("--shard", metavar="I/N", help="The I-th of N shares.", show_default=False),
+    ] = "",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMATS),
+            help="How to print them. [text]",
+            show_default=False,
+        ),
+    ] = "text",
+) -> int:
+    """Lists the targets, and says where a script or folder of one of them is not there."""
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.targets import load, missing
+
+    if format not in FORMATS:
+        raise UsageError(f"--format {format}: list has no such format.", "Take text or json.")
+    suite = load(Path.cwd())
+    targets = suite.select(names or (), tag or (), shard)
+    out = standard_output()
+    if format == "json":
+        out.data(_as_json(suite, targets).encode())
+    else:
+        _print(out, suite, targets)
+    for error in filter(None, map(missing, targets)):
+        raise error
+    return 0
+
+
+def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
+    from rich.table import Table
+
+    rows = [(target.name, _run(target, suite), _note(target)) for target in targets]
+    name, run, note = _widths(out, rows)
+    table = Table.grid(padding=(0, GAP, 0, 0))
+    table.add_column(width=name, style="cyan", overflow="fold")
+    table.add_column(width=run, overflow="fold")
+    table.add_column(width=note, style="dim", overflow="fold")
+    for row in rows:
+        table.add_row(*map(out.text, row))
+    out.draw(table)
+    out.line()
+    out.paragraph(_counted(len(targets), len(suite.targets), suite), style="dim")
+
+
+def _widths(out: Stream, rows: Sequence[tuple[str, str, str]]) -> tuple[int, int, int]:
+    """The columns of names, commands and notes; commands get what the other two leave."""
+    longest = [max(map(len, column), default=1) for column in zip(*rows, strict=True)]
+    name, run, note = longest or (1, 1, 1)
+    name = min(name, WIDEST_NAME)
+    note = min(note, WIDEST_NOTE)
+    left = out.width - name - note - 3 * GAP
+    return name, max(NARROWEST_RUN, min(run, left)), note
+
+
+def _counted(shown: int, all_targets: int, suite: Suite) -> str:
+    count = f"{shown} of {all_targets} targets"
+    if shown == all_targets:
+        count = f"{shown} targets"
+    return f"{count} in {os.path.relpath(suite.file)}"
+
+
+def _run(target: Target, suite: Suite) -> str:
+    """What is run, and in which folder where that is not the file's."""
+    words = target.words
+    if words[0] == "--":
+        words = words[1:]
+    folder = os.path.relpath(target.workdir, suite.file.parent)
+    if folder == ".":
+        return shlex.join(words)
+    return f"{shlex.join(words)} in {folder}"
+
+
+def _note(target: Target) -> str:
+    """Tags, accelerators and what is expected, where there are any."""
+    parts = [*target.tags, *_accelerators(target.resources)]
+    if target.expect != "reproducible":
+        parts.append("expected to differ")
+    return ", ".join(parts)
+
+
+def _accelerators(resources: Resources) -> Iterator[str]:
+    if resources.gpus:
+        yield f"{resources.gpus} GPU"
+    if resources.npus:
+        yield f"{resources.npus} NPU"
+
+
+def _as_json(suite: Suite, targets: Sequence[Target]) -> str:
+    import json
+
+    document = {
+        "file": str(suite.file),
+        "folder": str(suite.folder),
+        "targets": [_row(target) for target in targets],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _row(target: Target) -> dict[str, object]:
+    return {
+        "name": target.name,
+        "run": list(target.words),
+        "folder": str(target.workdir),
+        "environment": dict(target.environment),
+        "options": dict(target.options),
+        "expect": target.expect,
+        "allow": target.allow,
+        "tags": list(target.tags),
+        "resources": {
+            "cpus": target.resources.cpus,
+            "gpus": target.resources.gpus,
+            "npus": target.resources.npus,
+        },
+        "matrix": dict(target.values),
+    }
