@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from reprocheck.model import Cause, Confidence, ControlTrace, SourceLine, Touch
-from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.model.controls import TouchedLine
+from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.search.chance import Sample
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
