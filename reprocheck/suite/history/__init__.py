@@ -1,0 +1,52 @@
+"""What is kept of every check: one database for all nights, SQLite or PostgreSQL.
+
+errors    what can go wrong with a history, as errors for people
+address   the URL of a history
+engine    a connection to it: what SQLite and PostgreSQL are told
+tables    the tables
+rows      the data of a suite as rows, and back
+migrate   the tables, made or brought up to date
+store     the history itself: what is written and asked
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from reprocheck.suite.history.errors import HistoryError
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history.store import History
+
+__all__ = ["History", "HistoryError", "open_history"]
+
+WAIT = 30.0
+"""Seconds for which a database that another process has locked, or that is gone, is waited for."""
+
+
+def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> History:
+    """The history at a URL, a context manager; its tables are made or brought up to date.
+
+    url     `sqlite:////folder/history.sqlite`, or `postgresql://user:password@host/database`
+    create  False: a history that is not there yet is an error
+    wait    seconds for which a locked or lost database is waited for
+
+    Raises HistoryError, which says what to do.
+    """
+    if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
+        raise HistoryError(
+            "The history needs SQLAlchemy and Alembic, which are not installed.",
+            'pip install "reprocheck[suite]"',
+        )
+    from reprocheck.suite.history.store import opened
+
+    return opened(url, create=create, wait=wait)
+
+
+def __getattr__(name: str) -> object:
+    if name != "History":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from reprocheck.suite.history.store import History
+
+    return History

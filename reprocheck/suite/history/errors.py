@@ -1,0 +1,108 @@
+"""What can go wrong with a history: what a driver says becomes an error with what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reprocheck.errors import UsageError
+
+
+class HistoryError(UsageError):
+    """The history cannot be opened, read or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kind of failure of a database.
+
+    what   happened, after `The history at URL`
+    fix    what to do
+    passes whether it may be over in a moment, so that it is tried again
+    """
+
+    what: str
+    fix: str
+    passes: bool = False
+
+
+LOCKED = Fault(
+    "stayed locked by another process",
+    "Wait until the other process has ended, or end it; fuser FILE names those that have a"
+    " SQLite file open. Then run this again: with --resume, suite run repeats no finished check.",
+)
+READ_ONLY = Fault(
+    "may not be written",
+    "Give this user the right to write the file and its folder, or the tables in PostgreSQL,"
+    " or name another history in [tool.reprocheck.suite].",
+)
+FULL = Fault(
+    "has no room left on its disk",
+    "Free some space there, and run this again: with --resume, suite run repeats no finished"
+    " check.",
+)
+DAMAGED = Fault(
+    "is no readable database",
+    "Move the file away, or put back a copy of it; suite merge joins what is left of others.",
+)
+GONE = Fault(
+    "is gone, or cannot be opened",
+    "Check that it is still where the URL says and that this user may open it. Then run this"
+    " again: with --resume, suite run repeats no finished check.",
+)
+UNREACHABLE = Fault(
+    "does not answer",
+    "Check host, port, user and database of the URL, and that the server runs. Then run this"
+    " again: with --resume, suite run repeats no finished check.",
+    passes=True,
+)
+REFUSED = Fault("lets this user not in", "Check user, password and database of the URL.")
+OTHER = Fault(
+    "refused a statement", "Check that the database is one that reprocheck made, and not another's."
+)
+
+OF_SQLITE: Mapping[int, Fault] = {
+    sqlite3.SQLITE_PERM: READ_ONLY,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_IOERR: GONE,
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_CANTOPEN: GONE,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
+}
+"""By the primary result code: https://sqlite.org/rescode.html"""
+
+OF_POSTGRESQL: Mapping[str, Fault] = {
+    "08": UNREACHABLE,
+    "25006": READ_ONLY,
+    "28": REFUSED,
+    "3D": REFUSED,
+    "40": LOCKED,
+    "42501": READ_ONLY,
+    "53": UNREACHABLE,
+    "53100": FULL,
+    "55P03": LOCKED,
+    "57": UNREACHABLE,
+}
+"""By SQLSTATE, or its class: https://www.postgresql.org/docs/current/errcodes-appendix.html"""
+
+
+def fault_of(original: BaseException | None) -> Fault:
+    """What kind of failure an exception of a driver is."""
+    if isinstance(original, sqlite3.Error):
+        code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        return OF_SQLITE.get(code & 0xFF, OTHER)
+    state = getattr(original, "sqlstate", None)
+    if state is None:
+        return UNREACHABLE
+    return OF_POSTGRESQL.get(state) or OF_POSTGRESQL.get(state[:2], OTHER)
+
+
+def error_of(original: BaseException | None, where: str) -> HistoryError:
+    """An exception of a driver as an error for people; `where`: the URL without its password."""
+    fault = fault_of(original)
+    said = str(original).strip().partition("\n")[0]
+    return HistoryError(f"The history at {where} {fault.what}: {said}", fault.fix)

@@ -1,0 +1,345 @@
+"""The history itself: what is written and asked.
+
+What is written is on the disk when the call returns, and writing it again changes nothing: whoever
+was killed in between may repeat it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import Connection, Engine, Select, Table, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
+
+from reprocheck.suite.history import rows
+from reprocheck.suite.history.address import parsed, shown
+from reprocheck.suite.history.engine import WRITES, engine_of, file_of
+from reprocheck.suite.history.errors import HistoryError, error_of, fault_of
+from reprocheck.suite.history.migrate import migrate, revision_of
+from reprocheck.suite.history.tables import (
+    baselines,
+    checks,
+    curves,
+    facts,
+    lists,
+    nights,
+    states,
+)
+from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+
+T = TypeVar("T")
+PAUSE = 0.5
+"""Seconds between two tries where a server does not answer."""
+CHUNK = 500
+"""Digests that one statement asks for."""
+
+
+def opened(address: str, *, create: bool, wait: float) -> History:
+    """The history at a URL; `reprocheck.suite.history.open_history` says more."""
+    url = parsed(address)
+    history = History(engine_of(url, wait=wait), shown(address), wait=wait)
+    if url.get_backend_name() == "sqlite":
+        _prepare_file(url, history.where, create=create, wait=wait)
+    with history.writing() as connection:
+        if not create and revision_of(connection) is None:
+            raise _none_yet(history.where)
+        migrate(connection, history.where)
+    return history
+
+
+def _none_yet(where: str) -> HistoryError:
+    return HistoryError(f"There is no history at {where} yet.", "reprocheck suite run makes one.")
+
+
+def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
+    """The file of a SQLite history is there, and readers do not lock writers out (WAL)."""
+    file = file_of(url)
+    if not create and not file.exists():
+        raise _none_yet(where)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(file, timeout=wait)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        finally:
+            connection.close()
+    except OSError as error:
+        raise HistoryError(
+            f"The folder of the history at {where} cannot be made: {error.strerror}.",
+            "Make it, or name another history in [tool.reprocheck.suite].",
+        ) from error
+    except sqlite3.Error as error:
+        raise error_of(error, where) from error
+
+
+class History:
+    """All nights of a suite, as a context manager. `where` is the URL without its password.
+
+    Every method raises HistoryError where the database does not do what it should.
+    """
+
+    def __init__(self, engine: Engine, where: str, *, wait: float) -> None:
+        self.where = where
+        self._engine = engine
+        self._wait = wait
+        self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
+        self._facts: dict[str, Mapping[str, str]] = {}
+        self._lists: dict[str, tuple[str, ...]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    # ------------------------------------------------------------------------------------- writing
+
+    def begin_night(self, night: Night) -> None:
+        """Records a night; one that is recorded stays as it is."""
+
+        def write(connection: Connection) -> None:
+            self._keep_names(connection, (night.targets, night.selected))
+            self._put(connection, nights, [rows.row_of_night(night)])
+
+        self._written(write)
+
+    def end_night(self, night: str, ended: float) -> None:
+        """Records when a night ended: seconds since 1970."""
+        change = update(nights).where(nights.c.id == night).values(ended=ended)
+        self._written(lambda connection: connection.execute(change))
+
+    def add(self, check: TargetCheck) -> bool:
+        """Records a check; False where this attempt of its target in its night was recorded before:
+        that one stays as it is.
+        """
+        return self.add_all((check,)) == 1
+
+    def add_all(self, several: Iterable[TargetCheck]) -> int:
+        """Records checks in one transaction, and says how many were not recorded before."""
+        found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
+
+        def write(connection: Connection) -> int:
+            self._keep_facts(connection, _environments(found))
+            self._keep_curves(connection, (one.curves for one in found))
+            return self._put(connection, checks, map(rows.row_of_check, found))
+
+        return self._written(write)
+
+    def put_states(self, several: Iterable[TargetState]) -> None:
+        """Records states; those of the same night and target are replaced."""
+        found = sorted(several, key=lambda one: (one.night, one.target))
+
+        def write(connection: Connection) -> None:
+            for state in found:
+                row = rows.row_of_state(state)
+                statement = self._insert(states).values(row)
+                connection.execute(
+                    statement.on_conflict_do_update(index_elements=["night", "target"], set_=row)
+                )
+
+        self._written(write)
+
+    def accept(self, baseline: Baseline) -> None:
+        """Records a baseline, which counts from now on for its target and key."""
+
+        def write(connection: Connection) -> None:
+            self._keep_facts(connection, (baseline.key.facts, baseline.environment))
+            self._keep_curves(connection, (baseline.curves,))
+            connection.execute(self._insert(baselines).values(rows.row_of_baseline(baseline)))
+
+        self._written(write)
+
+    def reset(self, target: str, key: Key | None = None) -> int:
+        """Removes the baselines of a target, of one key or of all; returns how many there were."""
+        removal = delete(baselines).where(baselines.c.target == target)
+        if key is not None:
+            removal = removal.where(baselines.c.key == key.digest)
+        return self._written(lambda connection: connection.execute(removal).rowcount)
+
+    # ------------------------------------------------------------------------------------- reading
+
+    def nights(self, last: int | None = None) -> tuple[Night, ...]:
+        """The nights, oldest first; `last`: so many of the newest alone."""
+        newest_first = select(nights).order_by(nights.c.id.desc()).limit(last)
+        return self._nights(newest_first)
+
+    def night(self, name: str) -> Night:
+        """The night of that name; HistoryError where there is none."""
+        found = self._nights(select(nights).where(nights.c.id == name))
+        if not found:
+            raise HistoryError(
+                f"The history at {self.where} has no night {name}.",
+                "reprocheck suite history lists the nights.",
+            )
+        return found[0]
+
+    def checks(
+        self,
+        night: str | None = None,
+        target: str | None = None,
+        last: int | None = None,
+        *,
+        curves: bool = False,
+    ) -> tuple[TargetCheck, ...]:
+        """Checks of a night, of a target or of both, oldest first, every attempt a row.
+
+        last    so many of the newest alone
+        curves  with them; else `curves` is empty
+        """
+        query = self._with_curves(checks) if curves else select(checks)
+        query = _newest(query, checks, night, target, last).order_by(checks.c.attempt.desc())
+        return self._checks(query)
+
+    def final(self, night: str) -> tuple[TargetCheck, ...]:
+        """The last attempt of each target in a night, with curves, by target."""
+        last = {one.target: one for one in self.checks(night=night, curves=True)}
+        return tuple(last.values())
+
+    def states(
+        self, night: str | None = None, target: str | None = None, last: int | None = None
+    ) -> tuple[TargetState, ...]:
+        """States of a night, of a target or of both, oldest first; `last`: of the newest alone."""
+        query = _newest(select(states), states, night, target, last)
+        return tuple(map(rows.state_of, reversed(self._read(query))))
+
+    def baseline(self, target: str, key: Key) -> Baseline | None:
+        """The baseline that counts for a target and key; None where none was accepted."""
+        query = self._with_curves(baselines).where(
+            baselines.c.target == target, baselines.c.key == key.digest
+        )
+        found = self._baselines(query.order_by(baselines.c.number.desc()).limit(1))
+        return found[0] if found else None
+
+    def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
+        """All baselines of a target or of all targets, by target, those accepted last first."""
+        query = self._with_curves(baselines)
+        if target is not None:
+            query = query.where(baselines.c.target == target)
+        return self._baselines(query.order_by(baselines.c.target, baselines.c.number.desc()))
+
+    # ---------------------------------------------------------------------------------- statements
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes."""
+        with self._in_words(), self._engine.connect() as plain:
+            connection = plain.execution_options(**WRITES)
+            with connection.begin():
+                yield connection
+
+    def _written(self, write: Callable[[Connection], T]) -> T:
+        """The result of what writes; where the server does not answer, it is tried again."""
+        until = time.monotonic() + self._wait
+        while True:
+            try:
+                with self.writing() as connection:
+                    return write(connection)
+            except HistoryError as error:
+                passes = fault_of(getattr(error.__cause__, "orig", None)).passes
+                if not passes or time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE)
+
+    def _read(self, query: Select[Any]) -> Sequence[Any]:
+        with self._in_words(), self._engine.connect() as connection:
+            return connection.execute(query).all()
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """What a driver raises becomes a HistoryError."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise error_of(error.orig, self.where) from error
+
+    def _put(self, connection: Connection, into: Table, several: Iterable[rows.Row]) -> int:
+        """Adds rows, and says how many were not there."""
+        found = list(several)
+        if not found:
+            return 0
+        return connection.execute(self._insert(into).on_conflict_do_nothing(), found).rowcount
+
+    def _keep_facts(self, connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
+        found = {rows.digest_of_facts(one): dict(one) for one in several}
+        self._keep(connection, facts, "facts", found)
+
+    def _keep_names(self, connection: Connection, several: Iterable[tuple[str, ...]]) -> None:
+        found = {rows.digest_of_names(one): one for one in several}
+        self._keep(connection, lists, "names", found)
+
+    def _keep_curves(self, connection: Connection, several: Iterable[bytes]) -> None:
+        found = {rows.digest_of_curves(one): one for one in several if one}
+        self._keep(connection, curves, "packed", found)
+
+    def _keep(
+        self, connection: Connection, into: Table, name: str, found: Mapping[str, object]
+    ) -> None:
+        """Adds what stands under digests: in their order, so that no two writers in PostgreSQL wait
+        for each other.
+        """
+        self._put(connection, into, ({"digest": one, name: found[one]} for one in sorted(found)))
+
+    # ----------------------------------------------------------------------- from rows to the model
+
+    def _nights(self, query: Select[Any]) -> tuple[Night, ...]:
+        found = self._read(query)
+        self._learn(lists, self._lists, (d for row in found for d in (row.targets, row.selected)))
+        return tuple(rows.night_of(row, self._shared) for row in reversed(found))
+
+    def _checks(self, query: Select[Any]) -> tuple[TargetCheck, ...]:
+        found = self._read(query)
+        self._learn(facts, self._facts, (d for row in found for d in (row.key, row.beside)))
+        return tuple(rows.check_of(row, self._shared) for row in reversed(found))
+
+    def _baselines(self, query: Select[Any]) -> tuple[Baseline, ...]:
+        found = self._read(query)
+        self._learn(facts, self._facts, (d for row in found for d in (row.key, row.environment)))
+        return tuple(rows.baseline_of(row, self._shared) for row in found)
+
+    @property
+    def _shared(self) -> rows.Shared:
+        return rows.Shared(self._facts, self._lists)
+
+    def _learn(self, table: Table, known: dict[str, Any], digests: Iterable[str]) -> None:
+        """Reads what stands under digests, once each."""
+        unknown = sorted(set(digests) - known.keys())
+        for start in range(0, len(unknown), CHUNK):
+            asked = table.c.digest.in_(unknown[start : start + CHUNK])
+            known.update((row[0], row[1]) for row in self._read(select(table).where(asked)))
+
+    def _with_curves(self, table: Table) -> Select[Any]:
+        joined = table.outerjoin(curves, table.c.curves == curves.c.digest)
+        return select(table, curves.c.packed).select_from(joined)
+
+
+def _environments(several: Iterable[TargetCheck]) -> Iterator[Mapping[str, str]]:
+    for one in several:
+        yield one.key.facts
+        yield one.beside
+
+
+def _newest(
+    query: Select[Any], table: Table, night: str | None, target: str | None, last: int | None
+) -> Select[Any]:
+    """Rows of a night and target, newest first."""
+    if night is not None:
+        query = query.where(table.c.night == night)
+    if target is not None:
+        query = query.where(table.c.target == target)
+    return query.order_by(table.c.night.desc(), table.c.target.desc()).limit(last)

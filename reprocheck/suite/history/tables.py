@@ -1,0 +1,201 @@
+"""The tables of a history. Every night, check, state and baseline is a row.
+
+What repeats from night to night is kept once, under a digest of what it is: facts of environments
+(`facts`), curves of bits that are the same (`curves`), lists of names (`lists`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+)
+from sqlalchemy import Text as SqlText
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from reprocheck.suite.model import Difference
+
+REVISION = "0001"
+"""Of the tables below: the newest of `migrations/versions`."""
+
+
+def cleaned(text: str) -> str:
+    """A text that both databases take: PostgreSQL knows no NUL, and neither takes halves of
+    surrogate pairs, which stand for bytes of file names that are no text.
+    """
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
+class Text(TypeDecorator[str]):
+    """Text that sorts by its code points in both databases."""
+
+    impl = SqlText
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """PostgreSQL would sort by the language of its server."""
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(SqlText(collation="C"))
+        return dialect.type_descriptor(SqlText())
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """What is written, or asked for."""
+        return None if value is None else cleaned(value)
+
+
+class Json(TypeDecorator[Any]):
+    """A value as JSON in ASCII, which holds whatever Python's text holds.
+
+    `decode` makes of what was read what was written.
+    """
+
+    impl = SqlText
+    cache_ok = True
+
+    def __init__(self, decode: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.decode = decode
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        """What is written."""
+        return json.dumps(value, default=asdict)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """What is read."""
+        return None if value is None else self.decode(json.loads(value))
+
+
+def _pairs(read: Mapping[str, list[str]]) -> dict[str, tuple[str, str]]:
+    return {name: (then, now) for name, (then, now) in read.items()}
+
+
+def _differences(read: list[dict[str, Any]]) -> tuple[Difference, ...]:
+    return tuple(Difference(**one) for one in read)
+
+
+metadata = MetaData()
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("revision", Text, primary_key=True),
+    Column("reprocheck_version", Text, nullable=False),
+    Column("made", Double, nullable=False),
+)
+"""Which version of reprocheck made these tables, and when."""
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("facts", Json(dict), nullable=False),
+)
+"""Facts of environments: of keys, and those beside them."""
+
+curves = Table(
+    "curves",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+lists = Table(
+    "lists",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("names", Json(tuple), nullable=False),
+)
+"""Names of targets, as nights have them."""
+
+nights = Table(
+    "nights",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("started", Double, nullable=False),
+    Column("ended", Double),
+    Column("targets", Text, ForeignKey("lists.digest"), nullable=False),
+    Column("selected", Text, ForeignKey("lists.digest"), nullable=False),
+    Column("shard", Text, nullable=False),
+    Column("commit", Text, nullable=False),
+    Column("executor", Text, nullable=False),
+    Column("reprocheck_version", Text, nullable=False),
+)
+
+checks = Table(
+    "checks",
+    metadata,
+    Column("night", Text, ForeignKey("nights.id"), primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("started", Double, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("failed_check", Text, nullable=False),
+    Column("exit_code", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("good", Boolean, nullable=False),
+    Column("bitwise", Boolean),
+    Column("first_bitwise", Integer),
+    Column("first_divergence", Integer),
+    Column("rung", Text, nullable=False),
+    Column("place", Text, nullable=False),
+    Column("causes", Json(tuple), nullable=False),
+    Column("key", Text, ForeignKey("facts.digest"), nullable=False),
+    Column("beside", Text, ForeignKey("facts.digest"), nullable=False),
+    Column("commit", Text, nullable=False),
+    Column("rtol", Double, nullable=False),
+    Column("atol", Double, nullable=False),
+    Column("folder", Text, nullable=False),
+    Column("curves", Text, ForeignKey("curves.digest")),
+    Index("checks_of_target", "target", "night", "attempt"),
+    sqlite_with_rowid=False,
+)
+
+states = Table(
+    "states",
+    metadata,
+    Column("night", Text, ForeignKey("nights.id"), primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    Column("since", Text, nullable=False),
+    Column("sentence", Text, nullable=False),
+    Column("changed", Json(_pairs), nullable=False),
+    Column("drift", Json(_differences), nullable=False),
+    Column("operation", Text, nullable=False),
+    Index("states_of_target", "target", "night"),
+    sqlite_with_rowid=False,
+)
+
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("target", Text, nullable=False),
+    Column("key", Text, ForeignKey("facts.digest"), nullable=False),
+    Column("curves", Text, ForeignKey("curves.digest")),
+    Column("why", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("when", Double, nullable=False),
+    Column("bitwise", Boolean, nullable=False),
+    Column("night", Text, nullable=False),
+    Column("commit", Text, nullable=False),
+    Column("environment", Text, ForeignKey("facts.digest"), nullable=False),
+    Column("replaced", Json(_differences), nullable=False),
+    Column("recording", Text, nullable=False),
+    Index("baselines_of_target", "target", "key", "number"),
+)
+"""The last row of a target and key is the baseline that counts."""
