@@ -273,7 +273,9 @@ class History:
         found = list(several)
         if not found:
             return 0
-        return connection.execute(self._insert(into).on_conflict_do_nothing(), found).rowcount
+        first = next(iter(into.primary_key))
+        statement = self._insert(into).on_conflict_do_nothing().returning(first)
+        return len(connection.execute(statement, found).all())
 
     def _keep_facts(self, connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
         found = {rows.digest_of_facts(one): dict(one) for one in several}
