@@ -176,11 +176,18 @@ class TargetCheck:
 class Difference:
     """How far one series is from the baseline's.
 
-    first_bit    the first value (from 1) whose bits are not the baseline's; None where none is
+    series       its name, with the tracker's before it where two series have the same
+    first_bit    the first value (from 1) whose bits are not the baseline's; None where none is, and
+                 of an imported series with rounded values
     step         where that value stands: the tracker's step, or the iteration
+    ulp          how far it is from the baseline's, in units in the last place of its dtype; None
+                 where that cannot be said
     beyond       the first value beyond the tolerance; None where none is
-    relative     the largest relative difference
+    relative     the largest relative difference; 1.0 where the baseline has 0
     value, other here and in the baseline, at the first value that differs
+    missing      the baseline has this series, and the check does not
+    new          the check has this series, and the baseline does not
+    loose        the runs of one of the two checks did not repeat this series bit for bit
     """
 
     series: str
@@ -193,6 +200,8 @@ class Difference:
     value: float | None = None
     other: float | None = None
     missing: bool = False
+    new: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -95,7 +95,7 @@ def compare_series(
             shown = f"{by or 'script'}:{name}"
         pairs = list(_pairs(runs, name, by))
         row = replace(_row(pairs, tolerance), name=shown, reported=name, by=by)
-        if losses_equal and row.state != "equal" and _is_of_a_machine(name):
+        if losses_equal and row.state != "equal" and is_of_a_machine(name):
             row = replace(row, state="clock")
         rows.append(row)
     return tuple(rows)
@@ -161,6 +161,6 @@ def _largest(pair: _Pair, tolerance: Tolerance) -> tuple[float, float, float]:
     return float(share[place]), float(difference[place]), float(allowed[place])
 
 
-def _is_of_a_machine(name: str) -> bool:
+def is_of_a_machine(name: str) -> bool:
     """Whether a word of the name says that the number is a time, a speed or an amount of memory."""
     return not _OF_A_MACHINE.isdisjoint(map(str.lower, _WORD.findall(name)))
