@@ -84,7 +84,7 @@ class Key:
     def digest(self) -> str:
         """16 hexadecimal digits that stand for the facts."""
         text = json.dumps(dict(sorted(self.facts.items())), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

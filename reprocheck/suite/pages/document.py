@@ -1,0 +1,136 @@
+"""night.json: a night for machines. Its schema is `night.schema.json` beside this module."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+from reprocheck.report.parts import attributes
+from reprocheck.report.text import valid
+from reprocheck.suite.model import Baseline, Difference, TargetCheck, TargetState
+from reprocheck.suite.pages import words
+from reprocheck.suite.pages.report import NightReport, TargetReport
+
+SCHEMA_VERSION = 1
+_OF_NIGHT = ("id", "started", "ended", "shard", "commit", "executor", "reprocheck_version")
+_OF_CHECK = (
+    "verdict",
+    "failed_check",
+    "exit_code",
+    "reason",
+    "good",
+    "bitwise",
+    "first_bitwise",
+    "first_divergence",
+    "rung",
+    "place",
+    "commit",
+    "started",
+    "seconds",
+    "rtol",
+    "atol",
+    "folder",
+)
+_OF_DIFFERENCE = (
+    "series",
+    "rank",
+    "first_bit",
+    "step",
+    "ulp",
+    "beyond",
+    "relative",
+    "value",
+    "other",
+    "missing",
+)
+_OF_BASELINE = ("why", "who", "when", "night", "commit", "bitwise")
+
+
+def to_json(report: NightReport) -> dict[str, object]:
+    """The night as a dictionary that `json.dumps` takes: numbers finite or null."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "night": attributes(report.night, *_OF_NIGHT),
+        "headline": words.headline(report),
+        "failed": [one.name for one in report.failed],
+        "states": report.counts,
+        "seconds": report.seconds,
+        "targets": [target(one) for one in report.targets],
+    }
+
+
+def render(report: NightReport) -> bytes:
+    """night.json."""
+    text = json.dumps(clean(to_json(report)), indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode() + b"\n"
+
+
+def clean(value: object) -> object:
+    """What JSON can hold: numbers that are not finite become null, texts valid Unicode."""
+    match value:
+        case Mapping():
+            return {valid(str(name)): clean(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return list(map(clean, value))
+        case float() if not math.isfinite(value):
+            return None
+        case str():
+            return valid(value)
+    return value
+
+
+def target(one: TargetReport) -> dict[str, object]:
+    """A target in a night."""
+    return {
+        "name": one.name,
+        "tags": one.tags,
+        "attempts": len(one.attempts),
+        **_state(one.state),
+        "sentence": words.sentence(one),
+        "check": _check(one.check),
+        "baseline": _baseline(one.baseline),
+    }
+
+
+def _state(state: TargetState | None) -> dict[str, object]:
+    if state is None:
+        return {
+            "state": None,
+            "failed": False,
+            "since": "",
+            "changed": {},
+            "drift": [],
+            "operation": "",
+        }
+    return {
+        "state": state.state,
+        "failed": state.failed,
+        "since": state.since or state.night,
+        "changed": {
+            name: {"then": then, "now": now} for name, (then, now) in state.changed.items()
+        },
+        "drift": [_difference(one) for one in state.drift],
+        "operation": state.operation,
+    }
+
+
+def _difference(difference: Difference) -> dict[str, object]:
+    return attributes(difference, *_OF_DIFFERENCE)
+
+
+def _check(check: TargetCheck | None) -> dict[str, object] | None:
+    if check is None:
+        return None
+    return {
+        **attributes(check, *_OF_CHECK),
+        "causes": check.causes,
+        "key": {"digest": check.key.digest, "facts": dict(check.key.facts)},
+        "beside": dict(check.beside),
+    }
+
+
+def _baseline(baseline: Baseline | None) -> dict[str, object] | None:
+    if baseline is None:
+        return None
+    return attributes(baseline, *_OF_BASELINE)

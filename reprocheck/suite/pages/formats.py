@@ -1,0 +1,57 @@
+"""The table of formats of a night, and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+from reprocheck.files.atomic import replacing
+from reprocheck.suite.pages import document, github, junit, markdown
+from reprocheck.suite.pages.report import NightReport
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Format:
+    """A format of a night: its name, its file, and how it is drawn.
+
+    `render` is pure: no clock, no environment, no network; the same bytes for the same night.
+    """
+
+    name: str
+    filename: str
+    render: Callable[[NightReport], bytes]
+
+
+_ALL = (
+    Format(name="json", filename="night.json", render=document.render),
+    Format(name="junit", filename="junit.xml", render=junit.render),
+    Format(name="md", filename="summary.md", render=markdown.render),
+    Format(name="github", filename="annotations.txt", render=github.render),
+)
+FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
+"""Name of a format -> the format. To add one, add a line above."""
+
+
+def write(report: NightReport, folder: Path, formats: Iterable[str] = FORMATS) -> tuple[Path, ...]:
+    """Writes the formats (names in FORMATS, all by default) into a folder, which is made.
+
+    Returns the files. Raises ReportError where the folder cannot be written or the disk is full.
+    """
+    files = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in formats:
+            form = FORMATS[name]
+            file = folder / form.filename
+            with replacing(file) as draft:
+                draft.write(form.render(report))
+            files.append(file)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReportError(f"{folder} cannot be written: {reason}.", _FIX) from None
+    return tuple(files)
+
+
+_FIX = "Free some space; `reprocheck suite report` draws the night again, without running."

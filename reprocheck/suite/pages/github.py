@@ -1,0 +1,63 @@
+"""annotations.txt: a line a target for the annotations of GitHub Actions.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reprocheck.report.text import line
+from reprocheck.suite.pages import words
+from reprocheck.suite.pages.report import NightReport, TargetReport
+
+MOST = 10
+"""Annotations of each level that GitHub shows for a step
+(https://github.com/orgs/community/discussions/26680).
+"""
+_WARNED = ("intermittent", "slower", "expected drift", "gone", "not run")
+"""States that are worth a line where they do not fail the night."""
+_IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
+
+
+def render(report: NightReport) -> bytes:
+    """The lines, to be printed in a step: first the errors, then the warnings."""
+    warned = [one for one in report.targets if not one.failed and one.word in _WARNED]
+    lines = [*_level("error", report.failed), *_level("warning", warned)]
+    return "".join(f"{text}\n" for text in lines).encode()
+
+
+def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
+    """A line a target; of more than are shown the first, and how many more there are."""
+    shown = targets
+    if len(targets) > MOST:
+        shown = targets[: MOST - 1]
+    yield from (_line(level, one) for one in shown)
+    more = len(targets) - len(shown)
+    if more:
+        title = f"{more:,} more targets".translate(_IN_PROPERTIES)
+        names = ", ".join(line(one.name) for one in targets[len(shown) :][:MOST])
+        said = f"{more:,} more, among them {names}. The summary of the job has all."
+        yield f"::{level} title={title}::{said.translate(_IN_DATA)}"
+
+
+def _line(level: str, one: TargetReport) -> str:
+    properties = {"title": f"{line(one.name)}: {one.word}"}
+    script = _script(one)
+    if script:
+        properties = {"file": script, "line": "1", **properties}
+    written = ",".join(
+        f"{name}={value.translate(_IN_PROPERTIES)}" for name, value in properties.items()
+    )
+    return f"::{level} {written}::{words.sentence(one).translate(_IN_DATA)}"
+
+
+def _script(one: TargetReport) -> str:
+    """The script of a target, as an absolute path: the runner makes it one of the repository."""
+    if one.target is None or not one.target.words:
+        return ""
+    first = one.target.words[0]
+    if not first.endswith((".py", ".ipynb")):
+        return ""
+    return line(str(one.target.workdir / first))

@@ -1,0 +1,93 @@
+"""junit.xml of a night: one test case a target.
+
+A target that fails the night is a `failure`, or an `error` where its script could not be checked.
+One that was not checked is `skipped`. An attempt before the last one that was not good stands as
+`flakyFailure`, which readers of the format take for a pass that is worth a look.
+"""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from reprocheck.report.text import line
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.pages import words
+from reprocheck.suite.pages.report import NOT_CHECKED, NightReport, TargetReport
+
+COULD_NOT_RUN = ("script_failed", "timed_out", "error")
+_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def render(report: NightReport) -> bytes:
+    """The file, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
+    suite = Element(
+        "testsuite",
+        name=f"reprocheck suite: {line(report.night.id)}",
+        timestamp=words.iso(report.night.started),
+    )
+    for one in report.targets:
+        _case(suite, one)
+    counts = {key: len(suite.findall(f"testcase/{tag}")) for key, tag in _COUNTED.items()}
+    totals = {"tests": len(suite), **counts}
+    texts = {key: str(value) for key, value in totals.items()}
+    texts["time"] = f"{report.seconds:.3f}"
+    suite.attrib.update(texts)
+    SubElement(suite, "system-out").text = f"{words.headline(report)}\n{words.counts(report)}"
+    # The element around the suites has no count of those that were skipped in this schema.
+    del texts["skipped"]
+    suites = Element("testsuites", name="reprocheck suite", attrib=texts)
+    suites.append(suite)
+    ElementTree.indent(suites)
+    document: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _case(suite: Element, one: TargetReport) -> None:
+    case = SubElement(
+        suite,
+        "testcase",
+        classname="reprocheck.suite",
+        name=line(one.name),
+        time=f"{words.seconds_of(one):.3f}",
+    )
+    outcome = _outcome(one)
+    message = f"{one.word}: {words.sentence(one)}"
+    if outcome:
+        found = SubElement(case, outcome, type=one.word, message=message)
+        if outcome != "skipped":
+            found.text = text(one)
+    else:
+        SubElement(case, "system-out").text = message
+    for attempt in one.attempts[:-1]:
+        _attempt(case, attempt)
+
+
+def _outcome(one: TargetReport) -> str:
+    """The element that says how a target did; "" where it passed."""
+    check = one.check
+    if not one.failed:
+        return _NOT_FAILED[check is None or one.word in NOT_CHECKED]
+    if check is not None and check.verdict in COULD_NOT_RUN:
+        return "error"
+    return "failure"
+
+
+_NOT_FAILED = {True: "skipped", False: ""}
+"""Whether it was not checked -> its element."""
+
+
+def _attempt(case: Element, attempt: TargetCheck) -> None:
+    """An earlier attempt that was not good."""
+    if not attempt.good:
+        title = f"attempt {attempt.attempt}: {words.title(attempt)}"
+        SubElement(case, "flakyFailure", type=attempt.verdict, message=title).text = line(
+            attempt.reason
+        )
+
+
+def text(one: TargetReport) -> str:
+    """What is known of a target, a row a fact."""
+    rows = [f"{name}: {said}" for name, said in words.facts(one)]
+    steps = [f"{why} {command}" for why, command in words.commands(one)]
+    return "\n".join((*rows, *steps)).replace("`", "")

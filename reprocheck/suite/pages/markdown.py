@@ -1,0 +1,144 @@
+"""summary.md: a night for the summary page of a job; the text of an issue for one target.
+
+GitHub takes 1 MiB a step and drops what is larger, whole
+(https://docs.github.com/actions/reference/workflow-commands-for-github-actions): the summary stays
+below 900 KB, says less where it has to, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reprocheck.report.markdown import block, cell, prose
+from reprocheck.report.text import seconds
+from reprocheck.suite.pages import words
+from reprocheck.suite.pages.report import NightReport, TargetReport
+
+LARGEST = 900_000
+"""Bytes of the summary."""
+_FOR_TABLES = 500_000
+"""Bytes of the summary after which its tables end; the rest is for the details and the end."""
+_CALM = ("unchanged",)
+"""States that are listed in the fold at the end."""
+
+
+def render(report: NightReport) -> bytes:
+    """summary.md."""
+    changed = [one for one in report.targets if one.failed or one.word not in _CALM]
+    rest = [one for one in report.targets if one not in changed]
+    room = _Room(_FOR_TABLES)
+    parts = [*_head(report), *_table(changed, "changed", room), *_folded(rest, room)]
+    room.add(LARGEST - _FOR_TABLES - 1000)
+    parts.extend(_details(report.failed, room))
+    parts.append(f"<sub>reprocheck {prose(report.night.reprocheck_version)}</sub>")
+    return ("\n".join(parts) + "\n").encode()
+
+
+class _Room:
+    """How many bytes may still be written."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def add(self, size: int) -> None:
+        """Makes more of it."""
+        self.left += size
+
+    def takes(self, text: str) -> bool:
+        """Whether a text still fits; takes its place where it does."""
+        size = len(text.encode()) + 1
+        if size > self.left:
+            self.left = 0
+            return False
+        self.left -= size
+        return True
+
+
+def _head(report: NightReport) -> Iterator[str]:
+    yield f"## reprocheck suite: {prose(words.headline(report))}"
+    yield from ("", f"**{prose(words.counts(report))}**", "")
+    yield from (f"- {name}: {prose(said)}" for name, said in words.about(report.night))
+    yield f"- time of all checks: {seconds(report.seconds)}"
+    yield ""
+
+
+def _table(targets: Sequence[TargetReport], what: str, room: _Room) -> Iterator[str]:
+    """A row a target, as many as there is room for."""
+    if not targets:
+        return
+    yield from ("| target | state | since | what changed | time |", "|---|---|---|---|--:|")
+    rows = list(_fitting(map(_row, targets), room))
+    yield from (*rows, "")
+    yield from _left_out(len(targets) - len(rows), f"{what} targets")
+
+
+def _fitting(texts: Iterable[str], room: _Room) -> Iterator[str]:
+    for text in texts:
+        if not room.takes(text):
+            return
+        yield text
+
+
+def _left_out(number: int, what: str) -> Iterator[str]:
+    if number:
+        yield from (f"… and {number:,} more {what}, which did not fit; night.json has all.", "")
+
+
+def _row(one: TargetReport) -> str:
+    state = one.word
+    if one.failed:
+        state = f"**{state}**"
+    texts = map(cell, (words.since(one), words.sentence(one)))
+    cells = (cell(one.name), state, *texts, words.duration(one))
+    return f"| {' | '.join(cells)} |"
+
+
+def _folded(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
+    if not targets:
+        return
+    yield from (f"<details><summary>{len(targets):,} unchanged</summary>", "")
+    yield from _table(targets, "unchanged", room)
+    yield from ("</details>", "")
+
+
+def _details(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
+    """A section a target that fails, as many as there is room for."""
+    texts = ("\n".join(_section(one)) for one in targets)
+    shown = list(_fitting(texts, room))
+    yield from shown
+    yield from _left_out(len(targets) - len(shown), "targets that fail in detail")
+
+
+def _section(one: TargetReport) -> Iterator[str]:
+    yield from (f"### {prose(one.name)}: {one.word}", "", prose(words.sentence(one)), "")
+    yield from (f"- {name}: {prose(said)}" for name, said in words.facts(one))
+    yield ""
+    for why, command in words.commands(one):
+        yield from (prose(why), "", *block(command, "sh"), "")
+
+
+def issue(report: NightReport, one: TargetReport) -> bytes:
+    """A text for an issue on one target, ready to be pasted; its first line is the title."""
+    return ("\n".join(_issue(report, one)).rstrip("\n") + "\n").encode()
+
+
+def _issue(report: NightReport, one: TargetReport) -> Iterator[str]:
+    yield f"# {prose(one.name)}: {one.word} since night {prose(words.since(one))}"
+    yield from ("", prose(words.sentence(one)), "", "## What changed", "")
+    yield from (f"- {name}: {prose(said)}" for name, said in words.facts(one))
+    yield from ("", "## The night", "")
+    yield from (f"- {name}: {prose(said)}" for name, said in words.about(report.night))
+    yield from _environment(one)
+    yield from ("", "## How to reproduce", "")
+    for why, command in words.commands(one):
+        yield from (prose(why), "", *block(command, "sh"), "")
+
+
+def _environment(one: TargetReport) -> Iterator[str]:
+    """The facts of the environment key, which decide whether somebody else sees the same."""
+    if one.check is None or not one.check.key.facts:
+        return
+    yield from ("", "<details><summary>Environment</summary>", "", "| fact | value |", "|---|---|")
+    facts = {**one.check.key.facts, **one.check.beside}
+    yield from (f"| {cell(name)} | {cell(value)} |" for name, value in facts.items())
+    yield from ("", "</details>")

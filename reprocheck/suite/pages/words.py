@@ -1,0 +1,232 @@
+"""Sentences of a night, made last and in one place: for the files, the pages and the terminal."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
+from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck
+from reprocheck.suite.pages.report import NightReport, TargetReport
+
+Fact = tuple[str, str]
+"""What it is called, and what it is; in the second, code stands between backticks."""
+MOST_DRIFT = 8
+"""Series of a target whose differences are said one by one."""
+
+
+def moment(when: float) -> str:
+    """`2026-11-23 02:00 UTC`."""
+    return f"{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def iso(when: float) -> str:
+    """`2026-11-23T02:00:00+00:00`."""
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
+
+
+def headline(report: NightReport) -> str:
+    """`2 of 7 targets fail`."""
+    failed, of = len(report.failed), count(len(report.targets), "target")
+    if report.night.ended is None:
+        return f"The night has not come to its end: {failed:,} of {of} fail so far"
+    if not failed:
+        return f"None of {of} fails"
+    return f"{failed:,} of {of} {_FAIL.get(failed, 'fail')}"
+
+
+_FAIL = {1: "fails"}
+
+
+def counts(report: NightReport) -> str:
+    """`1 new failure · 1 drift · 5 unchanged`."""
+    return " · ".join(f"{number:,} {word}" for word, number in report.counts.items())
+
+
+def about(night: Night) -> Iterator[Fact]:
+    """When, where and of which commit a night was."""
+    yield "night", f"`{night.id}`"
+    yield "started", moment(night.started)
+    if night.ended is not None:
+        yield "ended", moment(night.ended)
+    if night.commit:
+        yield "commit", f"`{line(night.commit)}`"
+    if night.shard:
+        yield "shard", line(night.shard)
+    yield "executor", line(night.executor)
+
+
+def title(check: TargetCheck | None) -> str:
+    """The verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` where there is none."""
+    if check is None:
+        return "not checked"
+    words = check.verdict.replace("_", " ").upper()
+    if check.failed_check:
+        return f"{words} ({line(check.failed_check)})"
+    return words
+
+
+def since(one: TargetReport) -> str:
+    """The night in which the state began."""
+    if one.state is None:
+        return ""
+    return one.state.since or one.state.night
+
+
+def sentence(one: TargetReport) -> str:
+    """What changed, in one sentence."""
+    if one.state is not None and one.state.sentence:
+        return line(one.state.sentence)
+    if one.check is None:
+        return "It was not checked in this night."
+    return joined(": ", title(one.check), line(one.check.reason))
+
+
+def seconds_of(one: TargetReport) -> float:
+    """The time of its checks, retries included."""
+    return sum(check.seconds for check in one.attempts)
+
+
+def duration(one: TargetReport) -> str:
+    """The time of its checks; an en dash where there is none."""
+    if one.check is None:
+        return UNKNOWN
+    return seconds(seconds_of(one))
+
+
+# --------------------------------------------------------------------------------------- one target
+
+
+def facts(one: TargetReport) -> list[Fact]:
+    """All that is known of a target in a night, what changed first."""
+    return [*_changed(one), *_drift(one), *_of_check(one), *_of_baseline(one.baseline)]
+
+
+def _changed(one: TargetReport) -> Iterator[Fact]:
+    state = one.state
+    if state is None:
+        return
+    if state.since and state.since != state.night:
+        yield "since", f"night `{state.since}`"
+    if state.operation:
+        yield "first operation that differs", line(state.operation)
+    for name, (then, now) in state.changed.items():
+        yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
+
+
+def shown(value: str) -> str:
+    """A fact of the environment; what stands for one that is not there."""
+    return line(value) or "none"
+
+
+def _drift(one: TargetReport) -> Iterator[Fact]:
+    if one.state is None:
+        return
+    differences = one.state.drift
+    for difference in differences[:MOST_DRIFT]:
+        yield "baseline", drift(difference)
+    more = len(differences) - MOST_DRIFT
+    if more > 0:
+        yield "baseline", f"{more:,} more series differ"
+
+
+def drift(difference: Difference) -> str:
+    """How far a series is from the baseline, in one sentence."""
+    name = f"`{line(difference.series)}`"
+    if difference.rank:
+        name += f" of rank {difference.rank}"
+    if difference.missing:
+        return f"{name} is not in both"
+    if difference.first_bit is None:
+        return f"{name} is equal in every bit"
+    said = f"{name} differs from {_place(difference)} on: {_values(difference)}"
+    if difference.beyond is not None:
+        said += f"; beyond the tolerance from value {difference.beyond:,} on"
+    return f"{said}; largest relative difference {number(difference.relative)}"
+
+
+def _place(difference: Difference) -> str:
+    if difference.step is None:
+        return f"value {difference.first_bit}"
+    return f"step {difference.step:g}"
+
+
+def _values(difference: Difference) -> str:
+    """`0.5000001 against 0.5 (1 ULP)`."""
+    said = f"{exact(difference.value)} against {exact(difference.other)}"
+    if difference.ulp is None:
+        return said
+    return f"{said} ({ulps(difference.ulp)} ULP)"
+
+
+def exact(value: float | None) -> str:
+    """A value with as many digits as tell it from its neighbours."""
+    if value is None:
+        return UNKNOWN
+    return repr(value)
+
+
+def _of_check(one: TargetReport) -> Iterator[Fact]:
+    check = one.check
+    if check is None:
+        return
+    yield "verdict", joined(": ", title(check), line(check.reason))
+    if check.first_divergence is not None:
+        yield "first divergence", f"iteration {check.first_divergence:,}"
+    yield "bits", _bits(check)
+    if check.rung:
+        yield "first rung that differs", joined(": ", line(check.rung), _code(check.place))
+    if check.causes:
+        yield "causes", ", ".join(f"`{line(code)}`" for code in check.causes)
+    if len(one.attempts) > 1:
+        yield "attempts", _attempts(one.attempts)
+    if check.commit:
+        yield "commit", f"`{line(check.commit)}`"
+
+
+def _bits(check: TargetCheck) -> str:
+    if check.bitwise is None:
+        return "not known"
+    if check.bitwise:
+        return "the runs are equal in every bit"
+    if check.first_bitwise is None:
+        return "the runs are not equal in every bit"
+    return f"the runs are not equal in every bit from iteration {check.first_bitwise:,} on"
+
+
+def _attempts(attempts: tuple[TargetCheck, ...]) -> str:
+    return ", then ".join(map(title, attempts))
+
+
+def _of_baseline(baseline: Baseline | None) -> Iterator[Fact]:
+    if baseline is None:
+        return
+    said = f"by {line(baseline.who)} on {moment(baseline.when)}: {line(baseline.why)}"
+    yield "baseline accepted", said
+
+
+def _code(text: str) -> str:
+    if not text:
+        return ""
+    return f"`{line(text)}`"
+
+
+# ------------------------------------------------------------------------------------- what to type
+
+
+def commands(one: TargetReport) -> list[Fact]:
+    """(why, command) to type next for a target."""
+    name = shlex.quote(line(one.name))
+    again = ("Check it again:", f"reprocheck suite run {name}")
+    if one.state is None:
+        return [again]
+    steps = [again]
+    if one.state.drift:
+        accept = f"reprocheck suite baseline accept {name} --why REASON"
+        steps.append(("Where the new values are right, accept them:", accept))
+    began = since(one)
+    if one.failed and began:
+        find = f"reprocheck suite bisect {name} --bad {shlex.quote(began)} --good NIGHT"
+        steps.append(("Find the commit or package since which it is so:", find))
+    return steps
