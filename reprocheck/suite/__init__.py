@@ -3,7 +3,8 @@
 model      what a suite is about, as data
 targets/   from `[[tool.reprocheck.target]]` to targets, and the table that `suite init` writes
 execution/ one check of one target, on this machine or on a Ray cluster
-night      all targets of a suite, once: what runs when, what is recorded, how it goes on after an
+keys       the environment key of a check, and the facts beside it
+night/     all targets of a suite, once: what runs when, what is recorded, how it goes on after an
            interruption
 curves     the series of a check as a few kilobytes, bit for bit
 history/   what is kept of each check: tables, migrations, queries, export

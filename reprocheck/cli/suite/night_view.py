@@ -1,0 +1,201 @@
+"""A night while it is under way: a live table on a terminal, plain lines in CI and in a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from reprocheck._version import __version__
+from reprocheck.cli.progress import duration
+from reprocheck.cli.suite.words import verdict_of
+from reprocheck.cli.terminal import Stream
+from reprocheck.model.letters import capital
+from reprocheck.report.text import count
+from reprocheck.suite.execution import Job
+from reprocheck.suite.model import Night, TargetCheck
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+HEARTBEAT = 60.0
+"""Seconds without a line after which one is written where there is no live table: CI systems end
+jobs that print nothing.
+"""
+OTHER_ROWS = 2
+"""Rows of the live table that are no target's."""
+REDRAWS = 4
+"""Drawings of the live table a second."""
+GOOD, BAD, AGAIN = "green", "bold red", "yellow"
+
+
+class NightView:
+    """Draws on stderr what a night does.
+
+    On a terminal: checks that are not good stay as lines, above a table of those under way and
+    those that ended last, as high as the terminal at most. Else a line a check.
+
+    `night` once it has begun, and `checked`: how many checks of it are in the history.
+    """
+
+    def __init__(
+        self,
+        *,
+        color: str = "auto",
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.err = Stream(sys.stderr, color=color)
+        self.quiet = quiet
+        self._clock = clock
+        self._spoke_at = self._began = clock()
+        self._live: Live | None = None
+        self.night = ""
+        self.checked = 0
+        self._to_do = self._ended = self._bad = 0
+        self._under_way: dict[str, tuple[Job, float]] = {}
+        self._last: list[TargetCheck] = []
+        self._told_waiting = False
+
+    # ------------------------------------------------------------------------------- night.Observer
+
+    def begun(self, night: Night, to_do: int, checked: int) -> None:
+        """A night begins, or goes on."""
+        self.night, self.checked, self._to_do = night.id, checked, to_do
+        self._began = self._clock()
+        before = f", {checked} checked before" if checked else ""
+        self._line(
+            f"reprocheck {__version__}: night {night.id}, {count(to_do, 'target')}{before}", "bold"
+        )
+        self._draw()
+
+    def started(self, job: Job) -> None:
+        """A check, or a deeper recording, begins."""
+        self._under_way[job.target.name] = job, self._clock()
+
+    def ended(self, check: TargetCheck, *, again: bool) -> None:
+        """A check is in the history."""
+        self._under_way.pop(check.target, None)
+        self.checked += 1
+        if not again:
+            self._ended += 1
+            self._bad += not check.good
+        self._last.append(check)
+        if self._live is not None and check.good and check.attempt == 1:
+            return
+        said = f"{self._ended} of {self._to_do}  {self._described(check)}"
+        if again:
+            self._line(f"{said}; checked again", AGAIN)
+        else:
+            self._line(said, "" if check.good else BAD)
+
+    def recorded(self, job: Job) -> None:
+        """A deeper recording has ended."""
+        self._under_way.pop(job.target.name, None)
+
+    def waiting(self, job: Job, what_for: str) -> None:
+        """Nothing is under way, and a job has to wait for something."""
+        if not self._told_waiting:
+            self._line(f"{job.target.name} waits for {what_for}.", AGAIN)
+        self._told_waiting = True
+
+    def tick(self) -> None:
+        """A line a minute where nothing else is written."""
+        if self._live is None and self._clock() - self._spoke_at > HEARTBEAT:
+            self._line(self._summary())
+
+    # ---------------------------------------------------------------------------------------- lines
+
+    def close(self) -> None:
+        """Removes the live table."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _line(self, text: str, style: str = "") -> None:
+        """A line that stays, above the live table."""
+        if self.quiet:
+            return
+        self._spoke_at = self._clock()
+        self.err.paragraph(text, style=style)
+
+    def _described(self, check: TargetCheck) -> str:
+        said = f"{check.target}: {verdict_of(check)}, {duration(check.seconds)}"
+        if check.attempt > 1:
+            said += f" (attempt {check.attempt})"
+        return said
+
+    def _summary(self) -> str:
+        """`3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`."""
+        parts = [f"{self._ended} of {self._to_do} checked"]
+        if self._bad:
+            parts.append(f"{self._bad} not good")
+        if self._live is None and self._under_way:
+            parts.append(f"under way: {', '.join(self._under_way)}")
+        parts.append(duration(self._clock() - self._began))
+        return " · ".join(parts)
+
+    # ---------------------------------------------------------------------------------------- table
+
+    def _draw(self) -> None:
+        if self.quiet or not self.err.live:
+            return
+        from rich.live import Live
+
+        self._live = Live(
+            get_renderable=self._table,
+            console=self.err.rich,
+            refresh_per_second=REDRAWS,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start(refresh=True)
+
+    def _table(self) -> RenderableType:
+        """The checks under way, those that ended last above them, and how far the night is."""
+        from rich.console import Group
+
+        room = max(1, self._height() - OTHER_ROWS)
+        under_way = [self._row_under_way(*one) for one in tuple(self._under_way.values())][-room:]
+        ended = [self._row(check) for check in self._last[-room:]]
+        rows = [*ended[len(ended) - min(len(ended), room - len(under_way)) :], *under_way]
+        return Group(*(self._shown(rows)), self.err.text(self._cut(self._summary()), "dim"))
+
+    def _shown(self, rows: Iterable[tuple[str, str]]) -> Iterable[RenderableType]:
+        return (self.err.text(self._cut(text), style) for text, style in rows)
+
+    def _row(self, check: TargetCheck) -> tuple[str, str]:
+        return (
+            f"  {self._name(check.target)}  {self._after_name(check)}",
+            GOOD if check.good else BAD,
+        )
+
+    def _after_name(self, check: TargetCheck) -> str:
+        return f"{verdict_of(check)} · {duration(check.seconds)}"
+
+    def _row_under_way(self, job: Job, since: float) -> tuple[str, str]:
+        doing = "under way"
+        if job.kind == "recording":
+            doing = "recorded at level module"
+        elif job.attempt > 1:
+            doing = f"attempt {job.attempt}"
+        seconds = duration(self._clock() - since)
+        return f"> {self._name(job.target.name)}  {capital(doing)} · {seconds}", ""
+
+    def _name(self, name: str) -> str:
+        """A name in a column of a third of the width."""
+        room = self.err.width // 3
+        return self.err.cut(name, room).ljust(room)
+
+    def _cut(self, text: str) -> str:
+        return self.err.cut(text, self.err.width - 1)
+
+    def _height(self) -> int:
+        try:
+            return os.get_terminal_size(self.err.file.fileno()).lines
+        except (OSError, ValueError):
+            return 24

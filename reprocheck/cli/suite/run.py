@@ -1,0 +1,133 @@
+"""`reprocheck suite run`: all targets, checked once."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import ReprocheckError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.suite.night_view import NightView
+    from reprocheck.suite.execution import Executor
+    from reprocheck.suite.history import History
+    from reprocheck.suite.night import Options, Outcome
+    from reprocheck.suite.targets import Suite
+
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`); all without one."
+    ),
+]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="Targets with this tag; may be given several times."),
+]
+ShardOption = Annotated[
+    str, typer.Option("--shard", metavar="I/N", help="Part I of N equal parts.", show_default=False)
+]
+OnlyFailedOption = Annotated[
+    bool, typer.Option("--only-failed", help="The targets that failed the last night.")
+]
+RetriesOption = Annotated[
+    int,
+    typer.Option(
+        "--retries", metavar="N", min=0, help="Check again what is not good, N times at most."
+    ),
+]
+ResumeOption = Annotated[
+    str,
+    typer.Option(
+        "--resume",
+        metavar="NIGHT|last",
+        help="Go on with a night that was interrupted.",
+        show_default=False,
+    ),
+]
+JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Checks side by side.")]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
+
+
+def command(
+    names: NamesArgument = None,
+    tag: TagOption = None,
+    shard: ShardOption = "",
+    only_failed: OnlyFailedOption = False,
+    retries: RetriesOption = 0,
+    resume: ResumeOption = "",
+    jobs: JobsOption = 1,
+    quiet: QuietOption = False,
+) -> int:
+    """Checks all targets; returns the exit code of the night."""
+    from reprocheck.cli.suite.night_view import NightView
+    from reprocheck.cli.suite.outcome import print_outcome
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.execution.local import LocalExecutor
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.night import Options
+    from reprocheck.suite.targets import load
+
+    options = Options(
+        names=tuple(names or ()),
+        tags=tuple(tag or ()),
+        shard=shard,
+        only_failed=only_failed,
+        retries=retries,
+        resume=resume,
+    )
+    _refuse_choice_in_resumed(options)
+    suite = load(Path.cwd())
+    suite.folder.mkdir(parents=True, exist_ok=True)
+    view = NightView(quiet=quiet)
+    with open_history(suite.history) as history, LocalExecutor(jobs) as executor:
+        outcome = _run(suite, history, executor, options, view)
+    print_outcome(outcome, suite, standard_output())
+    return outcome.exit_code
+
+
+def _run(
+    suite: Suite, history: History, executor: Executor, options: Options, view: NightView
+) -> Outcome:
+    """The night. Where it is interrupted or cannot go on, what is said ends with the command that
+    goes on with it.
+    """
+    from reprocheck.cli.failure import Interrupted
+    from reprocheck.suite import night
+
+    try:
+        return night.run(suite, history, executor, options, view)
+    except KeyboardInterrupt:
+        raise Interrupted(_kept(view, options)) from None
+    except ReprocheckError as error:
+        if view.night:
+            error.fix = f"{error.fix} {_kept(view, options)}"
+        raise
+    finally:
+        view.close()
+
+
+def _kept(view: NightView, options: Options) -> str:
+    """What of an interrupted night is there, and the command that goes on with it."""
+    from reprocheck.report.text import count
+
+    if not view.night:
+        return "Nothing was checked yet."
+    words = ["reprocheck", "suite", "run", "--resume", view.night]
+    if options.retries:
+        words += ["--retries", str(options.retries)]
+    checked = count(view.checked, "check")
+    return f"Kept of this night: {checked}. To go on: {shlex.join(words)}"
+
+
+def _refuse_choice_in_resumed(options: Options) -> None:
+    """A night that goes on checks what it was to check."""
+    chosen = options.names or options.tags or options.shard or options.only_failed
+    if options.resume and chosen:
+        raise UsageError(
+            "--resume goes on with the targets of that night.",
+            "Leave out the names, --tag, --shard and --only-failed.",
+        )

@@ -1,0 +1,15 @@
+"""What the commands of the suite say of a check."""
+
+from __future__ import annotations
+
+from reprocheck.suite.model import TargetCheck
+
+
+def verdict_of(check: TargetCheck) -> str:
+    """`REPRODUCIBLE`, `NOT REPRODUCIBLE (backward)`, `REPRODUCIBLE, DIVERGES from iteration 7`."""
+    words = check.verdict.replace("_", " ").upper()
+    if check.failed_check:
+        return f"{words} ({check.failed_check})"
+    if check.verdict == "reproducible" and check.first_divergence is not None:
+        return f"{words} in the checks, DIVERGES from iteration {check.first_divergence}"
+    return words

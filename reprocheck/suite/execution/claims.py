@@ -1,0 +1,91 @@
+"""What a check has for itself while it is under way, also from the checks of another night.
+
+A claim is a set of locks on files in the folder for temporary files, which the system gives back
+when this process ends, however it does. Two checks in one working directory would take each other's
+files for their own, and two on one device would change each other's times and memory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One thing to be claimed: a device, a folder, a night. `shared` with others that share it."""
+
+    name: str
+    shared: bool = False
+
+
+class Claim:
+    """Locks that are held. `give_back` ends it."""
+
+    def __init__(self, descriptors: Sequence[int]) -> None:
+        self._descriptors = tuple(descriptors)
+
+    def give_back(self) -> None:
+        """Others may have it now."""
+        for descriptor in self._descriptors:
+            with suppress(OSError):
+                os.close(descriptor)
+        self._descriptors = ()
+
+
+def claimed(wanted: Iterable[Wanted]) -> Claim | None:
+    """All that is wanted; None where any of it is another's.
+
+    Raises ReportError where the folder for temporary files cannot be written.
+    """
+    taken: list[int] = []
+    for one in wanted:
+        descriptor = _locked(one)
+        if descriptor is None:
+            Claim(taken).give_back()
+            return None
+        taken.append(descriptor)
+    return Claim(taken)
+
+
+def folder_alone(folder: Path) -> tuple[Wanted, ...]:
+    """A folder with all below it: nobody else works in it, nor in a folder around it."""
+    return (Wanted(f"folder {folder}"), *_around(folder))
+
+
+def folder_shared(folder: Path) -> tuple[Wanted, ...]:
+    """A folder that is only read: others may read it, too."""
+    return (Wanted(f"folder {folder}", shared=True), *_around(folder))
+
+
+def _around(folder: Path) -> tuple[Wanted, ...]:
+    return tuple(Wanted(f"folder {above}", shared=True) for above in folder.parents)
+
+
+def _locked(wanted: Wanted) -> int | None:
+    """The descriptor of a locked file; None where another has it."""
+    name = hashlib.sha256(wanted.name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    how = fcntl.LOCK_SH if wanted.shared else fcntl.LOCK_EX
+    folder = Path(tempfile.gettempdir()) / f"reprocheck-suite-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise ReportError(
+            f"{folder} cannot be written: {error.strerror or error}.",
+            "Set TMPDIR to a folder that can be written.",
+        ) from None
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor

@@ -1,0 +1,120 @@
+"""What is to be done for a target, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.settings import OPTIONS, Option, plain
+from reprocheck.suite.model import Target
+
+OWN_OPTIONS = ("output", "keep", "color", "quiet", "verbose", "show_output")
+"""Options of `run` that the night sets itself."""
+NOT_OF_RECORD = ("runs", "fail_on", "draw", "rtol", "atol", "level")
+"""Options of `run` that `record` does not take, and the level, which is given here."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One check of a target in a night, or one deeper recording of it.
+
+    root         the folder of the suite, absolute
+    place        the folder of the report, relative to `root`, with slashes; nothing stands there
+    kind         `check`: `reprocheck run`. `recording`: `reprocheck record --level module`, into
+                 the file `recording.zip` in `place`
+    environment  variables that are set beside those of the target: the devices that it may use
+    """
+
+    target: Target
+    night: str
+    root: Path
+    place: str
+    attempt: int = 1
+    kind: Literal["check", "recording"] = "check"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the report, absolute."""
+        return self.root / self.place
+
+    @property
+    def recording(self) -> Path:
+        """The file of a deeper recording."""
+        return self.folder / "recording.zip"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether its runs work in the working directory itself, so that nothing else may."""
+        return self.target.options.get("workdir", "inplace") != "copy"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Performed:
+    """A job that has come to its end.
+
+    started      seconds since 1970
+    exit_status  of `reprocheck run`, negative for a signal; None where it could not be started
+    commit       of the working directory, with `+` where tracked files are modified; "" without git
+    error        why nothing could be made of it; "" where a report may be there
+    """
+
+    job: Job
+    started: float
+    seconds: float
+    exit_status: int | None = None
+    commit: str = ""
+    error: str = ""
+
+
+def command_words(job: Job, output: Path) -> tuple[str, ...]:
+    """What stands behind `reprocheck`: the command, its options, and what is run.
+
+    `output`: the folder in which the report folder is made.
+    """
+    kept = ("--output", str(output), "--color", "never")
+    if job.kind == "recording":
+        options = {
+            name: value for name, value in job.target.options.items() if name not in NOT_OF_RECORD
+        }
+        deeper = ("--level", "module", "-o", str(output / "recording.zip"))
+        return ("record", *option_words(options), *deeper, *kept, *job.target.words)
+    return ("run", *option_words(job.target.options), *kept, *job.target.words)
+
+
+def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Settings by their names, as the command line has them; those of OWN_OPTIONS are left out.
+
+    >>> option_words({"steps": 20, "control": ["seed", "workers"], "draw": False})
+    ('--steps', '20', '--no-draw', '--control', 'seed', '--control', 'workers')
+    """
+    return tuple(
+        word
+        for option in OPTIONS
+        if option.name in options and option.name not in OWN_OPTIONS
+        for word in _words_of(option, options[option.name])
+    )
+
+
+def _words_of(option: Option, value: object) -> Iterator[str]:
+    """One option as words; none where the value is what holds without it."""
+    if option.type == "switch":
+        yield from _switch(option, bool(value))
+        return
+    shown = plain(option, value)
+    if shown is None:
+        return
+    values = value if isinstance(value, (list, tuple)) and value else [shown]
+    for one in values:
+        yield option.flag
+        yield str(one)
+
+
+def _switch(option: Option, on: bool) -> Iterator[str]:
+    """A switch; `--no-dropout` has no opposite."""
+    if on:
+        yield option.flag
+    elif not option.key.startswith("no-"):
+        yield f"--no-{option.key}"

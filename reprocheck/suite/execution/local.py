@@ -1,0 +1,131 @@
+"""Checks on this machine: several side by side, one a device, one a working directory."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from reprocheck.suite.execution import claims
+from reprocheck.suite.execution.job import Job, Performed
+from reprocheck.suite.execution.machine import NAMES, Machine, asked, more_than, this_machine
+from reprocheck.suite.execution.perform import UnderWay
+from reprocheck.suite.model import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A check under way, and what it has for itself."""
+
+    under_way: UnderWay
+    claim: claims.Claim
+    devices: frozenset[tuple[str, str]]
+
+
+class LocalExecutor:
+    """At most `jobs` checks at a time, each with the cores and devices that its target asks for.
+
+    A context manager: at its end no process of any check is alive.
+    """
+
+    name = "local"
+
+    def __init__(self, jobs: int = 1, machine: Machine | None = None) -> None:
+        self.jobs = jobs
+        self._machine = machine or this_machine()
+        self._running: list[_Running] = []
+        self._closing = ExitStack()
+
+    @property
+    def busy(self) -> bool:
+        """Whether any check is under way."""
+        return bool(self._running)
+
+    def impossible(self, resources: Resources) -> str:
+        """Why a target can never run here, as a sentence; "" where it can."""
+        return more_than(self._machine, resources)
+
+    def start(self, job: Job) -> str:
+        """Starts a job; else says what it has to wait for, "" where it was started.
+
+        Raises ReportError where its folder cannot be written.
+        """
+        resources = job.target.resources
+        if len(self._running) >= self.jobs or self._cpus_left() < resources.cpus:
+            return "a free core"
+        devices = self._free_devices(resources)
+        if devices is None:
+            return "a free device"
+        claim = self._claimed(job, devices)
+        if claim is None:
+            return "another check in its working directory or on its device"
+        under_way = self._closing.enter_context(UnderWay(_with_devices(job, devices)))
+        self._running.append(_Running(under_way, claim, frozenset(devices)))
+        return ""
+
+    def wait(self, seconds: float) -> list[Performed]:
+        """The jobs that have ended, after so many seconds at most."""
+        if not self._running:
+            time.sleep(seconds)
+        share = seconds / max(1, len(self._running))
+        ended = [one for one in self._running if one.under_way.wait(share)]
+        return [self._ended(one) for one in ended]
+
+    def _ended(self, one: _Running) -> Performed:
+        performed = one.under_way.performed()
+        one.under_way.close()
+        one.claim.give_back()
+        self._running.remove(one)
+        return performed
+
+    def _cpus_left(self) -> float:
+        taken = sum(one.under_way.job.target.resources.cpus for one in self._running)
+        return self._machine.cpus - taken
+
+    def _free_devices(self, resources: Resources) -> list[tuple[str, str]] | None:
+        """(variable, name of a device) of free devices; None where there are not enough now."""
+        taken = {device for one in self._running for device in one.devices}
+        found: list[tuple[str, str]] = []
+        for variable, number in asked(resources).items():
+            here = [(variable, name) for name in self._machine.devices.get(variable, ())]
+            free = [device for device in here if device not in taken]
+            if len(free) < number:
+                return None
+            found += free[:number]
+        return found
+
+    def _claimed(self, job: Job, devices: list[tuple[str, str]]) -> claims.Claim | None:
+        """What the check has for itself, from those of other nights as well; None where it cannot
+        have it now.
+        """
+        folder = job.target.workdir.resolve()
+        wanted = claims.folder_shared(folder)
+        if job.is_alone:
+            wanted = claims.folder_alone(folder)
+        on_devices = [claims.Wanted(f"{NAMES[variable]} {name}") for variable, name in devices]
+        return claims.claimed((*on_devices, *wanted))
+
+    def __enter__(self) -> LocalExecutor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for one in self._running:  # all at once: the graces of the ends run side by side
+            one.under_way.end()
+        self._closing.close()
+        for one in self._running:
+            one.claim.give_back()
+
+
+def _with_devices(job: Job, devices: list[tuple[str, str]]) -> Job:
+    """The job with the variables that give it these devices, and none where it asked for none."""
+    given: dict[str, str] = {}
+    for variable, name in devices:
+        before = f"{given[variable]}," if variable in given else ""
+        given[variable] = f"{before}{name}"
+    return replace(job, environment={**job.environment, **given})

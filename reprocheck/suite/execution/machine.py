@@ -1,0 +1,65 @@
+"""What this machine has for checks: cores and devices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.launch.devices import DEV, KINDS
+from reprocheck.suite.model import Resources
+
+GPUS, NPUS = "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"
+"""The variables that give a process its devices."""
+NAMES: Mapping[str, str] = {GPUS: "GPU", NPUS: "NPU"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """Cores, and the devices by the variable that gives them to a process."""
+
+    cpus: float
+    devices: Mapping[str, Sequence[str]]
+
+
+def this_machine(environment: Mapping[str, str] | None = None, dev: Path = DEV) -> Machine:
+    """The cores that this process may use, and the devices that its environment does not hide.
+
+    Devices are known by their files, so that no driver is asked and no context made.
+    """
+    given = os.environ if environment is None else environment
+    devices = {
+        variable: _visible(given.get(variable), len(list(dev.glob(pattern))), hides_all)
+        for pattern, variable, hides_all in KINDS
+    }
+    return Machine(cpus=len(os.sched_getaffinity(0)), devices=devices)
+
+
+def asked(resources: Resources) -> dict[str, int]:
+    """How many devices are asked for, by the variable that gives them."""
+    return {GPUS: resources.gpus, NPUS: resources.npus}
+
+
+def more_than(machine: Machine, resources: Resources) -> str:
+    """In what a target asks for more than a machine has, as a sentence; "" where it has enough."""
+    if resources.cpus > machine.cpus:
+        return f"It asks for {resources.cpus:g} cores, and this machine has {machine.cpus:g}."
+    for variable, number in asked(resources).items():
+        has = len(machine.devices.get(variable, ()))
+        if number > has:
+            return f"It asks for {_count(number, NAMES[variable])}, and this machine has {has}."
+    return ""
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _visible(variable: str | None, files: int, hides_all: Sequence[str]) -> tuple[str, ...]:
+    """The names of the devices of a kind."""
+    if variable is None:
+        return tuple(map(str, range(files)))
+    if variable.strip() in hides_all or not files:
+        return ()
+    return tuple(name.strip() for name in variable.split(",") if name.strip())

@@ -1,0 +1,223 @@
+"""One job in a process tree of its own: started, waited for, ended, and its report put in place.
+
+The report is written into a folder beside its place, and moved there in one step once all that
+belongs to it is there. So what stands at its place is whole, also where this process is killed: the
+next one reads it (`left_by`), or starts the job anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from reprocheck.errors import ReportError, ReprocheckError
+from reprocheck.launch.process import GuardedProcess
+from reprocheck.suite.execution.job import Job, Performed, command_words
+
+NOTE = "suite.json"
+"""In the folder of a report: what `Performed` has beside the job."""
+STDOUT, STDERR = "suite-stdout.log", "suite-stderr.log"
+"""In the folder of a report: what `reprocheck run` printed."""
+ROOM = 1 << 20
+"""Bytes that must be free before a check begins."""
+
+
+class UnderWay:
+    """A job that was started. A context manager: at its end no process of it is alive.
+
+    Raises ReportError where its folder cannot be written.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.started = time.time()
+        self._clock = time.monotonic()
+        self._work = _work_folder(job)
+        self._commit = commit_of(job.target.workdir)
+        self._error = ""
+        self._closing = ExitStack()
+        self._process = self._guarded()
+
+    def _guarded(self) -> GuardedProcess | None:
+        if not self.job.target.workdir.is_dir():
+            self._error = f"There is no folder {self.job.target.workdir}."
+            return None
+        # -P: no module of the working directory stands in for one of ours
+        command = (sys.executable, "-P", "-m", "reprocheck", *command_words(self.job, self._work))
+        environment = {**os.environ, **self.job.target.environment, **self.job.environment}
+        process = GuardedProcess(
+            command,
+            cwd=self.job.target.workdir,
+            environment=environment,
+            stdout=self._work / STDOUT,
+            stderr=self._work / STDERR,
+        )
+        return self._closing.enter_context(process)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for at most so long; True once all that was started is gone."""
+        if self._process is None:
+            return True
+        try:
+            return self._process.wait(seconds)
+        except ReprocheckError as error:
+            self._error = error.message
+            return True
+
+    def end(self) -> None:
+        """Asks all of its processes to end; `wait` says when they have."""
+        if self._process is not None:
+            self._process.end()
+
+    def performed(self) -> Performed:
+        """What became of it, once it has ended; its report stands at its place then."""
+        status = None
+        if self._process is not None:
+            status = self._process.exit_status
+        performed = Performed(
+            job=self.job,
+            started=self.started,
+            seconds=time.monotonic() - self._clock,
+            exit_status=status,
+            commit=self._commit,
+            error=self._error,
+        )
+        _put_in_place(performed, self._work)
+        return performed
+
+    def __enter__(self) -> UnderWay:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends what is alive of it."""
+        self._closing.close()
+
+
+def perform(job: Job) -> Performed:
+    """Starts the job and waits for it. Raises ReportError where its folder cannot be written."""
+    with UnderWay(job) as under_way:
+        while not under_way.wait(1.0):
+            pass
+        return under_way.performed()
+
+
+def left_by(job: Job) -> Performed | None:
+    """What became of a job whose report stands at its place; None where none does."""
+    try:
+        note = msgspec.json.decode((job.folder / NOTE).read_bytes(), type=_Note)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return Performed(job=job, **msgspec.structs.asdict(note))
+
+
+class _Note(msgspec.Struct, kw_only=True, frozen=True):
+    """`suite.json`: a Performed without its job."""
+
+    started: float
+    seconds: float
+    exit_status: int | None
+    commit: str
+    error: str
+
+
+def _work_folder(job: Job) -> Path:
+    """A new folder beside the place of the report.
+
+    Raises ReportError where it cannot be made, or has no room: then no check can be recorded.
+    """
+    beside = job.folder.parent
+    try:
+        beside.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{job.folder.name}-", dir=beside))
+        probe = work / ".probe"
+        probe.write_bytes(bytes(ROOM))
+        probe.unlink()
+    except OSError as error:
+        raise ReportError(
+            f"{beside} cannot be written: {error.strerror or error}.",
+            'Make room, or name another folder: folder = "..." in [tool.reprocheck.suite].',
+        ) from None
+    return work
+
+
+def _put_in_place(performed: Performed, work: Path) -> None:
+    """Moves what a job has left to the place of its report; what killed jobs left there goes."""
+    job = performed.job
+    found = (record.parent for record in work.glob("*/record.json"))
+    report = next((folder for folder in found if not folder.is_symlink()), work)
+    note = _Note(
+        started=performed.started,
+        seconds=performed.seconds,
+        exit_status=performed.exit_status,
+        commit=performed.commit,
+        error=performed.error,
+    )
+    try:
+        if report != work:
+            for name in (STDOUT, STDERR, "recording.zip"):
+                if (work / name).exists():
+                    (work / name).replace(report / name)
+        (report / NOTE).write_bytes(msgspec.json.format(msgspec.json.encode(note)))
+        report.rename(job.folder)
+    except OSError as error:
+        raise ReportError(
+            f"{job.folder} cannot be written: {error.strerror or error}.",
+            "Make room on its disk.",
+        ) from None
+    for left in job.folder.parent.glob(f".{job.folder.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def moved(performed: Performed, root: Path) -> Performed:
+    """The same under another folder of the suite."""
+    return replace(performed, job=replace(performed.job, root=root))
+
+
+def tail(folder: Path, lines: int = 12) -> str:
+    """The last lines that `reprocheck run` wrote to stderr; "" where it wrote none."""
+    with suppress(OSError):
+        text = (folder / STDERR).read_bytes()[-8192:].decode("utf-8", "replace")
+        return "\n".join(text.strip().splitlines()[-lines:])
+    return ""
+
+
+def commit_of(folder: Path) -> str:
+    """The commit of a folder: 40 digits, with `+` where tracked files are modified; "" where there
+    is no git or no commit.
+    """
+    head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+    if not head:
+        return ""
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return f"{head}+" if changed else head
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip()

@@ -1,0 +1,94 @@
+"""From the report folder of a job to a row of the history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reprocheck.errors import ReportError
+from reprocheck.model import EXIT_CODE, Check
+from reprocheck.suite import curves, keys
+from reprocheck.suite.execution.job import Performed
+from reprocheck.suite.execution.perform import tail
+from reprocheck.suite.model import Target, TargetCheck
+
+REPORTED = frozenset(EXIT_CODE.values())
+"""Exit codes with which `reprocheck run` ends where it has come to a verdict."""
+
+
+def read(performed: Performed) -> TargetCheck:
+    """What the check came to, read from its report folder.
+
+    Its verdict is `error`, with the reason and what `reprocheck run` said last, where no report
+    could be made.
+    """
+    job = performed.job
+    row = TargetCheck(
+        night=job.night,
+        target=job.target.name,
+        attempt=job.attempt,
+        started=performed.started,
+        seconds=performed.seconds,
+        commit=performed.commit,
+        folder=job.place,
+    )
+    reason = _no_report(performed)
+    if reason:
+        return replace(row, reason=reason)
+    from reprocheck.workflow import replay
+
+    try:
+        check = replay.load(job.folder)
+    except ReportError as error:
+        return replace(row, reason=error.message)
+    return _filled(row, check, job.target)
+
+
+def is_good(target: Target, verdict: str, exit_code: int) -> bool:
+    """Whether a verdict is the one that the target is to have; of `reproducible`, whether the exit
+    code allows it, too.
+    """
+    if target.expect == "reproducible":
+        return exit_code == 0
+    return verdict == target.expect
+
+
+def _no_report(performed: Performed) -> str:
+    """Why there is no report to be read; "" where one may be there."""
+    if performed.error:
+        return performed.error
+    status = performed.exit_status
+    if status in REPORTED:
+        return ""
+    ending = f"reprocheck run ended with exit status {status}."
+    if status is not None and status < 0:
+        ending = f"reprocheck run was killed by signal {-status}."
+    return f"{ending}\n{tail(performed.job.folder)}".strip()
+
+
+def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
+    verdict, record = check.verdict, check.record
+    rung = check.first_rung
+    row = replace(
+        row,
+        verdict=verdict.verdict,
+        failed_check=verdict.failed_check or "",
+        exit_code=verdict.exit_code,
+        reason=verdict.reason,
+        good=is_good(target, verdict.verdict, verdict.exit_code),
+        bitwise=verdict.bitwise.equal,
+        first_bitwise=verdict.bitwise.first_iteration,
+        first_divergence=verdict.diverges_from,
+        causes=tuple(cause.code for cause in check.causes),
+        rtol=record.tolerance.rtol,
+        atol=record.tolerance.atol,
+    )
+    if rung is not None:
+        row = replace(row, rung=rung.rung, place=rung.place or "")
+    if not check.runs:
+        return row
+    return replace(
+        row,
+        key=keys.key_of(check, target),
+        beside=keys.beside(check),
+        curves=curves.pack(curves.of_check(check)),
+    )

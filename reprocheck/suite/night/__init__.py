@@ -1,0 +1,14 @@
+"""All targets of a suite, once: what runs when, what is recorded, how it goes on after an
+interruption.
+
+ids   the name of a night
+plan  which targets, in what order; what is left of a night that was interrupted
+loop  the checks, one after the other or side by side, with their retries
+run   a whole night
+"""
+
+from reprocheck.suite.night.loop import Observer
+from reprocheck.suite.night.plan import Options
+from reprocheck.suite.night.run import Outcome, run
+
+__all__ = ["Observer", "Options", "Outcome", "run"]

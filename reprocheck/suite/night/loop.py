@@ -1,0 +1,74 @@
+"""The checks of a night, with their retries: each is in the history before the next one begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from reprocheck.suite.execution import Executor, Job, read
+from reprocheck.suite.history import History
+from reprocheck.suite.model import Night, TargetCheck
+
+TICK = 0.2
+"""Seconds after which it is asked again whether a job can begin."""
+
+
+class Observer(Protocol):
+    """What is told of a night on the way."""
+
+    def begun(self, night: Night, to_do: int, checked: int) -> None:
+        """A night begins, or goes on: so many targets are to be checked, so many were."""
+
+    def started(self, job: Job) -> None:
+        """A check, or a deeper recording, begins."""
+
+    def ended(self, check: TargetCheck, *, again: bool) -> None:
+        """A check is in the history; `again`: the target is checked once more."""
+
+    def recorded(self, job: Job) -> None:
+        """A deeper recording has ended."""
+
+    def waiting(self, job: Job, what_for: str) -> None:
+        """Nothing is under way, and a job has to wait for something."""
+
+    def tick(self) -> None:
+        """Called several times a second as long as anything is to be done."""
+
+
+def check_all(
+    jobs: tuple[Job, ...],
+    executor: Executor,
+    history: History,
+    observer: Observer,
+    retry: Callable[[TargetCheck], Job | None],
+) -> tuple[TargetCheck, ...]:
+    """Makes all checks. `retry`: the next attempt after one that ended, None where that was all."""
+    waiting = list(jobs)
+    checks: list[TargetCheck] = []
+    while waiting or executor.busy:
+        waiting = _started(waiting, executor, observer)
+        observer.tick()
+        for performed in executor.wait(TICK):
+            check = read(performed)
+            history.add(check)
+            checks.append(check)
+            next_job = retry(check)
+            observer.ended(check, again=next_job is not None)
+            if next_job is not None:
+                waiting.append(next_job)
+    return tuple(checks)
+
+
+def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:
+    """Starts what can begin now; returns the others."""
+    left = []
+    what_for = ""
+    for job in waiting:
+        what_for = executor.start(job)
+        if what_for:
+            left.append(job)
+        else:
+            observer.started(job)
+    if left and not executor.busy:
+        observer.waiting(left[-1], what_for)
+    return left

@@ -1,0 +1,147 @@
+"""What a night has to do: which targets, in what order, and what is left of one that was
+interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import PurePosixPath
+
+from reprocheck.errors import UsageError
+from reprocheck.suite.execution import Job, left_by, read
+from reprocheck.suite.history import History
+from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.targets import Suite, folder_name
+
+NIGHTS_LOOKED_AT = 3
+"""Nights before this one that say how long a target takes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What `reprocheck suite run` is asked for.
+
+    names, tags, shard  which targets, as `Suite.select` takes them
+    only_failed         those alone that failed the last night
+    retries             how often a check that is not good is made again
+    resume              the night that goes on; `last` for the last one; "" for a new one
+    """
+
+    names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    shard: str = ""
+    only_failed: bool = False
+    retries: int = 0
+    resume: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What is to be done in a night.
+
+    jobs     first attempts, or the next ones, in the order in which they are to begin
+    checked  attempts that are in the history already
+    not_run  target -> why it cannot be checked
+    """
+
+    night: Night
+    jobs: tuple[Job, ...]
+    checked: tuple[TargetCheck, ...] = ()
+    not_run: Mapping[str, str]
+
+
+def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ...]:
+    """The targets of a new night. Raises UsageError where there are none."""
+    targets = suite.select(options.names, options.tags, options.shard)
+    if not options.only_failed:
+        return targets
+    failed = _failed_in_last(history)
+    return tuple(target for target in targets if target.name in failed)
+
+
+def to_resume(history: History, name: str) -> Night:
+    """The night that goes on.
+
+    Raises UsageError where there is none, or where it came to its end.
+    """
+    if name != "last":
+        night = history.night(name)
+    else:
+        night = (
+            next((one for one in reversed(history.nights(last=20)) if one.ended is None), None)
+            or _nothing_to_resume()
+        )
+    if night.ended is not None:
+        raise UsageError(
+            f"The night {night.id} came to its end.", "`reprocheck suite run` begins a new one."
+        )
+    return night
+
+
+def job_of(target: Target, night: Night, suite: Suite, attempt: int) -> Job:
+    """An attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
+    place = PurePosixPath("nights", night.id, folder_name(target.name), f"attempt-{attempt}")
+    return Job(target=target, night=night.id, root=suite.folder, place=str(place), attempt=attempt)
+
+
+def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
+    """Those that took longest the last time begin first, and those of which nothing is known before
+    them: so no long check is left alone at the end.
+    """
+    took = _seconds(history)
+    return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
+
+
+def jobs_left(
+    night: Night, suite: Suite, history: History, retries: int
+) -> tuple[tuple[Job, ...], tuple[TargetCheck, ...]]:
+    """What is left to do in a night, and what it has checked.
+
+    A check whose report stands at its place and that is not in the history yet was finished: it is
+    read now, and recorded.
+    """
+    checked = list(history.checks(night=night.id))
+    jobs = []
+    for target in _still_there(night, suite):
+        attempts = [check for check in checked if check.target == target.name]
+        job = job_of(target, night, suite, len(attempts) + 1)
+        while not _is_done(attempts, retries) and (performed := left_by(job)) is not None:
+            check = read(performed)
+            history.add(check)
+            attempts.append(check)
+            checked.append(check)
+            job = job_of(target, night, suite, len(attempts) + 1)
+        if not _is_done(attempts, retries):
+            jobs.append(job)
+    return tuple(jobs), tuple(checked)
+
+
+def _is_done(attempts: Sequence[TargetCheck], retries: int) -> bool:
+    return bool(attempts) and (attempts[-1].good or len(attempts) > retries)
+
+
+def _still_there(night: Night, suite: Suite) -> Iterable[Target]:
+    by_name = {target.name: target for target in suite.targets}
+    return (by_name[name] for name in night.selected if name in by_name)
+
+
+def _nothing_to_resume() -> Night:
+    raise UsageError("No night was interrupted.", "`reprocheck suite run` begins a new one.")
+
+
+def _failed_in_last(history: History) -> set[str]:
+    """The targets that failed the last night that came to its end."""
+    ended = [night for night in history.nights(last=20) if night.ended is not None]
+    if not ended:
+        return set()
+    last = ended[-1].id
+    by_state = {state.target for state in history.states(night=last) if state.failed}
+    return by_state | {check.target for check in history.final(last) if not check.good}
+
+
+def _seconds(history: History) -> dict[str, float]:
+    """How long the last check of each target took."""
+    nights = history.nights(last=NIGHTS_LOOKED_AT)
+    return {check.target: check.seconds for one in nights for check in history.final(one.id)}

@@ -1,0 +1,167 @@
+"""A whole night, from the targets to what changed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from reprocheck._version import __version__
+from reprocheck.errors import UsageError
+from reprocheck.suite.execution import Executor, Job
+from reprocheck.suite.execution.claims import Claim, Wanted, claimed
+from reprocheck.suite.execution.perform import commit_of
+from reprocheck.suite.history import History
+from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
+from reprocheck.suite.night.ids import new_id
+from reprocheck.suite.night.loop import Observer, check_all
+from reprocheck.suite.night.plan import (
+    Options,
+    Plan,
+    chosen,
+    job_of,
+    jobs_left,
+    longest_first,
+    to_resume,
+)
+from reprocheck.suite.targets import Suite, missing
+
+GONE = "It is in the suite no longer."
+"""Why a target of an interrupted night is not run."""
+ALL_GOOD, FAILED, UNDECIDED = 0, 1, 3
+"""Exit codes of a night."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What a night came to.
+
+    checks   the last attempt at each target
+    states   what changed at each target
+    not_run  target -> why it was not checked
+    """
+
+    night: Night
+    checks: tuple[TargetCheck, ...] = ()
+    states: tuple[TargetState, ...] = ()
+    not_run: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a target failed the night; 3 where none did, and something was not decided: a
+        target was not run, or has no verdict; else 0.
+        """
+        if not all(check.good for check in self.checks):
+            return FAILED
+        without_verdict = any(check.verdict in ("inconclusive", "error") for check in self.checks)
+        if self.not_run or without_verdict:
+            return UNDECIDED
+        return ALL_GOOD
+
+
+def run(
+    suite: Suite, history: History, executor: Executor, options: Options, observer: Observer
+) -> Outcome:
+    """Checks the targets of a new night, or what is left of one that was interrupted.
+
+    Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
+    to run or to resume, ReportError where the folder of the suite cannot be written, HistoryError.
+    """
+    if options.resume:
+        night = to_resume(history, options.resume)
+    else:
+        night = _new_night(suite, history, executor, options)
+    claim = _alone(night)
+    try:
+        plan = _plan(night, suite, history, executor, options)
+        observer.begun(night, len(plan.jobs), len(plan.checked))
+        check_all(
+            plan.jobs, executor, history, observer, _next_attempt(suite, night, options.retries)
+        )
+        night = replace(night, ended=time.time())
+        history.end_night(night.id, night.ended or 0.0)
+    finally:
+        claim.give_back()
+    _remove_old(suite, night)
+    return Outcome(night=night, checks=history.final(night.id), not_run=plan.not_run)
+
+
+def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
+    """A new night, in the history. Raises UsageError where there is nothing to run."""
+    targets = chosen(suite, history, options)
+    if not targets:
+        raise UsageError(
+            "No target failed the last night.", "`reprocheck suite run` checks all targets."
+        )
+    now = time.time()
+    newest = max((one.id for one in history.nights(last=1)), default="")
+    night = Night(
+        id=new_id(now, newest),
+        started=now,
+        targets=tuple(target.name for target in suite.targets),
+        selected=tuple(target.name for target in targets),
+        shard=options.shard,
+        commit=commit_of(suite.file.parent),
+        executor=executor.name,
+        reprocheck_version=__version__,
+    )
+    history.begin_night(night)
+    return night
+
+
+def _alone(night: Night) -> Claim:
+    """That no other process makes the same night. Raises UsageError where one does."""
+    claim = claimed([Wanted(f"night {night.id}")])
+    if claim is None:
+        raise UsageError(
+            f"The night {night.id} is under way.", "Wait for its end, or end that process first."
+        )
+    return claim
+
+
+def _plan(
+    night: Night, suite: Suite, history: History, executor: Executor, options: Options
+) -> Plan:
+    known = {target.name for target in suite.targets}
+    not_run = {name: GONE for name in night.selected if name not in known}
+    jobs, checked = jobs_left(night, suite, history, options.retries)
+    for job in jobs:
+        if why := _why_not(job.target, executor):
+            not_run[job.target.name] = why
+    can_run = [job for job in jobs if job.target.name not in not_run]
+    ordered = longest_first(can_run, history)
+    return Plan(night=night, jobs=ordered, checked=checked, not_run=not_run)
+
+
+def _why_not(target: Target, executor: Executor) -> str:
+    """Why a target cannot be checked; "" where it can."""
+    lacking = missing(target)
+    if lacking is not None:
+        return lacking.message
+    return executor.impossible(target.resources)
+
+
+def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetCheck], Job | None]:
+    """The job that follows a check; None where it is good, or was the last retry."""
+    by_name = {target.name: target for target in suite.targets}
+
+    def next_attempt(check: TargetCheck) -> Job | None:
+        if check.good or check.attempt > retries:
+            return None
+        return job_of(by_name[check.target], night, suite, check.attempt + 1)
+
+    return next_attempt
+
+
+def _remove_old(suite: Suite, night: Night) -> None:
+    """Removes the report folders of nights that are older than those to be kept; none of this night
+    or of later ones.
+    """
+    if suite.keep_nights is None:
+        return
+    older = sorted(
+        folder for folder in (suite.folder / "nights").iterdir() if folder.name < night.id
+    )
+    for folder in older[: len(older) + 1 - suite.keep_nights]:
+        shutil.rmtree(folder, ignore_errors=True)
