@@ -175,6 +175,8 @@ click.
 def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
+    if command in GROUPS:
+        return _usage_error_of_group(message, command, words[words.index(command) + 1 :])
     if not command and _names_a_training(words):
         return UsageError(
             "The command is missing.",
@@ -186,6 +188,18 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     if command in OF_RUNS and "no such option" in message.lower():
         fix += " Options of the script go after the script."
     return UsageError(message, fix)
+
+
+def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageError:
+    """The error of a command line behind `reprocheck suite`."""
+    commands = import_module(f"reprocheck.cli.{group}").COMMANDS
+    name = next((word for word in words if not word.startswith("-")), "")
+    if name in commands:
+        return UsageError(message, f"`reprocheck {group} {name} --help` lists the options.")
+    meant = get_close_matches(name, commands, n=1)
+    if meant:
+        return UsageError(message, f"Did you mean `reprocheck {group} {meant[0]}`?")
+    return UsageError(message, f"`reprocheck {group} --help` lists the commands.")
 
 
 def _names_a_training(words: list[str]) -> bool:

@@ -55,10 +55,10 @@ def help_text() -> str:
             "  verdict, loss curves, first difference.",
             "",
             "Commands:",
-            *_table(COMMANDS),
+            *table(COMMANDS),
             "",
             "Options:",
-            *_table(OPTIONS),
+            *table(OPTIONS),
             "",
             "Examples:",
             *(f"  {example}" for example in EXAMPLES),
@@ -81,7 +81,8 @@ def print_version() -> int:
     return 0
 
 
-def _table(rows: dict[str, str]) -> list[str]:
+def table(rows: dict[str, str]) -> list[str]:
+    """Two columns, indented: names, and what is said of each."""
     width = max(map(len, rows))
     return [f"  {name:<{width}}  {text}" for name, text in rows.items()]
 

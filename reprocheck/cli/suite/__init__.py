@@ -12,6 +12,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+from reprocheck.cli.overview import table
 from reprocheck.cli.parameters import HELP_NAMES, OneCommand
 
 COMMANDS = {
@@ -26,10 +27,20 @@ COMMANDS = {
     "bisect": "Find the commit or package since which a target differs.",
     "merge": "Join the shards of a night.",
 }
+EXAMPLES = (
+    "reprocheck suite init",
+    "reprocheck suite run --jobs 4",
+    "reprocheck suite history resnet",
+    'reprocheck suite baseline accept resnet --why "another cuDNN"',
+)
 
 
 class Suite(TyperGroup):
     """The commands of the suite, each made when it is asked for."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The commands, as the overview has those of reprocheck."""
+        return help_text()
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the table."""
@@ -64,11 +75,32 @@ def group() -> Any:
         pretty_exceptions_enable=False,
         add_completion=False,
         context_settings=HELP_NAMES,
-        no_args_is_help=True,
     )
 
-    @made.callback()
-    def suite() -> None:
+    @made.callback(invoke_without_command=True)
+    def suite(ctx: typer.Context) -> None:
         """Checks many targets every night, and reports what changed."""
+        if ctx.invoked_subcommand is None:
+            typer.echo(help_text())
 
     return typer.main.get_command(made)
+
+
+def help_text() -> str:
+    """What `reprocheck suite` prints alone, 80 columns wide."""
+    return "\n".join(
+        [
+            "Usage: reprocheck suite COMMAND [ARGS]...",
+            "",
+            "  Checks all targets of a settings file, keeps what came of it, and reports what",
+            "  changed since the nights before.",
+            "",
+            "Commands:",
+            *table(COMMANDS),
+            "",
+            "Examples:",
+            *(f"  {example}" for example in EXAMPLES),
+            "",
+            "`reprocheck suite COMMAND --help` lists the options of one.",
+        ]
+    )

@@ -1,0 +1,93 @@
+"""`reprocheck suite list`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reprocheck.cli import main
+
+SUITE = """
+[[target]]
+name = "lm"
+run = "train.py --lr {lr} --data /data/of/the/whole/team/in/a/long/path/that/wraps/v{lr}"
+tags = "text"
+[target.matrix]
+lr = [0.1, 0.2]
+
+[[target]]
+name = "resnet"
+run = "-- bash start.sh"
+folder = "vision"
+tags = ["vision"]
+resources = { gpus = 2 }
+expect = "not_reproducible"
+steps = 20
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "reprocheck.toml").write_text(SUITE)
+    (tmp_path / "train.py").write_text("")
+    (tmp_path / "vision").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_table_shows_every_target_within_80_columns(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["suite", "list"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert all(len(row) <= 80 for row in rows)
+    assert rows[0].split()[:2] == ["lm[lr=0.1]", "train.py"]
+    last = next(row for row in rows if row.startswith("resnet"))
+    assert "bash start.sh in vision" in last and "vision, 2 GPU" in last
+    assert rows[-1] == "3 targets in reprocheck.toml"
+
+
+def test_names_tags_and_shards_narrow_the_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["suite", "list", "lm", "--tag", "text", "--shard", "2/2"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].startswith("lm[lr=0.2]")
+    assert rows[-1] == "1 of 3 targets in reprocheck.toml"
+
+
+def test_a_program_reads_them_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite", "list", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["folder"] == str(folder / "nightly")
+    resnet = document["targets"][-1]
+    assert resnet == {
+        "name": "resnet",
+        "run": ["--", "bash", "start.sh"],
+        "folder": str(folder / "vision"),
+        "environment": {},
+        "options": {"steps": 20},
+        "expect": "not_reproducible",
+        "allow": None,
+        "tags": ["vision"],
+        "resources": {"cpus": 1.0, "gpus": 2, "npus": 0},
+        "matrix": {},
+    }
+    assert document["targets"][0]["matrix"] == {"lr": "0.1"}
+
+
+def test_what_is_not_there_is_an_error_behind_the_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "train.py").unlink()
+    assert main(["suite", "list"]) == 2
+    said = capsys.readouterr()
+    assert "resnet" in said.out
+    assert "there is no script train.py" in said.err
+
+
+def test_another_format_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite", "list", "--format", "xml"]) == 2
+    assert "Take text or json." in capsys.readouterr().err
