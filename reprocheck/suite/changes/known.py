@@ -1,0 +1,144 @@
+"""What is known of one target in one night, before it is said what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from reprocheck.suite.baselines import Allowed
+from reprocheck.suite.model import (
+    Baseline,
+    Difference,
+    Night,
+    Target,
+    TargetCheck,
+    TargetState,
+)
+
+COMMIT = "commit"
+"""The commit of the training among the facts of a check."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """One target in one night.
+
+    now       its last attempt in this night; None where it was not checked
+    attempts  all its attempts in this night, by number
+    earlier   its last attempt in each night before, oldest first, of the nights with a check
+    baseline  the accepted curves that it is held against: of its key, else the newest of another
+              key; None where none was accepted
+    drift     where its curves are not those of the baseline, as `baselines.compare` has it
+    allowed   how far they may be from it; None where there is no baseline
+    before    its state in the last night that said something of it; None where none did
+    settings  the target, as the suite has it now; None where it does not
+    """
+
+    night: Night
+    target: str
+    now: TargetCheck | None = None
+    attempts: Sequence[TargetCheck] = ()
+    earlier: Sequence[TargetCheck] = ()
+    baseline: Baseline | None = None
+    drift: tuple[Difference, ...] = ()
+    allowed: Allowed | None = None
+    before: TargetState | None = None
+    settings: Target | None = None
+
+    @cached_property
+    def checks(self) -> tuple[TargetCheck, ...]:
+        """The last attempts of all nights, this one last; without it where it was not checked."""
+        if self.now is None:
+            return tuple(self.earlier)
+        return (*self.earlier, self.now)
+
+    @property
+    def other_key(self) -> bool:
+        """Whether the baseline is of another environment key."""
+        if self.now is None or self.baseline is None:
+            return False
+        return self.baseline.key.digest != self.now.key.digest
+
+    @property
+    def last(self) -> TargetCheck | None:
+        """The check before this night's."""
+        return self.earlier[-1] if self.earlier else None
+
+    @property
+    def last_failure(self) -> TargetCheck | None:
+        """The last earlier check that did not pass."""
+        return next((check for check in reversed(self.earlier) if not passed(check)), None)
+
+    @property
+    def expected(self) -> str:
+        """The verdict that counts as good."""
+        return "reproducible" if self.settings is None else self.settings.expect
+
+    @property
+    def varies(self) -> bool:
+        """Whether the accepted training is known not to repeat its bits."""
+        return self.baseline is not None and not self.baseline.bitwise
+
+    @cached_property
+    def moved(self) -> tuple[Difference, ...]:
+        """The drift without what says nothing: a series that the baseline does not have, and one
+        that its own runs do not repeat, as long as it is within the tolerance.
+        """
+        return tuple(one for one in self.drift if not one.new and not _is_noise(one))
+
+    @cached_property
+    def too_far(self) -> tuple[Difference, ...]:
+        """The series that are farther from the baseline than is allowed."""
+        if self.allowed is None:
+            return ()
+        return self.allowed.exceeded(self.drift)
+
+
+def _is_noise(one: Difference) -> bool:
+    return one.loose and one.beyond is None
+
+
+def passed(check: TargetCheck) -> bool:
+    """Whether a check counts as a pass: a retry never does."""
+    return check.good and check.attempt == 1
+
+
+def facts(check: TargetCheck) -> dict[str, str]:
+    """All that is recorded of the environment of a check: its key, what is beside it, its commit.
+
+    Empty where the check left no report.
+    """
+    if not check.key.facts:
+        return {}
+    return _with_commit({**check.beside, **check.key.facts}, check.commit)
+
+
+def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
+    """The same of the check that was accepted; of imported curves what is known of them."""
+    return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
+
+
+def _with_commit(known: dict[str, str], commit: str) -> dict[str, str]:
+    if commit:
+        known[COMMIT] = commit
+    return known
+
+
+def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The facts that differ: name -> (then, now); "" where a fact was not there.
+
+    Nothing where either side recorded no fact at all: nothing is known then.
+    """
+    if not then or not now:
+        return {}
+    names = sorted(then.keys() | now.keys())
+    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def between(then: TargetCheck | None, now: TargetCheck | None) -> dict[str, tuple[str, str]]:
+    """The facts that differ between two checks; nothing where there is none to compare with."""
+    if then is None or now is None:
+        return {}
+    return changed(facts(then), facts(now))

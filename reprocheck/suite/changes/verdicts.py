@@ -1,0 +1,207 @@
+"""Whether the verdicts of a target come and go by chance, by its history.
+
+A target that is deterministic changes its verdict where something changed that the training
+depends on, and keeps the new verdict until something changes again. A target that is intermittent
+draws a verdict every night. Which of the two explains the verdicts better is a test of likelihoods
+that may be looked at every night (Wasserman, Ramdas and Balakrishnan, *Universal inference*, PNAS
+2020; Ville's inequality): under the first explanation, whatever its rates within the limits below,
+the evidence ever exceeds 1 / ALPHA with a probability of ALPHA at most, however many nights pass.
+
+first    the verdict changes with one probability in nights since which nothing recorded changed
+         (at most STILL), and with another in nights with another commit or environment (at most
+         MOVED). The most likely rates within the limits are taken, which is most favourable to it
+second   each night fails with one unknown probability (Krichevsky and Trofimov's mixture)
+
+The second may begin at any failure after a pass; the evidence of the n-th such beginning counts
+1 / (n (n + 1)), which sums to 1.
+
+A retry that passes shows chance by itself, in one night.
+
+An intermittent target stays so until a run of equal verdicts that its own nights do not explain,
+two-sided: a run of passes or of failures so long that, by the nights before it, the longest of all
+runs of its kind would be as long with a probability below ALPHA / 2 (a beta-binomial prediction,
+times the number of such runs). Then its history begins anew with that run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+ALPHA = 0.01
+"""The share of deterministic targets that may ever be called intermittent, and of runs of verdicts
+that may end it by chance: the words of the nightly.
+"""
+STILL = 0.05
+"""A deterministic target changes its verdict at most in one of 20 nights in which nothing changed
+that is recorded: data that was replaced, a disk that was full.
+"""
+MOVED = 0.2
+"""The same with another commit or environment: one of five such changes breaks or repairs it."""
+_HALF = 0.5
+"""What Krichevsky and Trofimov add to both counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One night of a target.
+
+    good   it passed in its first attempt
+    moved  the commit or the environment is not that of the night before
+    both   it failed and passed in this night: a retry passed, which shows chance by itself
+    """
+
+    good: bool
+    moved: bool = False
+    both: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComesAndGoes:
+    """A target that is intermittent by its history.
+
+    first     index of the first failure that belongs to it
+    failures  how many nights failed since, of `nights`
+    """
+
+    first: int
+    failures: int
+    nights: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The night in which chance is shown to have a part, and the failure that began it."""
+
+    first: int
+    night: int
+
+
+@dataclass(slots=True)
+class _Counts:
+    """How often the verdict changed, of so many nights of one kind."""
+
+    limit: float
+    nights: int = 0
+    changes: int = 0
+
+    def add(self, change: bool) -> None:
+        self.nights += 1
+        self.changes += change
+
+    def log_likelihood(self) -> float:
+        """Of the most likely rate within the limit."""
+        if not self.changes:
+            return 0.0
+        rate = min(self.limit, self.changes / self.nights)
+        kept = self.nights - self.changes
+        return self.changes * math.log(rate) + kept * math.log1p(-rate)
+
+
+@dataclass(slots=True)
+class _Beginning:
+    """The two explanations of all nights after one failure."""
+
+    first: int
+    weight: float
+    log_drawn: float = 0.0
+    failures: int = 0
+    nights: int = 0
+    still: _Counts = field(default_factory=lambda: _Counts(STILL))
+    moved: _Counts = field(default_factory=lambda: _Counts(MOVED))
+
+    def add(self, verdict: Verdict, change: bool) -> None:
+        """One more night."""
+        as_now = self.nights - self.failures if verdict.good else self.failures
+        self.log_drawn += math.log((as_now + _HALF) / (self.nights + 2 * _HALF))
+        self.nights += 1
+        self.failures += not verdict.good
+        counts = self.moved if verdict.moved else self.still
+        counts.add(change)
+
+    def evidence(self) -> float:
+        """For chance, weighted."""
+        log_kept = self.still.log_likelihood() + self.moved.log_likelihood()
+        return self.weight * math.exp(min(self.log_drawn - log_kept, 700.0))
+
+
+@dataclass(slots=True)
+class _Runs:
+    """The runs of equal verdicts of an intermittent target, since its first failure."""
+
+    first: int
+    nights: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
+    runs: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
+    good: bool = False
+    length: int = 0
+
+    def add(self, good: bool) -> None:
+        """One more night."""
+        if not self.length or good is not self.good:
+            self.good = good
+            self.length = 0
+            self.runs[good] += 1
+        self.nights[good] += 1
+        self.length += 1
+
+    def unexplained(self) -> bool:
+        """Whether chance does not explain the run that is under way, by the nights before it."""
+        same = self.nights[self.good] - self.length + _HALF
+        other = self.nights[not self.good] + _HALF
+        log_as_long = _log_beta(same + self.length, other) - _log_beta(same, other)
+        return self.runs[self.good] * math.exp(log_as_long) < ALPHA / 2
+
+    def summary(self) -> ComesAndGoes:
+        """The counts of all nights since the first failure."""
+        failures = self.nights[False]
+        return ComesAndGoes(self.first, failures, failures + self.nights[True])
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def comes_and_goes(verdicts: Sequence[Verdict]) -> ComesAndGoes | None:
+    """What the history says after its last night; None where the target is not intermittent."""
+    start = 0
+    while True:
+        known = _becomes_intermittent(verdicts, start)
+        if known is None:
+            return None
+        runs = _Runs(known.first)
+        ended = _ends(verdicts, runs, known.night)
+        if ended is None:
+            return runs.summary()
+        start = ended
+
+
+def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
+    """None where chance is not shown to have a part."""
+    beginnings: list[_Beginning] = []
+    for night in range(start, len(verdicts)):
+        now = verdicts[night]
+        if now.both:
+            return _Shown(first=night, night=night)
+        if night == start:
+            continue
+        change = now.good is not verdicts[night - 1].good
+        for one in beginnings:
+            one.add(now, change)
+        if change and not now.good:
+            number = len(beginnings) + 1
+            beginnings.append(_Beginning(night, 1 / (number * (number + 1))))
+        evidence = [one.evidence() for one in beginnings]
+        if sum(evidence) >= 1 / ALPHA:
+            best = beginnings[evidence.index(max(evidence))]
+            return _Shown(first=best.first, night=night)
+    return None
+
+
+def _ends(verdicts: Sequence[Verdict], runs: _Runs, shown: int) -> int | None:
+    """Index of the first night of a run that chance does not explain; None where there is none."""
+    for night in range(runs.first, len(verdicts)):
+        runs.add(verdicts[night].good)
+        if night > shown and runs.unexplained():
+            return night + 1 - runs.length
+    return None

@@ -1,0 +1,200 @@
+"""The sentence of a state: for people alone, made last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import singledispatch
+
+from reprocheck.suite.changes import reasons
+from reprocheck.suite.model import Difference, TargetCheck
+
+FACTS = 3
+"""So many facts that changed stand in a sentence; of the others it has the number."""
+_VERDICTS = {
+    "reproducible": "REPRODUCIBLE",
+    "not_reproducible": "NOT REPRODUCIBLE",
+    "inconclusive": "INCONCLUSIVE",
+    "script_failed": "SCRIPT FAILED",
+    "timed_out": "TIMED OUT",
+    "error": "NO REPORT",
+}
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})T")
+_LOSS = "loss"
+
+
+def sentence(reason: reasons.Reason, changed: Mapping[str, tuple[str, str]], since: str) -> str:
+    """What is to be said of a target: the reason, what changed, and since when."""
+    parts = [_said(reason)]
+    if changed:
+        parts.append(facts(changed))
+    if since:
+        parts.append(f"since {night(since)}")
+    return "; ".join(parts)
+
+
+def night(name: str) -> str:
+    """A night in a sentence: its date, where its name begins with one."""
+    date = _DATE.match(name)
+    return date[1] if date else name
+
+
+def facts(changed: Mapping[str, tuple[str, str]]) -> str:
+    """`torch 2.12 → 2.13, threads 8 → 4 and 2 more facts`."""
+    told = [_fact(name, *pair) for name, pair in changed.items()]
+    if len(told) <= FACTS:
+        return ", ".join(told)
+    return f"{', '.join(told[:FACTS])} and {_count(len(told) - FACTS, 'more fact')}"
+
+
+def title(check: TargetCheck) -> str:
+    """The verdict of a check as reports have it: `NOT REPRODUCIBLE (backward)`."""
+    words = _VERDICTS.get(check.verdict, check.verdict)
+    if check.failed_check:
+        return f"{words} ({check.failed_check})"
+    return words
+
+
+@singledispatch
+def _said(reason: object) -> str:
+    raise TypeError(f"there are no words for {type(reason).__name__}")
+
+
+@_said.register
+def _(reason: reasons.Gone) -> str:
+    if not reason.last:
+        return "the suite does not have it any more"
+    return f"the suite does not have it any more; last checked on {night(reason.last)}"
+
+
+@_said.register
+def _(reason: reasons.NotRun) -> str:
+    what = "was to be checked, and has no check" if reason.selected else "was not selected"
+    if not reason.last:
+        return f"{what}; never checked before"
+    return f"{what}; last checked on {night(reason.last)}"
+
+
+@_said.register
+def _(reason: reasons.Intermittent) -> str:
+    parts = [_tonight(reason)]
+    if reason.nights > 1:
+        parts.append(f"{reason.failures} of the last {reason.nights} nights failed")
+    if reason.too_far:
+        parts.append(differences(reason.too_far))
+    return "; ".join(parts)
+
+
+def _tonight(reason: reasons.Intermittent) -> str:
+    if reason.retried:
+        return f"passes on retry {reason.check.attempt - 1}, which is no pass"
+    if reason.check.good:
+        return "passes, but its verdicts come and go by chance"
+    return f"{_verdict(reason.check)}; its verdicts come and go by chance"
+
+
+@_said.register
+def _(reason: reasons.Failing) -> str:
+    parts = [_verdict(reason.check)]
+    if reason.check.verdict != reason.expected == "not_reproducible":
+        parts.append("where NOT REPRODUCIBLE is expected")
+    if reason.last_good:
+        parts.append(f"last good on {night(reason.last_good)}")
+    return ", ".join(parts)
+
+
+@_said.register
+def _(reason: reasons.Drifted) -> str:
+    return f"{differences(reason.drift)}; {_allowed(reason)}"
+
+
+@_said.register
+def _(reason: reasons.Fixed) -> str:
+    failed = "the drift from the baseline" if reason.bad.good else title(reason.bad)
+    if not reason.began:
+        return f"passes again after {failed}"
+    return f"passes again after {failed} since {night(reason.began)}"
+
+
+@_said.register
+def _(reason: reasons.New) -> str:
+    return f"checked for the first time: {title(reason.check)}"
+
+
+@_said.register
+def _(reason: reasons.Unchanged) -> str:
+    words = title(reason.check)
+    if not reason.baseline:
+        return f"{words}; no baseline is accepted"
+    if not reason.drift:
+        return f"{words}, equal to the baseline{_of_another(reason.other_key)} in every bit"
+    return f"{words}, within the tolerance of the baseline; it is known to vary"
+
+
+def _of_another(other_key: bool) -> str:
+    return " of another environment" if other_key else ""
+
+
+def differences(drift: Iterable[Difference]) -> str:
+    """Where curves differ from the baseline: `loss differs from the baseline from step 14 on, by
+    1 ULP; so does grad_norm`.
+    """
+    first, *others = sorted(drift, key=_importance)
+    words = _difference(first)
+    if not others:
+        return words
+    if len(others) == 1:
+        return f"{words}, and so does {_series(others[0])}"
+    return f"{words}, and so do {len(others)} more series"
+
+
+def _importance(one: Difference) -> tuple[bool, bool, float, int]:
+    """The loss before other series, then by where they differ."""
+    where = float("inf") if one.step is None else one.step
+    return (one.series != _LOSS, one.missing, where, one.rank)
+
+
+def _difference(one: Difference) -> str:
+    name = _series(one)
+    if one.missing:
+        return f"{name} is in the baseline, and not in this check"
+    where = "" if one.step is None else f" from step {one.step:.15g} on"
+    return f"{name} differs from the baseline{where}{_size(one)}"
+
+
+def _size(one: Difference) -> str:
+    if one.ulp is not None and one.beyond is None:
+        return f", by {one.ulp} ULP"
+    return f", by up to {one.relative:.2g} relative"
+
+
+def _series(one: Difference) -> str:
+    return f"{one.series} of rank {one.rank}" if one.rank else one.series
+
+
+def _allowed(reason: reasons.Drifted) -> str:
+    """What the drift is held against, and whether it is beyond that."""
+    if reason.bits:
+        return "no bit may differ"
+    where = "beyond" if reason.failed else "within"
+    if not reason.allowed:
+        return f"{where} the tolerance"
+    return f"{where} the tolerance ({reason.allowed})"
+
+
+def _verdict(check: TargetCheck) -> str:
+    if not check.reason:
+        return title(check)
+    return f"{title(check)}: {check.reason.rstrip('.')}"
+
+
+def _fact(name: str, then: str, now: str) -> str:
+    if not then:
+        return f"{name} {now} is new"
+    if not now:
+        return f"{name} {then} is gone"
+    return f"{name} {then} → {now}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,123 @@
+"""Five nights of a suite, in a history: the words of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from reprocheck.suite.history import open_history
+from reprocheck.suite.model import TargetState
+from tests.suite.changes.story import CURVE, Story, check, key, packed, target
+
+NAMES = ("steady", "regresses", "repaired", "flaky", "upgraded", "drifts", "dropped", "late")
+ONE_ULP = (*CURVE[:2], 0.5 + 2**-24, CURVE[3])
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Mapping[str, TargetState]]]:
+    """The states of five nights, by target."""
+    folder: Path = tmp_path_factory.mktemp("history")
+    with open_history(f"sqlite:///{folder}/history.sqlite") as history:
+        yield _five_nights(Story(history, [target(name) for name in NAMES]))
+
+
+def _five_nights(story: Story) -> list[Mapping[str, TargetState]]:
+    good = {name: check(name) for name in NAMES}
+    first = [good[name] for name in NAMES if name != "repaired"]
+    crashed = check(
+        "repaired",
+        good=False,
+        verdict="script_failed",
+        failed_check="",
+        reason="run 2 ended with ValueError.",
+    )
+    states = [story.night(*first, crashed)]
+    for name in NAMES:
+        story.accept(good[name])
+
+    regressed = check("regresses", good=False, commit="beefed", reason="run 2 differs.")
+    flaky = (check("flaky", good=False), check("flaky", attempt=2))
+    upgraded = check("upgraded", key=key(torch="2.13.0"), curves=packed(ONE_ULP))
+    drifted = check("drifts", curves=packed(ONE_ULP))
+    changed = {"regresses": regressed, "upgraded": upgraded, "drifts": drifted}
+    now = {**good, **changed}
+    rest = [one for name, one in now.items() if name != "flaky"]
+    states.append(story.night(*rest, *flaky))
+
+    story.targets = tuple(one for one in story.targets if one.name != "dropped")
+    rest = [one for name, one in now.items() if name not in ("dropped", "late")]
+    states.append(story.night(*rest, ended=False))
+    states.append(story.night(*rest, now["late"]))
+    rest = [one for name, one in good.items() if name not in ("dropped", "upgraded")]
+    states.append(story.night(*rest, upgraded))
+    return states
+
+
+WORDS = {
+    "steady": ("new target", "unchanged", "unchanged", "unchanged", "unchanged"),
+    "regresses": ("new target", "new failure", "still failing", "still failing", "fixed"),
+    "repaired": ("new failure", "fixed", "unchanged", "unchanged", "unchanged"),
+    "flaky": ("new target", "intermittent", "intermittent", "intermittent", "intermittent"),
+    "upgraded": ("new target", *("expected drift",) * 4),
+    "drifts": ("new target", "drift", "drift", "drift", "fixed"),
+    "dropped": ("new target", "unchanged", "gone", None, None),
+    "late": ("new target", "unchanged", "not run", "unchanged", "unchanged"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_night_has_its_word(nights: list[Mapping[str, TargetState]], name: str) -> None:
+    words = tuple(states[name].state if name in states else None for states in nights)
+    assert words == WORDS[name]
+
+
+def test_what_fails_the_night_is_marked(nights: list[Mapping[str, TargetState]]) -> None:
+    failed = [sorted(name for name, one in states.items() if one.failed) for states in nights]
+    assert failed == [
+        ["repaired"],
+        ["drifts", "flaky", "regresses"],
+        ["drifts", "late", "regresses"],
+        ["drifts", "regresses"],
+        [],
+    ]
+
+
+def test_a_state_says_since_when_it_stands(nights: list[Mapping[str, TargetState]]) -> None:
+    second = Story.name(1)
+    for name in ("regresses", "drifts", "upgraded"):
+        assert nights[1][name].since == ""
+        assert nights[3][name].since == second
+    assert nights[3]["flaky"].since == second
+
+
+SENTENCES = {
+    (0, "steady"): "checked for the first time: REPRODUCIBLE",
+    (0, "repaired"): "SCRIPT FAILED: run 2 ended with ValueError",
+    (1, "steady"): "REPRODUCIBLE, equal to the baseline in every bit",
+    (1, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs, last good on 2026-10-01;"
+    " commit c0ffee → beefed",
+    (3, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs, last good on 2026-10-01;"
+    " commit c0ffee → beefed; since 2026-10-02",
+    (4, "regresses"): "passes again after NOT REPRODUCIBLE (backward) since 2026-10-02;"
+    " commit beefed → c0ffee",
+    (1, "repaired"): "passes again after SCRIPT FAILED since 2026-10-01",
+    (1, "drifts"): "loss differs from the baseline from step 3 on, by 1 ULP; no bit may differ",
+    (4, "drifts"): "passes again after the drift from the baseline since 2026-10-02",
+    (2, "upgraded"): "loss differs from the baseline from step 3 on, by 1 ULP;"
+    " within the tolerance (no noise floor was recorded, so the tolerance holds);"
+    " torch 2.12.0 → 2.13.0; since 2026-10-02",
+    (1, "flaky"): "passes on retry 1, which is no pass",
+    (2, "flaky"): "passes, but its verdicts come and go by chance;"
+    " 1 of the last 2 nights failed; since 2026-10-02",
+    (2, "dropped"): "the suite does not have it any more; last checked on 2026-10-02",
+    (2, "late"): "was to be checked, and has no check; last checked on 2026-10-02",
+}
+
+
+@pytest.mark.parametrize(("night", "name"), SENTENCES)
+def test_a_sentence_says_what_changed(
+    nights: list[Mapping[str, TargetState]], night: int, name: str
+) -> None:
+    assert nights[night][name].sentence == SENTENCES[night, name]
