@@ -96,6 +96,11 @@ class NightView:
         """A deeper recording has ended."""
         self._under_way.pop(job.target.name, None)
 
+    def lost(self, job: Job, why: str) -> None:
+        """A check did not come to its end; it is started anew."""
+        self._under_way.pop(job.target.name, None)
+        self._line(f"{job.target.name} was lost, and is started anew: {why}", AGAIN)
+
     def waiting(self, job: Job, what_for: str) -> None:
         """Nothing is under way, and a job has to wait for something."""
         if not self._told_waiting:

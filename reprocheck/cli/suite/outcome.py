@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from os.path import relpath
 from typing import TYPE_CHECKING
 
-from reprocheck.cli.suite.words import verdict_of
 from reprocheck.report.text import count
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import TargetCheck
+    from reprocheck.suite.model import TargetState
     from reprocheck.suite.night import Outcome
     from reprocheck.suite.targets import Suite
 
 HEADS = {0: ("ALL GOOD", "bold green"), 1: ("FAILED", "bold red"), 3: ("UNDECIDED", "bold yellow")}
 """What stands first, by exit code, and its style."""
+SAID = ("drift", "expected drift", "slower", "intermittent", "fixed")
+"""States that are named also where they do not fail the night."""
+MOST_NAMED = 20
+"""Targets that are named; a night in which more failed is to be read in its report."""
 
 
 def print_outcome(outcome: Outcome, suite: Suite, out: Stream) -> None:
@@ -26,37 +30,46 @@ def print_outcome(outcome: Outcome, suite: Suite, out: Stream) -> None:
     """
     head, style = HEADS[outcome.exit_code]
     out.labelled(head, f"night {outcome.night.id}: {_counted(outcome)}", style)
-    for check in _not_good(outcome):
-        out.labelled(check.target, f"{verdict_of(check)}. {_first_line(check)}", "bold", indent=2)
-        if check.folder:
-            out.line(f"    {relpath(suite.folder / check.folder)}")
-    for name, why in sorted(outcome.not_run.items()):
-        out.labelled(name, f"not run. {why}", "bold", indent=2)
+    named = [*(state for state in _told(outcome) if not state.failed), *outcome.failed]
+    for state in named[-MOST_NAMED:]:
+        _print_state(state, outcome, suite, out)
+    if len(named) > MOST_NAMED:
+        out.line(f"  and {len(named) - MOST_NAMED} more")
     for why, words in _next(outcome):
         out.labelled(f"{why}:", shlex.join(words))
 
 
+def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream) -> None:
+    style = "bold red" if state.failed else "bold"
+    out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
+    folder = next((one.folder for one in outcome.checks if one.target == state.target), "")
+    if folder:
+        out.line(f"    {relpath(suite.folder / folder)}")
+
+
 def _counted(outcome: Outcome) -> str:
-    parts = [f"{count(len(outcome.checks), 'target')} checked"]
-    not_good = len(list(_not_good(outcome)))
-    if not_good:
-        parts.append(f"{not_good} not good")
-    if outcome.not_run:
-        parts.append(f"{len(outcome.not_run)} not run")
-    return ", ".join(parts)
+    """`12 targets checked: 10 unchanged, 2 new failure`."""
+    checked = f"{count(len(outcome.checks), 'target')} checked"
+    selected = set(outcome.night.selected)
+    states = Counter(one.state for one in outcome.states if one.target in selected)
+    return f"{checked}: {', '.join(f'{number} {state}' for state, number in states.items())}"
 
 
-def _not_good(outcome: Outcome) -> Iterator[TargetCheck]:
-    return (check for check in outcome.checks if not check.good)
-
-
-def _first_line(check: TargetCheck) -> str:
-    return check.reason.partition("\n")[0]
+def _told(outcome: Outcome) -> Iterator[TargetState]:
+    return (state for state in outcome.states if state.state in SAID)
 
 
 def _next(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(why, command)."""
-    failed = [check.target for check in _not_good(outcome)]
-    if failed:
-        yield "more", ("reprocheck", "suite", "show", failed[0])
-        yield "check again", ("reprocheck", "suite", "run", "--only-failed")
+    suite = ("reprocheck", "suite")
+    if outcome.failed:
+        yield "more", (*suite, "show", outcome.failed[0].target)
+        yield "check again", (*suite, "run", "--only-failed")
+    drifted = [state.target for state in outcome.states if "drift" in state.state]
+    if drifted:
+        yield "if it is meant", (*suite, "baseline", "accept", *drifted, "--why", "...")
+    elif all(state.state in ("new target", "not run") for state in outcome.states):
+        yield (
+            "to hold the next nights against this one",
+            (*suite, "baseline", "accept", "--why", "first night"),
+        )

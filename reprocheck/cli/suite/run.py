@@ -13,6 +13,8 @@ from reprocheck.errors import ReprocheckError, UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.suite.execution import Executor
+    from reprocheck.suite.execution.local import LocalExecutor
+    from reprocheck.suite.execution.ray_cluster import RayExecutor
     from reprocheck.suite.history import History
     from reprocheck.suite.night import Options, Outcome
     from reprocheck.suite.targets import Suite
@@ -49,6 +51,13 @@ ResumeOption = Annotated[
     ),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Checks side by side.")]
+ExecutorOption = Annotated[
+    str,
+    typer.Option("--executor", metavar="local|ray", help="Where checks run: here, or on Ray."),
+]
+AddressOption = Annotated[
+    str, typer.Option("--address", metavar="HOST:PORT|auto", help="The Ray cluster.")
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
 
@@ -60,13 +69,14 @@ def command(
     retries: RetriesOption = 0,
     resume: ResumeOption = "",
     jobs: JobsOption = 1,
+    executor: ExecutorOption = "local",
+    address: AddressOption = "auto",
     quiet: QuietOption = False,
 ) -> int:
     """Checks all targets; returns the exit code of the night."""
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite.execution.local import LocalExecutor
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night import Options
     from reprocheck.suite.targets import load
@@ -83,10 +93,23 @@ def command(
     suite = load(Path.cwd())
     suite.folder.mkdir(parents=True, exist_ok=True)
     view = NightView(quiet=quiet)
-    with open_history(suite.history) as history, LocalExecutor(jobs) as executor:
-        outcome = _run(suite, history, executor, options, view)
+    with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
+        outcome = _run(suite, history, where, options, view)
     print_outcome(outcome, suite, standard_output())
     return outcome.exit_code
+
+
+def _executor(name: str, jobs: int, address: str) -> LocalExecutor | RayExecutor:
+    """The executor of that name. Raises UsageError where there is none."""
+    if name == "local":
+        from reprocheck.suite.execution.local import LocalExecutor
+
+        return LocalExecutor(jobs)
+    if name == "ray":
+        from reprocheck.suite.execution.ray_cluster import RayExecutor
+
+        return RayExecutor(address)
+    raise UsageError(f"--executor {name}: there is no such executor.", "Take local or ray.")
 
 
 def _run(

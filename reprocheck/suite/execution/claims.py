@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import ReportError
+from reprocheck.suite.execution.job import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,13 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
     return Claim(taken)
 
 
-def folder_alone(folder: Path) -> tuple[Wanted, ...]:
-    """A folder with all below it: nobody else works in it, nor in a folder around it."""
-    return (Wanted(f"folder {folder}"), *_around(folder))
-
-
-def folder_shared(folder: Path) -> tuple[Wanted, ...]:
-    """A folder that is only read: others may read it, too."""
-    return (Wanted(f"folder {folder}", shared=True), *_around(folder))
-
-
-def _around(folder: Path) -> tuple[Wanted, ...]:
-    return tuple(Wanted(f"folder {above}", shared=True) for above in folder.parents)
+def of_folder(job: Job) -> tuple[Wanted, ...]:
+    """The working directory of a job: for itself with all below it, where its runs work there, and
+    with others where each run has a copy.
+    """
+    folder = job.target.workdir.resolve()
+    around = (Wanted(f"folder {above}", shared=True) for above in folder.parents)
+    return (Wanted(f"folder {folder}", shared=not job.is_alone), *around)
 
 
 def _locked(wanted: Wanted) -> int | None:

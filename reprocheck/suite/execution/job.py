@@ -59,6 +59,7 @@ class Performed:
     exit_status  of `reprocheck run`, negative for a signal; None where it could not be started
     commit       of the working directory, with `+` where tracked files are modified; "" without git
     error        why nothing could be made of it; "" where a report may be there
+    lost         why it did not come to its end, through no fault of the target; "" where it did
     """
 
     job: Job
@@ -67,6 +68,7 @@ class Performed:
     exit_status: int | None = None
     commit: str = ""
     error: str = ""
+    lost: str = ""
 
 
 def command_words(job: Job, output: Path) -> tuple[str, ...]:

@@ -99,12 +99,8 @@ class LocalExecutor:
         """What the check has for itself, from those of other nights as well; None where it cannot
         have it now.
         """
-        folder = job.target.workdir.resolve()
-        wanted = claims.folder_shared(folder)
-        if job.is_alone:
-            wanted = claims.folder_alone(folder)
         on_devices = [claims.Wanted(f"{NAMES[variable]} {name}") for variable, name in devices]
-        return claims.claimed((*on_devices, *wanted))
+        return claims.claimed((*on_devices, *claims.of_folder(job)))
 
     def __enter__(self) -> LocalExecutor:
         return self

@@ -7,14 +7,15 @@ next one reads it (`left_by`), or starts the job anew.
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -178,17 +179,46 @@ def _put_in_place(performed: Performed, work: Path) -> None:
         (report / NOTE).write_bytes(msgspec.json.format(msgspec.json.encode(note)))
         report.rename(job.folder)
     except OSError as error:
-        raise ReportError(
-            f"{job.folder} cannot be written: {error.strerror or error}.",
-            "Make room on its disk.",
-        ) from None
+        raise _unwritable(job, error) from None
     for left in job.folder.parent.glob(f".{job.folder.name}-*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
-def moved(performed: Performed, root: Path) -> Performed:
-    """The same under another folder of the suite."""
-    return replace(performed, job=replace(performed.job, root=root))
+def packed(job: Job) -> bytes:
+    """The report folder of a job that has ended, as a zip."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        for path in sorted(job.folder.rglob("*")):
+            if path.is_file() or path.is_dir():
+                archive.write(path, path.relative_to(job.folder))
+    return data.getvalue()
+
+
+def unpacked(data: bytes, job: Job) -> Performed:
+    """What a job that ran elsewhere came to, with its report put in place here.
+
+    Raises ReportError where that cannot be written, or where the zip holds no such report.
+    """
+    work = _work_folder(job)
+    report = work / "report"
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archive.extractall(report)
+        report.rename(job.folder)
+    except OSError as error:
+        raise _unwritable(job, error) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    performed = left_by(job)
+    if performed is None:
+        raise ReportError(f"{job.folder} holds no report of a check.", "Remove it.")
+    return performed
+
+
+def _unwritable(job: Job, error: OSError) -> ReportError:
+    return ReportError(
+        f"{job.folder} cannot be written: {error.strerror or error}.", "Make room on its disk."
+    )
 
 
 def tail(folder: Path, lines: int = 12) -> str:

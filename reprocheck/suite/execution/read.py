@@ -54,8 +54,8 @@ def is_good(target: Target, verdict: str, exit_code: int) -> bool:
 
 def _no_report(performed: Performed) -> str:
     """Why there is no report to be read; "" where one may be there."""
-    if performed.error:
-        return performed.error
+    if performed.error or performed.lost:
+        return performed.error or performed.lost
     status = performed.exit_status
     if status in REPORTED:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -11,6 +12,8 @@ from reprocheck.suite.model import Night, TargetCheck
 
 TICK = 0.2
 """Seconds after which it is asked again whether a job can begin."""
+MOST_LOSSES = 3
+"""A check that is lost so often (with its node, for instance) is not started again."""
 
 
 class Observer(Protocol):
@@ -28,6 +31,9 @@ class Observer(Protocol):
     def recorded(self, job: Job) -> None:
         """A deeper recording has ended."""
 
+    def lost(self, job: Job, why: str) -> None:
+        """A check did not come to its end, through no fault of the target; it is started anew."""
+
     def waiting(self, job: Job, what_for: str) -> None:
         """Nothing is under way, and a job has to wait for something."""
 
@@ -41,22 +47,26 @@ def check_all(
     history: History,
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
-) -> tuple[TargetCheck, ...]:
+) -> None:
     """Makes all checks. `retry`: the next attempt after one that ended, None where that was all."""
     waiting = list(jobs)
-    checks: list[TargetCheck] = []
+    losses: Counter[str] = Counter()
     while waiting or executor.busy:
         waiting = _started(waiting, executor, observer)
         observer.tick()
         for performed in executor.wait(TICK):
+            job = performed.job
+            losses[job.place] += bool(performed.lost)
+            if performed.lost and losses[job.place] < MOST_LOSSES:
+                observer.lost(job, performed.lost)
+                waiting.append(job)
+                continue
             check = read(performed)
             history.add(check)
-            checks.append(check)
             next_job = retry(check)
             observer.ended(check, again=next_job is not None)
             if next_job is not None:
                 waiting.append(next_job)
-    return tuple(checks)
 
 
 def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:

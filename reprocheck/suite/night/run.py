@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
+from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job
 from reprocheck.suite.execution.claims import Claim, Wanted, claimed
 from reprocheck.suite.execution.perform import commit_of
@@ -29,6 +30,7 @@ from reprocheck.suite.targets import Suite, missing
 
 GONE = "It is in the suite no longer."
 """Why a target of an interrupted night is not run."""
+WITHOUT_VERDICT = ("inconclusive", "error")
 ALL_GOOD, FAILED, UNDECIDED = 0, 1, 3
 """Exit codes of a night."""
 
@@ -37,27 +39,30 @@ ALL_GOOD, FAILED, UNDECIDED = 0, 1, 3
 class Outcome:
     """What a night came to.
 
-    checks   the last attempt at each target
-    states   what changed at each target
-    not_run  target -> why it was not checked
+    checks  the last attempt at each target
+    states  what changed at each target; of those that were not run, why
     """
 
     night: Night
     checks: tuple[TargetCheck, ...] = ()
     states: tuple[TargetState, ...] = ()
-    not_run: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> tuple[TargetState, ...]:
+        """The states that fail the night."""
+        return tuple(state for state in self.states if state.failed)
 
     @property
     def exit_code(self) -> int:
-        """1 where a target failed the night; 3 where none did, and something was not decided: a
-        target was not run, or has no verdict; else 0.
+        """1 where a target failed the night; 3 where none did, and something could not be decided:
+        a target that was to be checked was not run, or its check has no verdict; else 0.
         """
-        if not all(check.good for check in self.checks):
-            return FAILED
-        without_verdict = any(check.verdict in ("inconclusive", "error") for check in self.checks)
-        if self.not_run or without_verdict:
+        if not self.failed:
+            return ALL_GOOD
+        undecided = {check.target for check in self.checks if check.verdict in WITHOUT_VERDICT}
+        if all(state.state == "not run" or state.target in undecided for state in self.failed):
             return UNDECIDED
-        return ALL_GOOD
+        return FAILED
 
 
 def run(
@@ -79,12 +84,24 @@ def run(
         check_all(
             plan.jobs, executor, history, observer, _next_attempt(suite, night, options.retries)
         )
+        states = _states(history, night, suite, plan.not_run)
+        history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
+        _remove_old(suite, night)
     finally:
         claim.give_back()
-    _remove_old(suite, night)
-    return Outcome(night=night, checks=history.final(night.id), not_run=plan.not_run)
+    return Outcome(night=night, checks=history.final(night.id), states=states)
+
+
+def _states(
+    history: History, night: Night, suite: Suite, not_run: Mapping[str, str]
+) -> tuple[TargetState, ...]:
+    """What changed at each target; of those that could not be run, why."""
+    found = states_of_night(history, night, suite.targets)
+    return tuple(
+        replace(state, sentence=not_run.get(state.target, state.sentence)) for state in found
+    )
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:

@@ -1,0 +1,223 @@
+"""Checks on the nodes of a Ray cluster: one task a check, both of its runs in that task.
+
+The nodes need this package, the interpreter and the code of the targets under the same paths, as a
+shared file system gives them. The report comes back as the bytes of a zip, so the folder of the
+suite may be the driver's alone.
+
+A task that dies with its node is not tried again by Ray: it is named, and the night starts it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from contextlib import ExitStack, redirect_stdout, suppress
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from reprocheck.errors import ReprocheckError, UsageError
+from reprocheck.suite.execution import claims
+from reprocheck.suite.execution.job import Job, Performed
+from reprocheck.suite.execution.perform import packed, perform, unpacked
+from reprocheck.suite.model import Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NPU = "NPU"
+"""The name that Ray has for Ascend devices."""
+SECONDS_TO_END = 10.0
+"""For tasks that were asked to end, before their workers are killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A task under way."""
+
+    job: Job
+    claim: claims.Claim
+    started: float
+
+
+class RayExecutor:
+    """Checks on a Ray cluster. A context manager: at its end no task of it is under way.
+
+    address  of the cluster, as `ray.init` takes it: `auto`, or `HOST:PORT`
+
+    Raises UsageError where Ray is not installed, or the cluster cannot be reached.
+    """
+
+    name = "ray"
+
+    def __init__(self, address: str) -> None:
+        if find_spec("ray") is None:
+            raise UsageError("Ray is not installed.", 'pip install "reprocheck[ray]"')
+        import ray
+
+        self._ray: Any = ray
+        self._address = address
+        self._closing = ExitStack()
+        self._running: dict[Any, _Running] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether any task is under way."""
+        return bool(self._running)
+
+    def impossible(self, resources: Resources) -> str:
+        """Why no node of the cluster can ever run such a check; "" where one can."""
+        wanted = _wanted(resources)
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        if any(_fits(wanted, node) for node in nodes):
+            return ""
+        asked = ", ".join(f"{number:g} {name}" for name, number in wanted.items() if number)
+        return f"It asks for {asked}, and no node of the cluster has that."
+
+    def start(self, job: Job) -> str:
+        """Gives a job to the cluster; else says what it has to wait for."""
+        if not self._has_room(job):
+            return "a free node"
+        claim = claims.claimed(claims.of_folder(job))
+        if claim is None:
+            return "another check in its working directory"
+        resources = job.target.resources
+        task = self._ray.remote(_check).options(
+            num_cpus=resources.cpus,
+            num_gpus=resources.gpus,
+            resources={NPU: resources.npus} if resources.npus else None,
+            max_retries=0,
+            name=f"{job.target.name}, attempt {job.attempt}",
+        )
+        self._running[task.remote(job)] = _Running(job, claim, time.time())
+        return ""
+
+    def wait(self, seconds: float) -> list[Performed]:
+        """The jobs that have ended, after so many seconds at most."""
+        if not self._running:
+            time.sleep(seconds)
+            return []
+        ready, _ = self._ray.wait(
+            list(self._running), num_returns=len(self._running), timeout=seconds
+        )
+        return [self._ended(task) for task in ready]
+
+    def _ended(self, task: Any) -> Performed:
+        """What became of a task; its report is put in place."""
+        running = self._running[task]
+        try:
+            data = self._ray.get(task)
+        except self._ray.exceptions.RayTaskError as error:
+            performed = _without_report(running, error=_cause(error))
+        except self._ray.exceptions.RayError as error:
+            performed = _without_report(running, lost=_first_sentence(error))
+        else:
+            performed = unpacked(data, running.job)
+        running.claim.give_back()
+        del self._running[task]
+        return performed
+
+    def _has_room(self, job: Job) -> bool:
+        """Whether what the tasks under way leave of the cluster is enough for one more.
+
+        Ray would keep any number of tasks waiting, and each would be said to be under way.
+        """
+        wanted = _wanted(job.target.resources)
+        left = dict(self._ray.cluster_resources())
+        for running in self._running.values():
+            for name, number in _wanted(running.job.target.resources).items():
+                left[name] = left.get(name, 0.0) - number
+        return _fits(wanted, left)
+
+    def __enter__(self) -> RayExecutor:
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            self._ray.init(
+                address=self._address,
+                log_to_driver=False,
+                logging_level="ERROR",
+                configure_logging=False,
+                namespace="reprocheck",
+            )
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            raise UsageError(
+                f"The Ray cluster at {self._address} cannot be reached: {_first_sentence(error)}",
+                "Start it (`ray start --head`), and name it with --address HOST:PORT.",
+            ) from None
+        finally:
+            signal.signal(signal.SIGTERM, before)  # Ray puts its own in its place
+        # Ray prints what it learns of dead nodes on stdout, which is for reports.
+        nowhere = self._closing.enter_context(Path(os.devnull).open("w"))
+        self._closing.enter_context(redirect_stdout(nowhere))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._end_tasks()
+        finally:
+            for running in self._running.values():
+                running.claim.give_back()
+            self._ray.shutdown()
+            self._closing.close()
+
+    def _end_tasks(self) -> None:
+        """An interrupt for each task, which ends its check; then the end of its worker."""
+        tasks = list(self._running)
+        if not tasks:
+            return
+        for force in (False, True):
+            for task in tasks:
+                with suppress(self._ray.exceptions.RayError):
+                    self._ray.cancel(task, force=force)
+            _, tasks = self._ray.wait(tasks, num_returns=len(tasks), timeout=SECONDS_TO_END)
+            if not tasks:
+                return
+
+
+def _check(job: Job) -> bytes:
+    """On a node: performs the job in a temporary folder, and returns its report as a zip."""
+    with tempfile.TemporaryDirectory(prefix="reprocheck-") as folder:
+        here = replace(job, root=Path(folder))
+        perform(here)
+        return packed(here)
+
+
+def _wanted(resources: Resources) -> Mapping[str, float]:
+    """Resources by the names that Ray has for them."""
+    return {"CPU": resources.cpus, "GPU": resources.gpus, NPU: resources.npus}
+
+
+def _fits(wanted: Mapping[str, float], left: Mapping[str, float]) -> bool:
+    return all(number <= left.get(name, 0.0) for name, number in wanted.items())
+
+
+def _without_report(running: _Running, *, error: str = "", lost: str = "") -> Performed:
+    return Performed(
+        job=running.job,
+        started=running.started,
+        seconds=time.time() - running.started,
+        error=error,
+        lost=lost,
+    )
+
+
+def _cause(error: Any) -> str:
+    """What went wrong in a task, of Ray's error around it."""
+    cause = error.cause
+    if isinstance(cause, ReprocheckError):
+        return cause.message
+    return f"{type(cause).__name__}: {cause}"
+
+
+def _first_sentence(error: Exception) -> str:
+    """The first sentence of an error of Ray's, which are long."""
+    return f"{str(error).strip().partition('. ')[0].splitlines()[0].rstrip('.')}."
