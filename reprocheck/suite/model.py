@@ -253,3 +253,28 @@ class TargetState:
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     drift: tuple[Difference, ...] = ()
     operation: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OverviewRow:
+    """A target in a night, as far as an overview of many nights shows it.
+
+    state, failed   of the night; "" and False where none was recorded
+    verdict, good   of the last attempt; "" and False where the target was not checked; as is what
+                    follows
+    attempts        how many there were
+    key             the digest of its key
+    drift           the largest relative difference from the baseline
+    """
+
+    night: str
+    target: str
+    state: str = ""
+    failed: bool = False
+    verdict: str = ""
+    good: bool = False
+    bitwise: bool | None = None
+    attempts: int = 0
+    seconds: float = 0.0
+    key: str = ""
+    drift: float = 0.0

@@ -6,7 +6,10 @@ engine    a connection to it: what SQLite and PostgreSQL are told
 tables    the tables
 rows      the data of a suite as rows, and back
 migrate   the tables, made or brought up to date
+keep      rows that are added where they are not there yet
+overview  every target in every one of the last nights, in one query
 store     the history itself: what is written and asked
+shards    the shards of a night as one night, and one history in another
 """
 
 from __future__ import annotations

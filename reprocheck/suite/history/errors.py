@@ -58,6 +58,10 @@ UNREACHABLE = Fault(
     passes=True,
 )
 REFUSED = Fault("lets this user not in", "Check user, password and database of the URL.")
+UNKNOWN_NIGHT = Fault(
+    "does not have the night that this belongs to",
+    "A night is begun first; reprocheck suite history lists those that were.",
+)
 OTHER = Fault(
     "refused a statement", "Check that the database is one that reprocheck made, and not another's."
 )
@@ -70,6 +74,7 @@ OF_SQLITE: Mapping[int, Fault] = {
     sqlite3.SQLITE_IOERR: GONE,
     sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_CONSTRAINT: UNKNOWN_NIGHT,
     sqlite3.SQLITE_CANTOPEN: GONE,
     sqlite3.SQLITE_NOTADB: DAMAGED,
 }
@@ -77,6 +82,7 @@ OF_SQLITE: Mapping[int, Fault] = {
 
 OF_POSTGRESQL: Mapping[str, Fault] = {
     "08": UNREACHABLE,
+    "23503": UNKNOWN_NIGHT,
     "25006": READ_ONLY,
     "28": REFUSED,
     "3D": REFUSED,

@@ -13,17 +13,17 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
-from reprocheck.suite.history import rows
+from reprocheck.suite.history import keep, overview, rows
 from reprocheck.suite.history.address import parsed, shown
 from reprocheck.suite.history.engine import WRITES, engine_of, file_of
 from reprocheck.suite.history.errors import HistoryError, error_of, fault_of
 from reprocheck.suite.history.migrate import migrate, revision_of
 from reprocheck.suite.history.tables import (
+    REVISION,
     baselines,
     checks,
     curves,
@@ -32,7 +32,7 @@ from reprocheck.suite.history.tables import (
     nights,
     states,
 )
-from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetCheck, TargetState
 
 T = TypeVar("T")
 PAUSE = 0.5
@@ -47,10 +47,13 @@ def opened(address: str, *, create: bool, wait: float) -> History:
     history = History(engine_of(url, wait=wait), shown(address), wait=wait)
     if url.get_backend_name() == "sqlite":
         _prepare_file(url, history.where, create=create, wait=wait)
-    with history.writing() as connection:
-        if not create and revision_of(connection) is None:
-            raise _none_yet(history.where)
-        migrate(connection, history.where)
+    with history.reading() as connection:
+        found = revision_of(connection)
+    if found is None and not create:
+        raise _none_yet(history.where)
+    if found != REVISION:
+        with history.writing() as connection:
+            migrate(connection, history.where)
     return history
 
 
@@ -89,7 +92,6 @@ class History:
         self.where = where
         self._engine = engine
         self._wait = wait
-        self._insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
         self._facts: dict[str, Mapping[str, str]] = {}
         self._lists: dict[str, tuple[str, ...]] = {}
 
@@ -110,14 +112,14 @@ class History:
 
     # ------------------------------------------------------------------------------------- writing
 
-    def begin_night(self, night: Night) -> None:
-        """Records a night; one that is recorded stays as it is."""
+    def begin_night(self, night: Night) -> bool:
+        """Records a night; False where it was recorded before: that one stays as it is."""
 
-        def write(connection: Connection) -> None:
-            self._keep_names(connection, (night.targets, night.selected))
-            self._put(connection, nights, [rows.row_of_night(night)])
+        def write(connection: Connection) -> bool:
+            keep.names(connection, (night.targets, night.selected))
+            return keep.put(connection, nights, [rows.row_of_night(night)]) == 1
 
-        self._written(write)
+        return self._written(write)
 
     def end_night(self, night: str, ended: float) -> None:
         """Records when a night ended: seconds since 1970."""
@@ -135,23 +137,18 @@ class History:
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
-            self._keep_facts(connection, _environments(found))
-            self._keep_curves(connection, (one.curves for one in found))
-            return self._put(connection, checks, map(rows.row_of_check, found))
+            keep.facts(connection, _environments(found))
+            keep.curves(connection, (one.curves for one in found))
+            return keep.put(connection, checks, map(rows.row_of_check, found))
 
         return self._written(write)
 
     def put_states(self, several: Iterable[TargetState]) -> None:
         """Records states; those of the same night and target are replaced."""
-        found = sorted(several, key=lambda one: (one.night, one.target))
+        found = {(one.night, one.target): one for one in several}
 
         def write(connection: Connection) -> None:
-            for state in found:
-                row = rows.row_of_state(state)
-                statement = self._insert(states).values(row)
-                connection.execute(
-                    statement.on_conflict_do_update(index_elements=["night", "target"], set_=row)
-                )
+            keep.replace(connection, states, map(rows.row_of_state, found.values()))
 
         self._written(write)
 
@@ -159,9 +156,9 @@ class History:
         """Records a baseline, which counts from now on for its target and key."""
 
         def write(connection: Connection) -> None:
-            self._keep_facts(connection, (baseline.key.facts, baseline.environment))
-            self._keep_curves(connection, (baseline.curves,))
-            connection.execute(self._insert(baselines).values(rows.row_of_baseline(baseline)))
+            keep.facts(connection, (baseline.key.facts, baseline.environment))
+            keep.curves(connection, (baseline.curves,))
+            connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
 
         self._written(write)
 
@@ -233,6 +230,10 @@ class History:
             query = query.where(baselines.c.target == target)
         return self._baselines(query.order_by(baselines.c.target, baselines.c.number.desc()))
 
+    def overview(self, last: int = 60) -> tuple[OverviewRow, ...]:
+        """Every target in every one of the last nights, in one query: by night, then by target."""
+        return overview.rows_of(self._read(overview.query(last)))
+
     # ---------------------------------------------------------------------------------- statements
 
     @contextmanager
@@ -256,8 +257,14 @@ class History:
                     raise
             time.sleep(PAUSE)
 
-    def _read(self, query: Select[Any]) -> Sequence[Any]:
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that reads."""
         with self._in_words(), self._engine.connect() as connection:
+            yield connection
+
+    def _read(self, query: Select[Any]) -> Sequence[Any]:
+        with self.reading() as connection:
             return connection.execute(query).all()
 
     @contextmanager
@@ -267,35 +274,6 @@ class History:
             yield
         except DBAPIError as error:
             raise error_of(error.orig, self.where) from error
-
-    def _put(self, connection: Connection, into: Table, several: Iterable[rows.Row]) -> int:
-        """Adds rows, and says how many were not there."""
-        found = list(several)
-        if not found:
-            return 0
-        first = next(iter(into.primary_key))
-        statement = self._insert(into).on_conflict_do_nothing().returning(first)
-        return len(connection.execute(statement, found).all())
-
-    def _keep_facts(self, connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
-        found = {rows.digest_of_facts(one): dict(one) for one in several}
-        self._keep(connection, facts, "facts", found)
-
-    def _keep_names(self, connection: Connection, several: Iterable[tuple[str, ...]]) -> None:
-        found = {rows.digest_of_names(one): one for one in several}
-        self._keep(connection, lists, "names", found)
-
-    def _keep_curves(self, connection: Connection, several: Iterable[bytes]) -> None:
-        found = {rows.digest_of_curves(one): one for one in several if one}
-        self._keep(connection, curves, "packed", found)
-
-    def _keep(
-        self, connection: Connection, into: Table, name: str, found: Mapping[str, object]
-    ) -> None:
-        """Adds what stands under digests: in their order, so that no two writers in PostgreSQL wait
-        for each other.
-        """
-        self._put(connection, into, ({"digest": one, name: found[one]} for one in sorted(found)))
 
     # ----------------------------------------------------------------------- from rows to the model
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import (
@@ -78,12 +78,18 @@ class Json(TypeDecorator[Any]):
         return None if value is None else self.decode(json.loads(value))
 
 
+_DIFFERENCE = {field.name for field in fields(Difference)}
+"""A later version may write more."""
+
+
 def _pairs(read: Mapping[str, list[str]]) -> dict[str, tuple[str, str]]:
     return {name: (then, now) for name, (then, now) in read.items()}
 
 
 def _differences(read: list[dict[str, Any]]) -> tuple[Difference, ...]:
-    return tuple(Difference(**one) for one in read)
+    return tuple(
+        Difference(**{name: one[name] for name in one if name in _DIFFERENCE}) for one in read
+    )
 
 
 metadata = MetaData()
@@ -133,6 +139,14 @@ nights = Table(
     Column("executor", Text, nullable=False),
     Column("reprocheck_version", Text, nullable=False),
 )
+
+parts = Table(
+    "parts",
+    metadata,
+    Column("part", Text, primary_key=True),
+    Column("night", Text, ForeignKey("nights.id"), nullable=False),
+)
+"""The nights that were shards: each with the night in which it is joined now."""
 
 checks = Table(
     "checks",

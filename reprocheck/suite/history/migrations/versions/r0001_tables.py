@@ -47,6 +47,11 @@ def upgrade() -> None:
         sa.Column("executor", TEXT, nullable=False),
         sa.Column("reprocheck_version", TEXT, nullable=False),
     )
+    op.create_table(
+        "parts",
+        sa.Column("part", TEXT, primary_key=True),
+        sa.Column("night", TEXT, sa.ForeignKey("nights.id"), nullable=False),
+    )
     _make_checks()
     _make_states()
     _make_baselines()

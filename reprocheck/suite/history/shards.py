@@ -1,0 +1,241 @@
+"""The shards of a night as one night, and the nights of one history in another.
+
+Shards of one night are nights of the same suite at the same commit, each with another share of the
+same number, that began within half a day. Nothing says so more surely: each machine named its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+from sqlalchemy import Connection, delete, insert, select, text, update
+
+from reprocheck.suite.history import keep, rows
+from reprocheck.suite.history.store import History
+from reprocheck.suite.history.tables import baselines, checks, nights, parts, states
+from reprocheck.suite.model import Night, TargetCheck
+
+APART = 12 * 3600
+"""Seconds between the starts of two shards of one night, at most."""
+LOCK = 0x73686172
+"""The number of the lock that a join takes in PostgreSQL."""
+_SHARD = re.compile(r"(?P<numbers>\d+(-\d+)?(,\d+(-\d+)?)*)/(?P<of>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The shards that a night holds: `numbers` of 1 to `of`."""
+
+    numbers: frozenset[int]
+    of: int
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The numbers of the shards that are not here."""
+        return tuple(sorted(set(range(1, self.of + 1)) - self.numbers))
+
+    @property
+    def words(self) -> str:
+        """`1-3,5/8`; "" where none is missing."""
+        if not self.missing:
+            return ""
+        return f"{ranges(self.numbers)}/{self.of}"
+
+
+def share_of(night: Night) -> Share | None:
+    """What a night holds; None where it is whole."""
+    found = _SHARD.fullmatch(night.shard)
+    if found is None:
+        return None
+    numbers: set[int] = set()
+    for part in found["numbers"].split(","):
+        first, _, last = part.partition("-")
+        numbers.update(range(int(first), int(last or first) + 1))
+    return Share(frozenset(numbers), int(found["of"]))
+
+
+def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
+    """`1-3,5` of 1, 2, 3 and 5."""
+    ordered = sorted(numbers)
+    starts = [ordered[0], *(after for before, after in pairwise(ordered) if after != before + 1)]
+    ends = [*(before for before, after in pairwise(ordered) if after != before + 1), ordered[-1]]
+    return ",".join(
+        str(start) if start == end else f"{start}-{end}"
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+# ------------------------------------------------------------------------- one history into another
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merged:
+    """What one history brought into another.
+
+    nights     that were looked at, as they are called there
+    checks     that were not recorded before
+    baselines  that were not recorded before
+    unended    nights that had not come to their end there
+    """
+
+    nights: tuple[str, ...]
+    checks: int
+    baselines: int
+    unended: tuple[Night, ...]
+
+
+def merge(into: History, other: History, bring: Callable[[TargetCheck], TargetCheck]) -> Merged:
+    """Records the nights, checks, states and baselines of another history. Again: changes nothing.
+
+    `bring` gets the report folder of a check here, and returns the check with the folder it has
+    here.
+    """
+    found = other.nights()
+    counted = sum(_merge_night(into, other, night, bring) for night in found)
+    return Merged(
+        nights=tuple(night.id for night in found),
+        checks=counted,
+        baselines=_merge_baselines(into, other),
+        unended=tuple(night for night in found if night.ended is None),
+    )
+
+
+def _merge_night(
+    into: History, other: History, night: Night, bring: Callable[[TargetCheck], TargetCheck]
+) -> int:
+    """How many checks are new."""
+    of_night = other.checks(night=night.id, curves=True)
+    here = _joined_in(into, night.id)
+    if here == night.id and into.begin_night(_ended(night, of_night)):
+        into.put_states(other.states(night=night.id))
+    return into.add_all(replace(bring(check), night=here) for check in of_night)
+
+
+def _joined_in(history: History, night: str) -> str:
+    """The night in which a shard is joined; its own name where it is in none."""
+    with history.reading() as connection:
+        found = connection.scalar(select(parts.c.night).where(parts.c.part == night))
+    return found or night
+
+
+def _ended(night: Night, of_night: Sequence[TargetCheck]) -> Night:
+    """A night of another history is at rest: what it has is all there is."""
+    if night.ended is not None:
+        return night
+    ends = (check.started + check.seconds for check in of_night)
+    return replace(night, ended=max(ends, default=night.started))
+
+
+def _merge_baselines(into: History, other: History) -> int:
+    """Accepts what was accepted there after the newest baseline of the same target and key here."""
+    here = {(one.target, one.key.digest): one.when for one in reversed(into.baselines())}
+    later = [
+        one
+        for one in reversed(other.baselines())
+        if one.when > here.get((one.target, one.key.digest), float("-inf"))
+    ]
+    for one in later:
+        into.accept(one)
+    return len(later)
+
+
+# --------------------------------------------------------------------------------- shards to nights
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Joined:
+    """A night that shards were joined to, with the shards that it holds now."""
+
+    night: str
+    share: Share
+
+
+def join(history: History) -> tuple[Joined, ...]:
+    """Joins the shards in a history that have ended. Returns the nights that changed."""
+    with history.writing() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
+        ended = [night for night in history.nights() if night.ended is not None]
+        return tuple(_join(connection, group) for group in _groups(ended) if len(group) > 1)
+
+
+def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
+    """Shards that belong together, in the order of their start."""
+    sharded = [night for night in found if share_of(night) is not None]
+    sharded.sort(key=_suite)
+    for _suite_of_all, alike in groupby(sharded, key=_suite):
+        yield from _by_time(sorted(alike, key=lambda night: (night.started, night.id)))
+
+
+def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
+    """What shards of one night have in common."""
+    share = share_of(night)
+    assert share is not None, "only shards are grouped"
+    return share.of, night.commit, night.targets
+
+
+def _by_time(alike: Sequence[Night]) -> list[list[Night]]:
+    groups: list[list[Night]] = []
+    for night in alike:
+        group = next((group for group in groups if _belongs(night, group)), None)
+        if group is None:
+            groups.append([night])
+        else:
+            group.append(night)
+    return groups
+
+
+def _belongs(night: Night, group: Sequence[Night]) -> bool:
+    """Whether a night is another shard of the night of a group."""
+    soon = night.started - group[0].started <= APART
+    return soon and not _numbers(night) & frozenset().union(*map(_numbers, group))
+
+
+def _numbers(night: Night) -> frozenset[int]:
+    share = share_of(night)
+    return share.numbers if share else frozenset()
+
+
+def _join(connection: Connection, group: Sequence[Night]) -> Joined:
+    """Moves all that belongs to the nights of a group to the first of them."""
+    first, *others = sorted(group, key=lambda night: night.id)
+    share = Share(frozenset().union(*map(_numbers, group)), _suite(first)[0])
+    chosen = {name for night in group for name in night.selected}
+    selected = tuple(name for name in first.targets if name in chosen)
+    keep.names(connection, [selected])
+    connection.execute(
+        update(nights)
+        .where(nights.c.id == first.id)
+        .values(
+            shard=share.words,
+            selected=rows.digest_of_names(selected),
+            started=min(night.started for night in group),
+            ended=max(night.ended or 0.0 for night in group),
+        )
+    )
+    for night in group:
+        _forget_states_of_others(connection, night)
+    for night in others:
+        _move(connection, night.id, first.id)
+    return Joined(night=first.id, share=share)
+
+
+def _forget_states_of_others(connection: Connection, night: Night) -> None:
+    """What a shard says of targets that were another one's to check is not so."""
+    of_others = states.c.target.not_in(night.selected)
+    connection.execute(delete(states).where(states.c.night == night.id, of_others))
+
+
+def _move(connection: Connection, part: str, night: str) -> None:
+    for table in (checks, states):
+        moved = connection.execute(select(table).where(table.c.night == part)).mappings().all()
+        keep.put(connection, table, [{**row, "night": night} for row in moved])
+        connection.execute(delete(table).where(table.c.night == part))
+    connection.execute(update(states).where(states.c.since == part).values(since=night))
+    connection.execute(update(baselines).where(baselines.c.night == part).values(night=night))
+    connection.execute(update(parts).where(parts.c.night == part).values(night=night))
+    connection.execute(insert(parts).values(part=part, night=night))
+    connection.execute(delete(nights).where(nights.c.id == part))
