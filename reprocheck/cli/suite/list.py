@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 GAP = 2
 """Columns between those of the table."""
-WIDEST_NAME = 30
+WIDEST_NAME = 34
 WIDEST_NOTE = 20
 """Columns of the table; what is longer goes on in the next row."""
 NARROWEST_RUN = 12
