@@ -58,6 +58,13 @@ ExecutorOption = Annotated[
 AddressOption = Annotated[
     str, typer.Option("--address", metavar="HOST:PORT|auto", help="The Ray cluster.")
 ]
+RecordOption = Annotated[
+    bool,
+    typer.Option(
+        "--record/--no-record",
+        help="Record each target once at level module, to name the operation that differs later.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
 
@@ -71,6 +78,7 @@ def command(
     jobs: JobsOption = 1,
     executor: ExecutorOption = "local",
     address: AddressOption = "auto",
+    record: RecordOption = True,
     quiet: QuietOption = False,
 ) -> int:
     """Checks all targets; returns the exit code of the night."""
@@ -79,6 +87,7 @@ def command(
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night import Options
+    from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
     options = Options(
@@ -88,10 +97,11 @@ def command(
         only_failed=only_failed,
         retries=retries,
         resume=resume,
+        record=record,
     )
     _refuse_choice_in_resumed(options)
     suite = load(Path.cwd())
-    suite.folder.mkdir(parents=True, exist_ok=True)
+    prepare(suite.folder)
     view = NightView(quiet=quiet)
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
         outcome = _run(suite, history, where, options, view)

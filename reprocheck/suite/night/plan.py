@@ -27,6 +27,7 @@ class Options:
     only_failed         those alone that failed the last night
     retries             how often a check that is not good is made again
     resume              the night that goes on; `last` for the last one; "" for a new one
+    record              whether deeper recordings are made, of what is good and of what failed
     """
 
     names: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class Options:
     only_failed: bool = False
     retries: int = 0
     resume: str = ""
+    record: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
