@@ -22,6 +22,7 @@ from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
 RECORDING = "recording"
@@ -132,7 +133,7 @@ def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
 
 
 def _place(night: str, target: str) -> str:
-    return str(PurePosixPath("nights", night, folder_name(target), RECORDING))
+    return str(PurePosixPath(NIGHTS, night, folder_name(target), RECORDING))
 
 
 def _is_missing(file: Path, check: TargetCheck, baseline: Baseline | None) -> bool:

@@ -10,6 +10,9 @@ from reprocheck.launch.tree import SUITE_MARK
 from reprocheck.suite.model import Night
 from reprocheck.suite.targets import Suite
 
+NIGHTS = "nights"
+"""In the folder of a suite: a folder a night."""
+
 
 def prepare(folder: Path) -> None:
     """Makes the folder of a suite.
@@ -29,14 +32,18 @@ def prepare(folder: Path) -> None:
         ) from None
 
 
+def night_folder(suite: Suite, night: Night) -> Path:
+    """The folder of a night: its reports, and its files."""
+    return suite.folder / NIGHTS / night.id
+
+
 def remove_old(suite: Suite, night: Night) -> None:
     """Removes the report folders of nights that are older than those to be kept; none of this night
     or of later ones.
     """
     if suite.keep_nights is None:
         return
-    nights = suite.folder / "nights"
-    older = sorted(path for path in nights.glob("*") if path.name < night.id)
+    older = sorted(path for path in (suite.folder / NIGHTS).glob("*") if path.name < night.id)
     excess = len(older) + 1 - suite.keep_nights
     for path in older[: max(excess, 0)]:
         shutil.rmtree(path, ignore_errors=True)

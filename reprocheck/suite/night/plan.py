@@ -13,6 +13,7 @@ from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Job, left_by, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
 NIGHTS_LOOKED_AT = 3
@@ -84,7 +85,7 @@ def to_resume(history: History, name: str) -> Night:
 
 def job_of(target: Target, night: Night, suite: Suite, attempt: int) -> Job:
     """An attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
-    place = PurePosixPath("nights", night.id, folder_name(target.name), f"attempt-{attempt}")
+    place = PurePosixPath(NIGHTS, night.id, folder_name(target.name), f"attempt-{attempt}")
     return Job(target=target, night=night.id, root=suite.folder, place=str(place), attempt=attempt)
 
 
