@@ -62,13 +62,20 @@ def find_commit(name: str, cwd: Path) -> Commit:
 
 
 @contextmanager
-def worktree(commit: Commit, cwd: Path, leave_out: Path, say: Say) -> Iterator[Path]:
+def worktree(
+    commit: Commit, cwd: Path, leave_out: Path, say: Say, *, inside: Path | None = None
+) -> Iterator[Path]:
     """The folder of `cwd` in a worktree of the commit, which is removed afterwards.
 
     Files that git does not track are copied into it, but for `leave_out` and virtual environments.
+    `inside`: where it is made; in the system's folder for temporary files by default.
     Raises UsageError.
     """
-    with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
+    if inside is not None:
+        inside.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix="reprocheck-", dir=inside, ignore_cleanup_errors=True
+    ) as temporary:
         place = Path(temporary) / commit.root.name
         if (
             _git(

@@ -10,20 +10,21 @@ from typing import Literal
 from reprocheck.settings import OPTIONS, Option, plain
 from reprocheck.suite.model import Target
 
+Kind = Literal["check", "recording", "run"]
 OWN_OPTIONS = ("output", "keep", "color", "quiet", "verbose", "show_output")
 """Options of `run` that the night sets itself."""
 NOT_OF_RECORD = ("runs", "fail_on", "draw", "rtol", "atol", "level")
-"""Options of `run` that `record` does not take, and the level, which is given here."""
+"""Options of `run` that `record` does not take, and the level, which its kind decides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """One check of a target in a night, or one deeper recording of it.
+    """One check of a target in a night, one deeper recording of it, or one run of it alone.
 
     root         the folder of the suite, absolute
     place        the folder of the report, relative to `root`, with slashes; nothing stands there
     kind         `check`: `reprocheck run`. `recording`: `reprocheck record --level module`, into
-                 the file `recording.zip` in `place`
+                 the file `recording.zip` in `place`. `run`: `reprocheck record`, one run
     environment  variables that are set beside those of the target: the devices that it may use
     """
 
@@ -32,7 +33,7 @@ class Job:
     root: Path
     place: str
     attempt: int = 1
-    kind: Literal["check", "recording"] = "check"
+    kind: Kind = "check"
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -77,13 +78,15 @@ def command_words(job: Job, output: Path) -> tuple[str, ...]:
     `output`: the folder in which the report folder is made.
     """
     kept = ("--output", str(output), "--color", "never")
-    if job.kind == "recording":
-        options = {
-            name: value for name, value in job.target.options.items() if name not in NOT_OF_RECORD
-        }
-        deeper = ("--level", "module", "-o", str(output / "recording.zip"))
-        return ("record", *option_words(options), *deeper, *kept, *job.target.words)
-    return ("run", *option_words(job.target.options), *kept, *job.target.words)
+    if job.kind == "check":
+        return ("run", *option_words(job.target.options), *kept, *job.target.words)
+    left_out: tuple[str, ...] = NOT_OF_RECORD
+    given: tuple[str, ...] = ("--level", "module", "-o", str(output / "recording.zip"))
+    if job.kind == "run":
+        left_out = (*NOT_OF_RECORD, "explain")
+        given = ("--no-explain",)
+    options = {name: value for name, value in job.target.options.items() if name not in left_out}
+    return ("record", *option_words(options), *given, *kept, *job.target.words)
 
 
 def option_words(options: Mapping[str, object]) -> tuple[str, ...]:

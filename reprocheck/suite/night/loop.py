@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
-from reprocheck.suite.execution import Executor, Job, Performed, read
+from reprocheck.suite.execution import Executor, Job, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
 
@@ -42,31 +42,13 @@ class Observer(Protocol):
 
 
 def check_all(
-    jobs: Iterable[Job],
+    jobs: tuple[Job, ...],
     executor: Executor,
     history: History,
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
     """Makes all checks. `retry`: the next attempt after one that ended, None where that was all."""
-
-    def record(performed: Performed) -> Job | None:
-        check = read(performed)
-        history.add(check)
-        next_job = retry(check)
-        observer.ended(check, again=next_job is not None)
-        return next_job
-
-    perform_all(jobs, executor, observer, record)
-
-
-def perform_all(
-    jobs: Iterable[Job],
-    executor: Executor,
-    observer: Observer,
-    done: Callable[[Performed], Job | None],
-) -> None:
-    """Performs all jobs. `done`: is given each that has ended, and returns one that follows it."""
     waiting = list(jobs)
     losses: Counter[str] = Counter()
     while waiting or executor.busy:
@@ -78,7 +60,12 @@ def perform_all(
             if performed.lost and losses[job.place] < MOST_LOSSES:
                 observer.lost(job, performed.lost)
                 waiting.append(job)
-            elif (next_job := done(performed)) is not None:
+                continue
+            check = read(performed)
+            history.add(check)
+            next_job = retry(check)
+            observer.ended(check, again=next_job is not None)
+            if next_job is not None:
                 waiting.append(next_job)
 
 

@@ -39,7 +39,6 @@ class Recorded(Protocol):
         night: str | None = None,
         target: str | None = None,
         last: int | None = None,
-        *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
         """Checks, oldest first."""

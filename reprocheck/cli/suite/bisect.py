@@ -1,0 +1,210 @@
+"""`reprocheck suite bisect`: the commit or the packages since which a target is another."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.suite.bisect.find import Options
+    from reprocheck.suite.bisect.plan import Candidate, Plan
+    from reprocheck.suite.bisect.result import Bisected, Checked
+
+FORMATS = ("text", "json")
+CRITERIA = ("bitwise", "verdict")
+KINDS = ("all", "commits", "packages")
+EXIT_FOUND, EXIT_NOT_FOUND = 0, 1
+TargetArgument = Annotated[str, typer.Argument(metavar="TARGET", help="The target.")]
+GoodOption = Annotated[
+    str,
+    typer.Option("--good", metavar="NIGHT", help="A night in which it was as it should be."),
+]
+BadOption = Annotated[
+    str, typer.Option("--bad", metavar="NIGHT", help="A night in which it was not.")
+]
+ByOption = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="|".join(CRITERIA),
+        help="bitwise: one run against the curves of the good night. verdict: a whole check."
+        " [bitwise]",
+        show_default=False,
+    ),
+]
+OverOption = Annotated[
+    str,
+    typer.Option(
+        "--over",
+        metavar="|".join(KINDS),
+        help="What is searched. [all that differs]",
+        show_default=False,
+    ),
+]
+PackageOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--package", metavar="NAME", help="Search the versions of this package; may be given again."
+    ),
+]
+PreOption = Annotated[
+    bool, typer.Option("--pre", help="Pre-releases and nightlies of packages, too.")
+]
+FirstParentOption = Annotated[
+    bool, typer.Option("--first-parent", help="Take merges for all that they bring in.")
+]
+RepeatOption = Annotated[
+    int,
+    typer.Option(
+        "--repeat",
+        metavar="N",
+        min=1,
+        help="Check each candidate N times; it is bad as soon as one check is. [1]",
+        show_default=False,
+    ),
+]
+AgainOption = Annotated[bool, typer.Option("--again", help="Forget what was checked before.")]
+CacheOption = Annotated[
+    float,
+    typer.Option(
+        "--cache-limit",
+        metavar="GIB",
+        min=0.0,
+        help="Disk that kept environments may take together. [20]",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="|".join(FORMATS), help="How to print it. [text]", show_default=False
+    ),
+]
+
+
+def command(
+    target: TargetArgument,
+    good: GoodOption,
+    bad: BadOption,
+    by: ByOption = "bitwise",
+    over: OverOption = "all",
+    package: PackageOption = None,
+    pre: PreOption = False,
+    first_parent: FirstParentOption = False,
+    repeat: RepeatOption = 1,
+    again: AgainOption = False,
+    cache_limit: CacheOption = 20.0,
+    format: FormatOption = "text",
+) -> int:
+    """Searches for the change between two nights; returns 0 where it is found, 1 where not."""
+    from reprocheck.suite.bisect.environments import GIB, Environments, default_folder
+    from reprocheck.suite.bisect.find import Options
+    from reprocheck.suite.bisect.plan import Asked
+
+    for option, given, allowed in (
+        ("--by", by, CRITERIA),
+        ("--over", over, KINDS),
+        ("--format", format, FORMATS),
+    ):
+        if given not in allowed:
+            raise UsageError(
+                f"{option} {given}: bisect knows no such value.", f"Take {' or '.join(allowed)}."
+            )
+    options = Options(
+        good=good,
+        bad=bad,
+        by=by,  # type: ignore[arg-type]
+        asked=Asked(
+            over=over,  # type: ignore[arg-type]
+            first_parent=first_parent,
+            packages=tuple(package or ()),
+            pre=pre,
+        ),
+        repeat=repeat,
+        again=again,
+        environments=Environments(folder=default_folder(), limit=int(cache_limit * GIB)),
+    )
+    return _bisect(target, options, format)
+
+
+def _bisect(target: str, options: Options, format: str) -> int:
+    import msgspec
+
+    from reprocheck.cli.failure import Interrupted
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.bisect.find import find
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.targets import load
+
+    suite = load(Path.cwd())
+    view = View()
+    try:
+        with open_history(suite.history, create=False) as history:
+            found = find(suite, history, target, options, view)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"{view.checked} checked and kept; the same command goes on from there."
+        ) from None
+    out = standard_output()
+    if format == "json":
+        out.data(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+    else:
+        _print(found, out)
+    return EXIT_FOUND if found.outcome in ("found", "several") else EXIT_NOT_FOUND
+
+
+def _print(found: Bisected, out: Stream) -> None:
+    from reprocheck.suite.bisect.words import words
+
+    said = words(found)
+    style = "bold green" if found.outcome == "found" else "bold yellow"
+    first, *others = said.lines
+    out.labelled(said.head, first, style)
+    for line in others:
+        out.paragraph(line, indent=2 if line else 0)
+
+
+class View:
+    """Tells on stderr how a search goes: a line a candidate."""
+
+    def __init__(self) -> None:
+        from reprocheck.cli.terminal import Stream
+
+        self.err = Stream(sys.stderr)
+        self.checked = 0
+        self._most = 0
+
+    def planned(self, found: Plan, most: int) -> None:
+        """What is searched."""
+        from reprocheck.report.text import count
+
+        self._most = most
+        changes = count(found.graph.bad_end, "change")
+        checks = count(most, "check")
+        self.err.line(f"{changes} between the nights, at most {checks}", "bold")
+
+    def begins(self, number: int, candidate: Candidate) -> None:
+        """A check begins."""
+        self.err.line(f"  check {number} of {self._most}: {candidate.label}", "dim")
+
+    def ended(self, checked: Checked, *, remembered: bool) -> None:
+        """A candidate was judged."""
+        self.checked += 1
+        known = ", known from before" if remembered else ""
+        reason = f": {checked.reason.partition(chr(10))[0]}" if checked.reason else ""
+        self.err.paragraph(
+            f"{checked.candidate} {ANSWERS[checked.answer]}{known}{reason}", indent=2
+        )
+
+    def say(self, text: str) -> None:
+        """What is under way."""
+        self.err.paragraph(text, indent=4, style="dim")
+
+
+ANSWERS = {"good": "is good", "bad": "is bad", "skip": "cannot be checked"}

@@ -1,0 +1,219 @@
+"""The check of one candidate: its worktree and environment are made, it is run, and judged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from reprocheck import launch
+from reprocheck.errors import ReportError, UsageError
+from reprocheck.launch.worktree import Commit
+from reprocheck.suite import curves
+from reprocheck.suite.baselines import compare
+from reprocheck.suite.bisect import packages
+from reprocheck.suite.bisect.commits import root_of
+from reprocheck.suite.bisect.environments import Environments, digest_of
+from reprocheck.suite.bisect.memory import Remembered
+from reprocheck.suite.bisect.packages import Requirements
+from reprocheck.suite.bisect.plan import Candidate, Plan
+from reprocheck.suite.bisect.result import By
+from reprocheck.suite.bisect.uv import Refused
+from reprocheck.suite.execution import Job, Performed, read
+from reprocheck.suite.execution.job import Kind
+from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.model import Difference, RankSeries, Target, TargetCheck
+
+WAIT = 1.0
+"""Seconds between two looks at whether a check has ended, or what it needs is free."""
+FAILED = ("script_failed", "timed_out", "error")
+"""Verdicts of a training that did not come to its end."""
+KINDS: Mapping[By, Kind] = {"bitwise": "run", "verdict": "check"}
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checker:
+    """Checks candidates of a plan.
+
+    target   with an absolute interpreter, but for a command that names its own
+    root     the folder of the suite
+    place    where the reports of the checks lie, relative to it
+    good     the check of the good night, with its curves
+    bad      that of the bad night
+    by       what decides
+    repeat   how often each candidate is checked: it is bad as soon as one check is
+    """
+
+    target: Target
+    root: Path
+    place: str
+    plan: Plan
+    good: TargetCheck
+    bad: TargetCheck
+    by: By
+    repeat: int
+    environments: Environments
+    say: Say
+
+    @property
+    def inside(self) -> Path:
+        """The folder for temporary files that this search alone makes worktrees in."""
+        name = digest_of((str(self.root), self.place))
+        return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{name}"
+
+    def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
+        """What the candidate has installed; None where it takes the interpreter of the target."""
+        if candidate.environment is None or self.plan.uv is None:
+            return None
+        return packages.resolved(self.plan.uv, candidate.environment, self.plan.local)
+
+    def identity(self, candidate: Candidate, requirements: Requirements | None) -> str:
+        """What tells the check of the candidate from every other: its commit, what is installed,
+        what is run and how often.
+        """
+        installed = requirements.lines if requirements else ()
+        target = self.target
+        run = (*target.words, *sorted(map(str, (target.options, target.environment))))
+        return digest_of((candidate.commit, "installed", *installed, "run", *run, f"{self.repeat}"))
+
+    def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:
+        """Runs and judges it.
+
+        Raises ReportError where the folder of the suite, or that of environments, cannot be
+        written.
+        """
+        name = self.identity(candidate, requirements)
+        try:
+            with self._prepared(candidate, requirements) as target:
+                for number in range(1, self.repeat + 1):
+                    found = self._judged(self._row(target, f"{self.place}/{name}-{number}"))
+                    if found.answer != "good":
+                        return found
+                return found
+        except ReportError:
+            raise
+        except UsageError as error:
+            return Remembered(answer="skip", reason=error.message)
+
+    @contextmanager
+    def _prepared(
+        self, candidate: Candidate, requirements: Requirements | None
+    ) -> Iterator[Target]:
+        """The target in a worktree of the commit, with an interpreter that has the packages.
+
+        Raises UsageError where one of them cannot be made.
+        """
+        target = self.target
+        with ExitStack() as stack:
+            if requirements is not None and self.plan.uv is not None:
+                making = partial(self.say, f"making the environment: {candidate.label}")
+                used = self.environments.used(requirements.lines, self.plan.uv, making)
+                python = stack.enter_context(used)
+                if isinstance(python, Refused):
+                    raise UsageError(f"its environment cannot be made: {python.reason}")
+                target = _with_python(target, python)
+            if candidate.commit:
+                root = root_of(target.workdir)
+                commit = Commit(name=candidate.commit[:9], hash=candidate.commit, root=root)
+                there = launch.worktree(
+                    commit, target.workdir, self.root, self.say, inside=self.inside
+                )
+                target = replace(target, workdir=stack.enter_context(there))
+            yield target
+
+    def _row(self, target: Target, place: str) -> TargetCheck:
+        """One check, made and read."""
+        shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
+        job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
+        return read(_performed(job, self.say))
+
+    def _judged(self, row: TargetCheck) -> Remembered:
+        if row.verdict in FAILED and not self._failure_is_bad(row):
+            return Remembered(answer="skip", reason=row.reason)
+        if self.by == "verdict" and row.good:
+            return Remembered(answer="good")
+        if self.by == "verdict":
+            return Remembered(answer="bad", reason=row.reason)
+        now = curves.unpack(row.curves)
+        if not now:
+            return Remembered(answer="skip", reason="No loss was recorded.")
+        then = curves.unpack(self.good.curves)
+        different = apart(now, then, row.rtol, row.atol)
+        if not different:
+            return Remembered(answer="good")
+        return Remembered(answer="bad", reason=in_words(different[0]))
+
+    def _failure_is_bad(self, row: TargetCheck) -> bool:
+        """Whether it is the failure of the bad night; any other keeps a candidate from being
+        judged.
+        """
+        return self.by == "verdict" and row.verdict != "error" and row.verdict == self.bad.verdict
+
+
+def apart(
+    now: tuple[RankSeries, ...], then: tuple[RankSeries, ...], rtol: float, atol: float
+) -> tuple[Difference, ...]:
+    """The series of the good night that are not the same in every bit now. Those that the runs of
+    that night did not agree on say nothing, and a series that is new is no difference.
+    """
+    settled = tuple(replace(one, repeats=True) for one in now)
+    return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
+
+
+def in_words(difference: Difference) -> str:
+    """`loss differs at step 3 by 1 ULP`."""
+    name = difference.series
+    if difference.rank:
+        name = f"{name} of rank {difference.rank}"
+    if difference.missing:
+        return f"{name} is missing"
+    step = "" if difference.step is None else f" at step {difference.step:g}"
+    if difference.ulp is not None:
+        return f"{name} differs{step} by {difference.ulp} ULP"
+    return f"{name} differs{step}"
+
+
+def _performed(job: Job, say: Say) -> Performed:
+    """The job, made on this machine once what it needs is free."""
+    with LocalExecutor() as executor:
+        while waits_for := executor.start(job):
+            say(f"waiting: {waits_for}")
+            time.sleep(WAIT)
+        while True:
+            for performed in executor.wait(WAIT):
+                return performed
+
+
+def _with_python(target: Target, python: Path) -> Target:
+    """The target, run by another interpreter: also what it starts by name."""
+    found = target.environment.get("PATH", os.environ.get("PATH", os.defpath))
+    environment = {
+        **target.environment,
+        "PATH": f"{python.parent}{os.pathsep}{found}",
+        "VIRTUAL_ENV": str(python.parent.parent),
+    }
+    if target.words[0] == "--":
+        return replace(target, environment=environment)
+    return replace(
+        target, environment=environment, options={**target.options, "python": str(python)}
+    )
+
+
+def target_with_interpreter(target: Target) -> tuple[Target, str]:
+    """The target with the absolute path of its interpreter, which a worktree does not change; and
+    that path. Raises EntryPointError.
+    """
+    from reprocheck import settings
+
+    python = target.options.get("python") or settings.load({}, target.workdir).python
+    path = launch.find_python(str(python) if python else None, target.workdir)
+    if target.words[0] == "--" or not python:
+        return target, path
+    return replace(target, options={**target.options, "python": path}), path

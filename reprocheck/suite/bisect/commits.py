@@ -1,0 +1,149 @@
+"""The commits between two nights, as candidates, and what a commit is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.errors import UsageError
+from reprocheck.suite.bisect.search import GOOD_END, Graph
+
+MODIFIED = "+"
+"""Behind the commit of a check whose working directory had modified files."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commits:
+    """The commits of a bisect.
+
+    hashes   by number: the good end, then the candidates, each after those that it builds on
+    graph    what builds on what
+    aside    whether the commit of the good night is no ancestor of the bad night's, so that the
+             commit where the two part stands at the good end
+    """
+
+    hashes: tuple[str, ...]
+    graph: Graph
+    aside: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommitFacts:
+    """A commit for people.
+
+    date   of its author, ISO 8601
+    files  that it touches, of a merge as its first parent sees it
+    """
+
+    hash: str
+    author: str
+    date: str
+    subject: str
+    files: tuple[str, ...]
+
+
+def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) -> Commits:
+    """The commits that the bad night has and the good night has not.
+
+    first_parent  merges alone stand for what they bring in
+
+    Raises UsageError where the repository has not both, or they share no history.
+    """
+    good, bad = (known(folder, commit) for commit in (good, bad))
+    part = _git(folder, "merge-base", good, bad).strip()
+    if not part:
+        raise UsageError(
+            f"The commits {good[:9]} and {bad[:9]} of the two nights share no history.",
+            "Name two nights of the same repository with --good and --bad.",
+        )
+    only = ("--first-parent",) if first_parent else ()
+    listed = _git(
+        folder, "rev-list", "--topo-order", "--reverse", "--parents", *only, bad, f"^{good}"
+    )
+    hashes = [part]
+    parents: list[tuple[int, ...]] = [()]
+    numbers = {part: GOOD_END}
+    for line in listed.splitlines():
+        commit, *builds_on = line.split()
+        counted = builds_on[:1] if first_parent else builds_on
+        found = {numbers.get(parent, GOOD_END) for parent in counted}
+        numbers[commit] = len(hashes)
+        hashes.append(commit)
+        parents.append(tuple(sorted(found or {GOOD_END})))
+    return Commits(hashes=tuple(hashes), graph=Graph(parents=tuple(parents)), aside=part != good)
+
+
+def facts(folder: Path, commit: str) -> CommitFacts:
+    """What git knows of a commit."""
+    shown = _git(folder, "show", "--no-patch", "--format=%H%n%an <%ae>%n%aI%n%s", commit)
+    full, author, date, subject = shown.splitlines()[:4]
+    names = _git(
+        *(folder, "diff-tree", "--root", "--no-commit-id", "--name-only", "-r", "-z"),
+        *("--diff-merges=first-parent", full),
+    )
+    files = tuple(name for name in names.split("\0") if name)
+    return CommitFacts(hash=full, author=author, date=date, subject=subject, files=files)
+
+
+def remove_left(folder: Path, inside: Path) -> None:
+    """Removes the worktrees that a killed search has left in a folder for temporary files."""
+    left = list(inside.glob("*/*/.git"))
+    for git in left:
+        _answer(folder, "worktree", "remove", "--force", "--force", str(git.parent))
+    shutil.rmtree(inside, ignore_errors=True)
+    if left:
+        _answer(folder, "worktree", "prune")
+
+
+def root_of(folder: Path) -> Path:
+    """The working tree that a folder belongs to. Raises UsageError where there is none."""
+    top = _answer(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        raise UsageError(
+            f"{folder} is not in a git repository, or git is not installed.",
+            "Commits can be searched only where the target lies in a repository.",
+        )
+    return Path(top.rstrip("\n"))
+
+
+def known(folder: Path, commit: str) -> str:
+    """The full hash of a commit that a night names.
+
+    Raises UsageError where the repository of the folder does not have it.
+    """
+    root_of(folder)
+    name = commit.removesuffix(MODIFIED)
+    found = _answer(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    if found is None:
+        raise UsageError(
+            f"The repository of {folder} has no commit {name[:9]}, which a night was made of.",
+            "Fetch it: git fetch --all --tags (of a shallow clone: git fetch --unshallow).",
+        )
+    return found.strip()
+
+
+def _git(folder: Path, *words: str) -> str:
+    return _answer(folder, *words) or ""
+
+
+def _answer(folder: Path, *words: str) -> str | None:
+    """What git answers; None where it fails or is not there."""
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_OTHERS}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "-c", "core.quotePath=false", *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+_OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+"""Variables that name another repository than that of the folder: git sets them for its hooks."""

@@ -1,0 +1,178 @@
+"""Virtual environments by what is installed in them, made once and kept.
+
+Each lies in a folder with the digest of its content for a name. The file `environment.json` is
+written into it last: a folder without it was left by a process that was killed, and is made anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from reprocheck.errors import ReportError
+from reprocheck.files.atomic import replacing
+from reprocheck.suite.bisect.uv import Refused, Uv
+
+NOTE = "environment.json"
+GIB = 1 << 30
+
+
+class _Note(msgspec.Struct, kw_only=True, frozen=True):
+    """What a folder holds, and the bytes that it takes."""
+
+    requirements: tuple[str, ...]
+    python: str
+    size: int
+
+
+def default_folder() -> Path:
+    """`$XDG_CACHE_HOME/reprocheck/environments`, by default in `~/.cache`."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "reprocheck" / "environments"
+
+
+def digest_of(requirements: Sequence[str]) -> str:
+    """16 hexadecimal digits for what is installed."""
+    return hashlib.sha256("\n".join(requirements).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environments:
+    """The environments of a folder. `limit`: bytes that all of them may take together; the one that
+    was asked for last stays in any case.
+    """
+
+    folder: Path
+    limit: int = 20 * GIB
+
+    @contextmanager
+    def used(
+        self, requirements: Sequence[str], uv: Uv, making: Callable[[], None]
+    ) -> Iterator[Path | Refused]:
+        """The interpreter of the environment with these requirements and nothing else, which stays
+        for as long as the block runs; what uv says where it cannot be made.
+
+        requirements  lines as `uv pip compile` writes them, dependencies among them
+        making        called before one is made anew
+
+        Raises ReportError where the folder cannot be written.
+        """
+        key = digest_of((_identity(uv.python), *requirements))
+        place = self.folder / key
+        with _lock(self.folder, key) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            refused = None
+            if not (place / NOTE).exists():
+                making()
+                refused = _make(place, tuple(requirements), uv)
+            if refused is not None:
+                shutil.rmtree(place, ignore_errors=True)
+                yield refused
+                return
+            os.utime(place / NOTE)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            self._prune(keep=place)
+            yield place / "bin" / "python"
+
+    def _prune(self, keep: Path) -> None:
+        """Removes those that were used least lately, until all are within the limit; none that a
+        search uses now.
+        """
+        notes = sorted(self.folder.glob(f"*/{NOTE}"), key=_last_use)
+        taken = sum(map(_size, notes))
+        for note in notes:
+            if taken <= self.limit:
+                return
+            size = _size(note)
+            if note.parent != keep and _removed(note):
+                taken -= size
+
+
+def _removed(note: Path) -> bool:
+    """Removes an environment; False where a search uses it."""
+    with _lock(note.parent.parent, note.parent.name) as descriptor:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        note.unlink(missing_ok=True)
+        shutil.rmtree(note.parent, ignore_errors=True)
+        return True
+
+
+def _make(place: Path, requirements: tuple[str, ...], uv: Uv) -> Refused | None:
+    """The environment at its place; what uv says where it cannot be made."""
+    shutil.rmtree(place, ignore_errors=True)
+    made = uv.answer("venv", "--quiet", "--no-project", "--python", uv.python, str(place))
+    if isinstance(made, Refused):
+        return made
+    python = place / "bin" / "python"
+    installed = uv.answer(
+        *("pip", "install", "--quiet", "--no-deps", "--python", str(python), "-r", "-"),
+        given="\n".join(requirements),
+    )
+    if isinstance(installed, Refused):
+        return installed
+    note = _Note(requirements=requirements, python=uv.python, size=_bytes_in(place))
+    with replacing(place / NOTE) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(note)))
+    return None
+
+
+_ASK = (
+    "import json, sys, sysconfig;"
+    "print(json.dumps([sys.base_prefix, sys.version, sysconfig.get_platform()]))"
+)
+
+
+def _identity(python: str) -> str:
+    """What an interpreter is: its installation, version and platform."""
+    done = subprocess.run([python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
+    return done.stdout.strip() or python
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(
+        file.lstat().st_size for file in folder.rglob("*") if file.is_file() or file.is_symlink()
+    )
+
+
+def _size(note: Path) -> int:
+    try:
+        return msgspec.json.decode(note.read_bytes(), type=_Note).size
+    except (OSError, msgspec.MsgspecError):
+        return 0
+
+
+def _last_use(note: Path) -> float:
+    try:
+        return note.stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+@contextmanager
+def _lock(folder: Path, key: str) -> Iterator[int]:
+    """The open file by whose lock searches share an environment; none is held yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / f".{key}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise ReportError(
+            f"{folder} cannot be written: {error.strerror or error}.",
+            "Set XDG_CACHE_HOME to a folder that can be written.",
+        ) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

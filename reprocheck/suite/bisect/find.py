@@ -1,0 +1,304 @@
+"""The search for the change since which a target is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from reprocheck.errors import UsageError
+from reprocheck.suite import curves
+from reprocheck.suite.bisect import commits, packages
+from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
+from reprocheck.suite.bisect.environments import Environments, default_folder
+from reprocheck.suite.bisect.memory import Memory, Remembered
+from reprocheck.suite.bisect.packages import Requirements
+from reprocheck.suite.bisect.plan import Asked, Candidate, Plan, elsewhere, plan
+from reprocheck.suite.bisect.result import Bisected, By, Checked, Guilty, Outcome
+from reprocheck.suite.bisect.search import (
+    Answer,
+    Found,
+    NotHere,
+    Probe,
+    most_checks,
+    step,
+)
+from reprocheck.suite.bisect.uv import Refused
+from reprocheck.suite.execution.claims import Wanted, claimed
+from reprocheck.suite.history import History
+from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.targets import Suite, folder_name
+
+
+class Observer(Protocol):
+    """Hears how a search goes."""
+
+    def planned(self, found: Plan, most: int) -> None:
+        """What is searched, and the most checks that it takes."""
+
+    def begins(self, number: int, candidate: Candidate) -> None:
+        """The check `number` of this search begins."""
+
+    def ended(self, checked: Checked, *, remembered: bool) -> None:
+        """A candidate was judged; `remembered`: by an earlier start of the same search."""
+
+    def say(self, text: str) -> None:
+        """What is under way."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """How a search goes.
+
+    again  what an earlier start found out is forgotten
+    """
+
+    good: str
+    bad: str
+    by: By = "bitwise"
+    asked: Asked = field(default_factory=Asked)
+    repeat: int = 1
+    again: bool = False
+    environments: Environments = field(
+        default_factory=lambda: Environments(folder=default_folder())
+    )
+
+
+def find(
+    suite: Suite, history: History, name: str, options: Options, observer: Observer
+) -> Bisected:
+    """Searches between two nights. What was checked is kept as soon as it is known: the same call
+    goes on after an interruption.
+
+    Raises UsageError where there is nothing to search, or the target is intermittent.
+    """
+    target, python = target_with_interpreter(_one(suite.select([name]), name))
+    good, bad = (_check(history, night, target) for night in (options.good, options.bad))
+    _refuse(good, bad, history, options)
+    found = plan(target.workdir, python, good, bad, options.asked)
+    place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
+    checker = Checker(
+        target=target,
+        root=suite.folder,
+        place=place,
+        plan=found,
+        good=good,
+        bad=bad,
+        by=options.by,
+        repeat=options.repeat,
+        environments=options.environments,
+        say=observer.say,
+    )
+    memory = Memory(suite.folder / place)
+    if options.again:
+        memory.forget()
+    with _alone(checker):
+        observer.planned(found, most_checks(found.graph.bad_end))
+        return _Search(checker=checker, memory=memory, observer=observer).run()
+
+
+@contextmanager
+def _alone(checker: Checker) -> Iterator[None]:
+    """No other process makes the same search; what a killed one has left is removed, and at the end
+    the folder for its worktrees.
+    """
+    claim = claimed([Wanted(f"bisect {checker.root / checker.place}")])
+    if claim is None:
+        raise UsageError(
+            "The same search is under way in another process.",
+            "Wait for it; then its answer is kept.",
+        )
+    try:
+        commits.remove_left(checker.target.workdir, checker.inside)
+        yield
+    finally:
+        commits.remove_left(checker.target.workdir, checker.inside)
+        claim.give_back()
+
+
+@dataclass(kw_only=True)
+class _Search:
+    """A search under way."""
+
+    checker: Checker
+    memory: Memory
+    observer: Observer
+    answers: dict[int, Answer] = field(default_factory=dict)
+    checked: list[Checked] = field(default_factory=list)
+    made: int = 0
+
+    def run(self) -> Bisected:
+        """Checks until the outcome is known."""
+        graph = self.checker.plan.graph
+        while isinstance(now := step(graph, self.answers), Probe):
+            self._probe(now.number)
+        return self._result(now)
+
+    def _probe(self, number: int) -> None:
+        candidate = self.checker.plan.candidates[number]
+        requirements = self.checker.requirements(candidate)
+        if isinstance(requirements, Refused):
+            found = Remembered(answer="skip", reason=requirements.reason)
+            self._keep(number, candidate, found, remembered=False)
+            return
+        identity = self.checker.identity(candidate, requirements)
+        known = self.memory.get(identity)
+        if known is not None:
+            self._keep(number, candidate, known, remembered=True)
+            return
+        self.made += 1
+        self.observer.begins(len(self.checked) + 1, candidate)
+        judged = self.checker.check(candidate, requirements)
+        self.memory.keep(identity, judged)
+        self._keep(number, candidate, judged, remembered=False)
+
+    def _keep(
+        self, number: int, candidate: Candidate, found: Remembered, *, remembered: bool
+    ) -> None:
+        self.answers[number] = found.answer
+        checked = Checked(candidate=candidate.label, answer=found.answer, reason=found.reason)
+        self.checked.append(checked)
+        self.observer.ended(checked, remembered=remembered)
+
+    def _result(self, found: Found | NotHere) -> Bisected:
+        checker = self.checker
+        guilty: tuple[Guilty, ...] = ()
+        good_checked = True
+        if isinstance(found, Found):
+            guilty = tuple(map(self._guilty, found.candidates))
+            good_checked = found.good_checked
+        count = checker.plan.graph.bad_end
+        return Bisected(
+            target=checker.target.name,
+            good=checker.good.night,
+            bad=checker.bad.night,
+            by=checker.by,
+            outcome=_outcome(found),
+            candidates=count,
+            most=most_checks(count),
+            checked=tuple(self.checked),
+            made=self.made,
+            guilty=guilty,
+            good_checked=good_checked,
+            elsewhere=elsewhere(checker.good, checker.bad),
+            notes=checker.plan.notes,
+        )
+
+    def _guilty(self, number: int) -> Guilty:
+        """The change that a candidate brings: its commit, or the packages that it moves."""
+        found = self.checker.plan
+        candidate = found.candidates[number]
+        before = found.candidates[found.graph.parents[number][0]]
+        if candidate.commit != before.commit:
+            return Guilty(commit=commits.facts(self.checker.target.workdir, candidate.commit))
+        then, now = map(self.checker.requirements, (before, candidate))
+        if not isinstance(then, Requirements) or not isinstance(now, Requirements) or not found.uv:
+            return Guilty()
+        moved = packages.changes(then.versions, now.versions)
+        return Guilty(packages=tuple(packages.with_link(found.uv, one) for one in moved))
+
+
+def _outcome(found: Found | NotHere) -> Outcome:
+    if isinstance(found, Found):
+        return "found" if len(found.candidates) == 1 else "several"
+    if found.skipped:
+        return "bad end is skipped"
+    return "good end is bad" if found.end == "good" else "bad end is good"
+
+
+def _one(targets: tuple[Target, ...], name: str) -> Target:
+    if len(targets) == 1:
+        return targets[0]
+    raise UsageError(
+        f"{name} stands for {len(targets)} targets.",
+        f"Name one of them: {', '.join(target.name for target in targets)}",
+    )
+
+
+def _check(history: History, name: str, target: Target) -> TargetCheck:
+    """The last attempt of a target in a night."""
+    night = _night(history, name)
+    found = history.checks(night=night.id, target=target.name, curves=True)
+    if not found:
+        raise UsageError(
+            f"{target.name} was not checked in the night {night.id}.",
+            f"reprocheck suite history {target.name} lists the nights with a check of it.",
+        )
+    return found[-1]
+
+
+def _night(history: History, name: str) -> Night:
+    """The night with that id, or the only one whose id begins so."""
+    found = [night for night in history.nights() if night.id.startswith(name)]
+    exact = [night for night in found if night.id == name]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if not found:
+        return history.night(name)
+    several = ", ".join(night.id for night in found)
+    raise UsageError(f"{name} stands for {len(found)} nights.", f"Name one of them: {several}")
+
+
+def _refuse(good: TargetCheck, bad: TargetCheck, history: History, options: Options) -> None:
+    """Raises UsageError where the two checks give nothing to search for."""
+    for why in (_intermittent(good, bad, history, options), _no_reason(good, bad, options)):
+        if why is not None:
+            raise why
+
+
+def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:
+    """Why there is no difference between the nights, as the criterion has it."""
+    if options.by == "verdict":
+        if good.good and not bad.good:
+            return None
+        return UsageError(
+            f"By verdict the night {good.night} must be good and {bad.night} bad:"
+            f" {good.verdict} and {bad.verdict} were recorded.",
+            "Name other nights, or compare curves: --by bitwise",
+        )
+    then, now = curves.unpack(good.curves), curves.unpack(bad.curves)
+    if not then:
+        return UsageError(
+            f"No curves were recorded in the night {good.night}.",
+            "Name another night with --good, or search by verdict: --by verdict",
+        )
+    if now and not apart(now, then, bad.rtol, bad.atol):
+        return UsageError(
+            f"The curves of the nights {good.night} and {bad.night} are equal in every bit.",
+            "Name other nights, or search by verdict: --by verdict",
+        )
+    return None
+
+
+def _intermittent(
+    good: TargetCheck, bad: TargetCheck, history: History, options: Options
+) -> UsageError | None:
+    """Why one check says little of this target."""
+    often = "Check each candidate several times, which is bad as soon as one check is: --repeat 5"
+    if options.by == "bitwise":
+        if good.bitwise is not False:
+            return None
+        return UsageError(
+            f"In the night {good.night} the runs of {good.target} were not equal in every bit among"
+            " themselves, so one run cannot be held against them bit by bit.",
+            "Search by verdict: --by verdict",
+        )
+    if options.repeat > 1:
+        return None
+    for check in (good, bad):
+        attempts = history.checks(night=check.night, target=check.target)
+        if len({one.good for one in attempts}) > 1:
+            return UsageError(
+                f"{check.target} was good and bad in the same night {check.night}:"
+                " it is intermittent.",
+                often,
+            )
+    states = [
+        state
+        for check in (good, bad)
+        for state in history.states(night=check.night, target=check.target)
+    ]
+    if any(state.state == "intermittent" for state in states):
+        return UsageError(f"{good.target} is intermittent.", often)
+    return None

@@ -1,0 +1,299 @@
+"""The package versions between two nights, as candidates.
+
+The way from the good night's packages to the bad night's goes package by package, and within a
+package version by version. On it one package at a time is held at a version; uv leaves all others
+where they are as far as the requirements of that version allow it, and moves those that must move
+with it. So packages that others bind to one version (the CUDA libraries of a torch) make no
+candidates of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from reprocheck.suite.bisect.uv import Refused, Uv
+from reprocheck.suite.model import TargetCheck
+
+PACKAGE = "package."
+"""Before the name of a package in the facts beside the key."""
+Versions = Mapping[str, str]
+"""Name of a package -> its version."""
+_PINNED = re.compile(r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s#;]+)")
+_INDEX = re.compile(r"^\s*# from (?P<index>\S+)")
+_WANTED_BY = re.compile(r"# via (?P<names>.*)$")
+_PYPI = "https://pypi.org/simple"
+MOST_VERSIONS = 1000
+"""Of one package: an index that goes on for longer answers something else than was asked."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """What a candidate is to have installed.
+
+    label   a short name: `torch 2.12.1`
+    held    a package that stands at its version, "" where all do
+    others  versions of all packages: where one is held, the others keep them where they can
+    """
+
+    label: str
+    others: Versions
+    held: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Requirements:
+    """An environment that uv has resolved.
+
+    lines     what is installed, a line each, as pip reads them
+    versions  the packages among them that have one
+    """
+
+    lines: tuple[str, ...]
+    versions: Versions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """A package that is not the same in two environments; "" where one lacks it.
+
+    link  its release on the index, "" where the index has no such page
+    """
+
+    name: str
+    before: str
+    after: str
+    link: str = ""
+
+
+def installed_at(check: TargetCheck) -> dict[str, str]:
+    """The packages of a check, by its key and the facts beside it; those without a version that
+    others could follow are left out.
+    """
+    from reprocheck.suite.keys import FRAMEWORKS
+
+    found = {
+        name.removeprefix(PACKAGE): version
+        for name, version in check.beside.items()
+        if name.startswith(PACKAGE)
+    }
+    for name in FRAMEWORKS:
+        if name in check.key.facts:
+            found[_normal(name)] = check.key.facts[name]
+    return {name: version for name, version in found.items() if _is_version(version)}
+
+
+def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
+    """The packages that are not the same, by name."""
+    names = sorted({*before, *after})
+    return tuple(
+        Change(name=name, before=before.get(name, ""), after=after.get(name, ""))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def between(
+    uv: Uv, good: Versions, bad: Versions, *, only: tuple[str, ...] = (), pre: bool = False
+) -> tuple[Environment, ...]:
+    """The environments from the good night's to the bad night's, both included.
+
+    only  packages whose versions are searched; none: all that differ and that no other package
+          that differs asks for
+    pre   pre-releases and nightlies as well; they are in any case where a night had one
+    """
+    differ = {change.name: change for change in changes(good, bad)}
+    way = [Environment(label="packages of the good night", others=good)]
+    here = dict(good)
+    for name in only or _leading(uv, bad, tuple(differ)):
+        after = differ[name].after
+        here.pop(name, None)
+        if not after:
+            way.append(Environment(label=f"without {name}", others=dict(here)))
+            continue
+        for version in _versions(uv, differ[name], pre=pre):
+            here[name] = version
+            way.append(Environment(label=f"{name} {version}", held=name, others=dict(here)))
+    all_of_it = len(way) > 1 and not set(differ) - set(only or differ)
+    if all_of_it:
+        way.pop()
+    return (*way, Environment(label="packages of the bad night", others=bad))
+
+
+def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requirements | Refused:
+    """What is installed for an environment.
+
+    local  lines for packages that no index has, by name; "" for one that cannot be had at all
+    """
+    others = {name: version for name, version in wanted.others.items() if name not in local}
+    lines = tuple(line for line in local.values() if line)
+    if not wanted.held:
+        pinned = tuple(f"{name}=={version}" for name, version in sorted(others.items()))
+        return Requirements(lines=(*pinned, *lines), versions=others)
+    version = others.pop(wanted.held)
+    asked = (f"{wanted.held}=={version}", *others)
+    with tempfile.TemporaryDirectory(prefix="reprocheck-") as folder:
+        kept = Path(folder) / "kept.txt"
+        # uv keeps the versions of the file that it writes to where it can
+        kept.write_text(_pins(others))
+        names = (*_resolving(uv, others), "--no-annotate", "-", "--output-file", str(kept))
+        answer = uv.answer(*names, given="\n".join(asked))
+        if isinstance(answer, Refused):
+            return answer
+        versions = dict(_pinned_in(kept.read_text()))
+    pinned = tuple(f"{name}=={version}" for name, version in sorted(versions.items()))
+    return Requirements(lines=(*pinned, *lines), versions=versions)
+
+
+def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
+    """The packages of the nights that no index has at their version -> the line that installs what
+    the interpreter has from elsewhere (a folder, a repository); "" where that is nothing.
+    """
+    pins = {(name, version) for night in nights for name, version in night.items()}
+    if all(_has(uv, night) for night in nights):
+        return {}
+    elsewhere = dict(_from_elsewhere(uv))
+    return {
+        name: elsewhere.get(name, "")
+        for name, version in sorted(pins)
+        if name in elsewhere or not _has(uv, {name: version})
+    }
+
+
+def with_link(uv: Uv, change: Change) -> Change:
+    """The change with the page of its new release; of a package that went, of its old one."""
+    version = change.after or change.before
+    pin = f"{change.name}=={version}"
+    words = (*_resolving(uv, {change.name: version}), "--no-deps", "--emit-index-annotation", "-")
+    answer = uv.answer(*words, given=pin)
+    if isinstance(answer, Refused):
+        return change
+    indexes = [found["index"] for line in answer.splitlines() if (found := _INDEX.match(line))]
+    index = (indexes or [""])[0].rstrip("/")
+    link = f"{index}/{change.name}/"
+    if index == _PYPI:
+        link = f"https://pypi.org/project/{change.name}/{version}/"
+    if not index or index.startswith("file:"):
+        link = index
+    return Change(name=change.name, before=change.before, after=change.after, link=link)
+
+
+def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that differ and that no other of them asks for; all, where uv cannot say."""
+    words = (*_resolving(uv, night), "--annotation-style", "line", "-")
+    answer = uv.answer(*words, given=_pins(night))
+    if isinstance(answer, Refused):
+        return differ
+    followers = {
+        found["name"]
+        for line in answer.splitlines()
+        if (found := _PINNED.match(line)) and (by := _WANTED_BY.search(line))
+        if {name.strip() for name in by["names"].split(",")} & set(differ)
+    }
+    return tuple(name for name in differ if name not in followers) or differ
+
+
+def _versions(uv: Uv, change: Change, *, pre: bool) -> list[str]:
+    """The releases from one version to the other, without the one before and with the one after;
+    those that were withdrawn from the index, or are not for this interpreter, are not among them.
+    """
+    from packaging.version import Version
+
+    if not change.before or not change.after:
+        return [change.after] if change.after else []
+    before, after = Version(change.before), Version(change.after)
+    low, high = sorted((before, after))
+    pre = pre or before.is_prerelease or after.is_prerelease
+    found = list(_downwards(uv, change.name, low, high, pre=pre))
+    if before < after:
+        found.reverse()
+    between_them = [version for version in found if Version(version) not in (before, after)]
+    return [*between_them, change.after]
+
+
+def _downwards(uv: Uv, name: str, low: object, high: object, *, pre: bool) -> Iterator[str]:
+    """Asks uv for the newest release below the last one, until there is none: so the rules by which
+    it leaves out releases are its own.
+    """
+    from packaging.version import Version
+
+    allowed = "allow" if pre else "disallow"
+    words = _compile(uv, "--no-deps", "--no-annotate", "--prerelease", allowed, "-")
+    lowest, below = Version(str(low)).public, Version(str(high)).public
+    for _ in range(MOST_VERSIONS):
+        answer = uv.answer(*words, given=f"{name}>={lowest},<={below},!={below}")
+        if isinstance(answer, Refused):
+            return
+        version = dict(_pinned_in(answer))[name]
+        yield version
+        below = Version(version).public
+
+
+def _has(uv: Uv, versions: Versions) -> bool:
+    """Whether uv finds each of these versions."""
+    words = (*_resolving(uv, versions), "--no-deps", "-")
+    return not isinstance(uv.answer(*words, given=_pins(versions)), Refused)
+
+
+def _resolving(uv: Uv, versions: Versions) -> tuple[str, ...]:
+    """The words that resolve; pre-releases may be taken where some of the versions are."""
+    from packaging.version import Version
+
+    pre = any(Version(version).is_prerelease for version in versions.values())
+    return _compile(uv, "--prerelease", "allow" if pre else "if-necessary-or-explicit")
+
+
+def _compile(uv: Uv, *words: str) -> tuple[str, ...]:
+    return ("pip", "compile", "--quiet", "--no-header", "--python", uv.python, *words)
+
+
+def _pins(versions: Versions) -> str:
+    return "".join(f"{name}=={version}\n" for name, version in sorted(versions.items()))
+
+
+def _pinned_in(text: str) -> Iterator[tuple[str, str]]:
+    """The packages that a file of requirements pins."""
+    for line in text.splitlines():
+        if found := _PINNED.match(line):
+            yield found["name"], found["version"]
+
+
+def _from_elsewhere(uv: Uv) -> Iterator[tuple[str, str]]:
+    """The packages that the interpreter has from a folder or an address, with their lines."""
+    listed = uv.answer("pip", "list", "--quiet", "--format", "json", "--python", uv.python)
+    if not isinstance(listed, Refused):
+        for one in msgspec.json.decode(listed, type=list[_Listed]):
+            if one.editable_project_location:
+                yield _normal(one.name), f"-e {one.editable_project_location}"
+    frozen = uv.answer("pip", "freeze", "--quiet", "--python", uv.python)
+    if not isinstance(frozen, Refused):
+        for line in frozen.splitlines():
+            name, at, _ = line.partition(" @ ")
+            if at:
+                yield _normal(name), line
+
+
+class _Listed(msgspec.Struct):
+    """A package in what `uv pip list` prints."""
+
+    name: str
+    editable_project_location: str = ""
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _is_version(text: str) -> bool:
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True

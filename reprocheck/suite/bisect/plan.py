@@ -1,0 +1,193 @@
+"""The candidates of a search: what lies between the two nights, one step after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.errors import UsageError
+from reprocheck.suite.bisect import commits, packages
+from reprocheck.suite.bisect.packages import Environment
+from reprocheck.suite.bisect.search import Graph
+from reprocheck.suite.bisect.uv import Uv, find_uv
+from reprocheck.suite.model import TargetCheck
+
+Over = Literal["all", "commits", "packages"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """The target at one point between the nights.
+
+    label        a short name of it: `3f2a9c1d4`, `torch 2.12.1`
+    commit       "" where the working directory is taken as it is
+    environment  None: the interpreter of the target as it is
+    """
+
+    label: str
+    commit: str = ""
+    environment: Environment | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What is searched.
+
+    candidates  by number, the good end first
+    graph       what builds on what
+    uv          None where no package is searched
+    local       lines for packages that no index has, by name
+    notes       what limits the search, as sentences
+    """
+
+    candidates: tuple[Candidate, ...]
+    graph: Graph
+    uv: Uv | None = None
+    local: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """How the candidates are chosen.
+
+    over          commits, packages, or whatever differs
+    first_parent  of commits: merges alone stand for what they bring in
+    packages      the packages to search; none: those that differ
+    pre           pre-releases and nightlies, too
+    """
+
+    over: Over = "all"
+    first_parent: bool = False
+    packages: tuple[str, ...] = ()
+    pre: bool = False
+
+
+def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked) -> Plan:
+    """The candidates between two checks of a target: first the packages, then the commits.
+
+    folder  the working directory of the target
+    python  its interpreter, an absolute path
+
+    Raises UsageError where nothing that can be searched differs.
+    """
+    notes = [*_modified(good, bad)]
+    way, uv, local = _packages(folder, python, good, bad, asked)
+    lacking = sorted(name for name, line in local.items() if not line)
+    if lacking:
+        notes.append(f"No index has these packages, so they are left out: {', '.join(lacking)}.")
+    found = _commits(folder, good, bad, asked)
+    if found is None and len(way) == 1:
+        raise _nothing_differs(good, bad, asked)
+    graph = Graph.chain(len(way) - 1)
+    first = bad.commit.removesuffix(commits.MODIFIED)
+    if found is None and first:
+        first = commits.known(folder, first)
+    others: tuple[str, ...] = ()
+    if found is not None:
+        first, others = found.hashes[0], found.hashes[1:]
+        graph = _behind(len(way) - 1, found.graph)
+    if found is not None and found.aside:
+        notes.append(
+            "The commit of the good night is not in the history of the bad night's:"
+            f" {first[:9]}, where the two part, stands in for it."
+        )
+    on_way = [_candidate(first, environment) for environment in way]
+    on_commits = [
+        Candidate(label=commit[:9], commit=commit, environment=way[-1]) for commit in others
+    ]
+    return Plan(
+        candidates=(*on_way, *on_commits), graph=graph, uv=uv, local=local, notes=tuple(notes)
+    )
+
+
+def _candidate(commit: str, environment: Environment | None) -> Candidate:
+    """A candidate on the way of the packages."""
+    label = commit[:9] if environment is None else environment.label
+    return Candidate(label=label, commit=commit, environment=environment)
+
+
+def _behind(first: int, graph: Graph) -> Graph:
+    """A graph whose good end is the last of a chain of so many candidates."""
+    moved = [tuple(parent + first for parent in parents) for parents in graph.parents[1:]]
+    return Graph(parents=(*Graph.chain(first).parents, *moved))
+
+
+def _packages(
+    folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked
+) -> tuple[tuple[Environment | None, ...], Uv | None, dict[str, str]]:
+    """The environments from one night to the other; one where none are searched."""
+    if asked.over == "commits":
+        return (None,), None, {}
+    then, now = packages.installed_at(good), packages.installed_at(bad)
+    differ = {change.name for change in packages.changes(then, now)}
+    unknown = sorted(set(asked.packages) - differ)
+    if unknown:
+        raise UsageError(
+            f"{unknown[0]} is the same in both nights, or in neither.",
+            f"Between them these differ: {', '.join(sorted(differ)) or 'none'}.",
+        )
+    if not differ or not then or not now:
+        return (None,), None, {}
+    uv = find_uv(python, folder)
+    local = packages.not_on_index(uv, then, now)
+    searched = differ - local.keys()
+    if not searched:
+        return (None,), None, {}
+    have, had = (
+        {name: version for name, version in night.items() if name not in local}
+        for night in (now, then)
+    )
+    way = packages.between(uv, had, have, only=asked.packages, pre=asked.pre)
+    return way, uv, local
+
+
+def _commits(
+    folder: Path, good: TargetCheck, bad: TargetCheck, asked: Asked
+) -> commits.Commits | None:
+    """The commits from one night to the other; None where none are searched."""
+    then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
+    if asked.over == "packages" or not then or not now or then == now:
+        return None
+    return commits.between(folder, then, now, first_parent=asked.first_parent)
+
+
+def _modified(*checks: TargetCheck) -> list[str]:
+    return [
+        f"Files were modified in the night {check.night}: its commit is checked without that."
+        for check in checks
+        if check.commit.endswith(commits.MODIFIED)
+    ]
+
+
+def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> UsageError:
+    what = {
+        "all": "commits and packages are",
+        "commits": "the commit is",
+        "packages": "packages are",
+    }
+    fix = "Name two nights that differ: reprocheck suite history lists their facts."
+    if asked.over != "all":
+        fix = "Leave --over out to search all that differs."
+    other = ", ".join(elsewhere(good, bad))
+    if other:
+        fix = f"These differ, and cannot be searched: {other}. {fix}"
+    return UsageError(
+        f"Between the nights {good.night} and {bad.night} {what[asked.over]} the same, or not"
+        " recorded.",
+        fix,
+    )
+
+
+def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
+    """The facts of two checks that differ, but for packages."""
+    then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
+    of_packages = {*packages.installed_at(good), *packages.installed_at(bad)}
+    return {
+        name: (then.get(name, ""), now.get(name, ""))
+        for name in sorted({*then, *now})
+        if then.get(name) != now.get(name)
+        and not name.startswith(packages.PACKAGE)
+        and name.replace("_", "-") not in of_packages
+    }

@@ -1,0 +1,66 @@
+"""What a search for the guilty change came to, as data: `--format json` prints it as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.suite.bisect.commits import CommitFacts
+from reprocheck.suite.bisect.packages import Change
+
+By = Literal["bitwise", "verdict"]
+"""What a candidate is judged by: its curves against the good night's, or the verdict of a check."""
+Outcome = Literal["found", "several", "good end is bad", "bad end is good", "bad end is skipped"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guilty:
+    """A change: a commit, or packages that moved together."""
+
+    commit: CommitFacts | None = None
+    packages: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """One candidate that was looked at.
+
+    candidate  a short name of it: a commit, a package with its version
+    answer     `good`, `bad` or `skip`
+    reason     what differed or failed; "" for a good one
+    """
+
+    candidate: str
+    answer: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bisected:
+    """The answer of a search.
+
+    good, bad     the nights
+    candidates    how many changes lie between them
+    most          the most candidates that may be checked on a chain: ⌈log2 n⌉ + 1
+    checked       the candidates that were looked at, in this order, those of an earlier start too
+    made          how many checks this start made
+    guilty        one; where the outcome is `several`, one of them is it
+    good_checked  whether a good candidate was seen here
+    elsewhere     other facts that differ between the nights: name -> (then, now). They cannot be
+                  searched
+    notes         what limits the answer, as sentences
+    """
+
+    target: str
+    good: str
+    bad: str
+    by: By
+    outcome: Outcome
+    candidates: int
+    most: int
+    checked: tuple[Checked, ...] = ()
+    made: int = 0
+    guilty: tuple[Guilty, ...] = ()
+    good_checked: bool = True
+    elsewhere: dict[str, tuple[str, str]]
+    notes: tuple[str, ...] = ()

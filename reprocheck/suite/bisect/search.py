@@ -1,0 +1,161 @@
+"""Which candidate to check next, and what the answers come to: pure, over numbers alone.
+
+The candidates are numbered from 1 in an order in which each comes after those that it builds on; 0
+is the good end, and the last candidate is the bad end. A chain is the usual case; commits with
+merges form a graph, and the middle is chosen as `git rev-list --bisect` chooses it: the candidate
+that splits what is left most evenly.
+
+On a chain of n candidates at most ⌈log2 n⌉ + 1 of them are checked, both ends included, and one
+more for each that cannot be checked. The count works because the ends take part in the search: of
+n + 2 possible outcomes (one for each candidate, *the good end is bad here*, *the bad end is good
+here*) a check removes half. So the answer is always a candidate that was bad here, right after one
+that was good here. One candidate alone leaves room for one check: that of the bad end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+Answer = Literal["good", "bad", "skip"]
+"""What the check of a candidate came to; `skip` where it could not be made."""
+End = Literal["good", "bad"]
+GOOD_END = 0
+NEIGHBOURS = 2
+"""Where so many of the candidates next to the middle could not be checked, the next is looked for
+away from them: what keeps one commit from running often keeps its neighbours from it.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    """What each number builds on: `parents[i]` holds smaller numbers alone, `parents[0]` none."""
+
+    parents: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def chain(cls, candidates: int) -> Graph:
+        """Candidates that each build on the one before."""
+        return cls(parents=((), *((number,) for number in range(candidates))))
+
+    @property
+    def bad_end(self) -> int:
+        """The number of the bad end, which is also how many candidates there are."""
+        return len(self.parents) - 1
+
+    @cached_property
+    def ancestors(self) -> tuple[int, ...]:
+        """For each number a set of bits: itself and all that it builds on."""
+        found: list[int] = []
+        for number, parents in enumerate(self.parents):
+            bits = 1 << number
+            for parent in parents:
+                bits |= found[parent]
+            found.append(bits)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The candidate to check next."""
+
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """The first bad candidate.
+
+    candidates    one; several where those between could not be checked: one of them is it
+    good_checked  whether a good one was seen here; if not, the good night's word stands alone
+    """
+
+    candidates: tuple[int, ...]
+    good_checked: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotHere:
+    """An end is not here what it was in its night: `good` is bad, or `bad` is good.
+
+    skipped  the bad end, and all that would do in its place, could not be checked
+    """
+
+    end: End
+    skipped: bool = False
+
+
+Step = Probe | Found | NotHere
+
+
+def most_checks(candidates: int) -> int:
+    """⌈log2 n⌉ + 1, the most checks for n candidates on a chain without skipped ones."""
+    return (candidates - 1).bit_length() + 1
+
+
+def step(graph: Graph, answers: Mapping[int, Answer]) -> Step:
+    """The next candidate to check, or the outcome."""
+    suspects = _suspects(graph, answers)
+    bad_seen = "bad" in answers.values()
+    if not suspects:
+        return NotHere(end="bad")
+    if answers.get(GOOD_END) == "bad":
+        return NotHere(end="good")
+    if not answers and _is_no_power_of_two(graph.bad_end):
+        return Probe(graph.bad_end)
+    probe = _middle(graph, answers, suspects, outcomes=suspects.bit_count() + (not bad_seen))
+    if probe is not None:
+        return Probe(probe)
+    if not bad_seen:
+        return NotHere(end="bad", skipped=True)
+    return Found(
+        candidates=tuple(_members(suspects & ~(1 << GOOD_END))),
+        good_checked="good" in answers.values(),
+    )
+
+
+def _suspects(graph: Graph, answers: Mapping[int, Answer]) -> int:
+    """The numbers that may be the first bad one, as bits."""
+    left = graph.ancestors[graph.bad_end]
+    for number, answer in answers.items():
+        if answer == "bad":
+            left &= graph.ancestors[number]
+        elif answer == "good":
+            left &= ~graph.ancestors[number]
+    return left
+
+
+def _middle(
+    graph: Graph, answers: Mapping[int, Answer], suspects: int, outcomes: int
+) -> int | None:
+    """The number that splits the outcomes most evenly; None where none is left to check."""
+    alone = graph.bad_end == 1
+    evenness = {
+        number: min(with_it, outcomes - with_it)
+        for number in _members(suspects)
+        if number not in answers and not (alone and number == GOOD_END)
+        if (with_it := (graph.ancestors[number] & suspects).bit_count())
+    }
+    if not evenness:
+        return None
+    best = max(evenness, key=evenness.__getitem__)
+    skipped = [number for number in _members(suspects) if answers.get(number) == "skip"]
+    beside = [number for number in skipped if abs(number - best) <= NEIGHBOURS]
+    if len(beside) < NEIGHBOURS:
+        return best
+    even_enough = [number for number, even in evenness.items() if 2 * even >= evenness[best]]
+    return max(even_enough, key=lambda number: min(abs(number - other) for other in skipped))
+
+
+def _members(bits: int) -> Iterator[int]:
+    """The numbers in a set of bits, smallest first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _is_no_power_of_two(number: int) -> bool:
+    return bool(number & (number - 1))
