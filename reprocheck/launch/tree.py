@@ -27,7 +27,10 @@ SKIPPED_FOLDERS = frozenset(
         ".pytest_cache",
     }
 )
-ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+SUITE_MARK = ".reprocheck-suite"
+"""Marks the folder of a suite: its nights are no files of the training."""
+MARKS = frozenset({"pyvenv.cfg", "conda-meta", SUITE_MARK})
+"""Files and folders that mark a folder that is passed over: a virtual environment, a suite."""
 MOST_ENTRIES = 100_000
 
 
@@ -65,8 +68,8 @@ class Tree:
 
 
 def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
-    """Lists everything below `root` but caches, version control, virtual environments, `leave_out`
-    (absolute paths) and what is on another device.
+    """Lists everything below `root` but caches, version control, virtual environments, folders of
+    suites, `leave_out` (absolute paths) and what is on another device.
     """
     entries: dict[str, Entry] = {}
     unreadable: list[str] = []
@@ -82,7 +85,7 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
         except OSError:
             unreadable.append(folder or ".")
             continue
-        if folder and not ENVIRONMENT_MARKS.isdisjoint(item.name for item in found):
+        if folder and not MARKS.isdisjoint(item.name for item in found):
             skipped.append(folder)
             del entries[folder]
             continue

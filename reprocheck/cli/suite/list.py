@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 GAP = 2
 """Columns between those of the table."""
-WIDEST_NAME = 30
+WIDEST_NAME = 34
 WIDEST_NOTE = 20
 """Columns of the table; what is longer goes on in the next row."""
 NARROWEST_RUN = 12
@@ -74,7 +74,11 @@ def command(
 def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
     from rich.table import Table
 
-    rows = [(target.name, _run(target, suite), _note(target)) for target in targets]
+    where = _folders(targets, suite)
+    rows = [
+        (target.name, _run(target) + folder, _note(target))
+        for target, folder in zip(targets, where, strict=True)
+    ]
     name, run, note = _widths(out, rows)
     table = Table.grid(padding=(0, GAP, 0, 0))
     table.add_column(width=name, style="cyan", overflow="fold")
@@ -104,15 +108,21 @@ def _counted(shown: int, all_targets: int, suite: Suite) -> str:
     return f"{count} in {os.path.relpath(suite.file)}"
 
 
-def _run(target: Target, suite: Suite) -> str:
-    """What is run, and in which folder where that is not the file's."""
+def _run(target: Target) -> str:
+    """What is run, as a shell has it."""
     words = target.words
     if words[0] == "--":
         words = words[1:]
-    folder = os.path.relpath(target.workdir, suite.file.parent)
-    if folder == ".":
-        return shlex.join(words)
-    return f"{shlex.join(words)} in {folder}"
+    return shlex.join(words)
+
+
+def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
+    """Where each target starts; nothing where all start in one folder."""
+    if len({target.workdir for target in targets}) < 2:
+        return [""] * len(targets)
+    base = suite.file.parent
+    shown = [os.path.relpath(target.workdir, base) for target in targets]
+    return [f" in {folder}" * (folder != ".") for folder in shown]
 
 
 def _note(target: Target) -> str:

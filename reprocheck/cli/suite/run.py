@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file
 from reprocheck.errors import ReprocheckError, UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ ExecutorOption = Annotated[
 AddressOption = Annotated[
     str, typer.Option("--address", metavar="HOST:PORT|auto", help="The Ray cluster.")
 ]
+RecordOption = Annotated[
+    bool,
+    typer.Option(
+        "--record/--no-record",
+        help="Record each target once at level module, to name the operation that differs later.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
 
@@ -71,14 +79,19 @@ def command(
     jobs: JobsOption = 1,
     executor: ExecutorOption = "local",
     address: AddressOption = "auto",
+    record: RecordOption = True,
     quiet: QuietOption = False,
+    format: FormatOption = None,
+    output_file: OutputOption = None,
 ) -> int:
     """Checks all targets; returns the exit code of the night."""
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.cli.suite.outcome import print_outcome
-    from reprocheck.cli.terminal import standard_output
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.suite import pages
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night import Options
+    from reprocheck.suite.night.folder import night_folder, prepare
     from reprocheck.suite.targets import load
 
     options = Options(
@@ -88,14 +101,23 @@ def command(
         only_failed=only_failed,
         retries=retries,
         resume=resume,
+        record=record,
     )
     _refuse_choice_in_resumed(options)
+    file = night_file(format, output_file)
     suite = load(Path.cwd())
-    suite.folder.mkdir(parents=True, exist_ok=True)
+    prepare(suite.folder)
     view = NightView(quiet=quiet)
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
         outcome = _run(suite, history, where, options, view)
-    print_outcome(outcome, suite, standard_output())
+        report = pages.read(history, outcome.night.id, suite)
+    out = standard_output()
+    if file is not None and file.file is None:
+        out = standard_error()
+    pages.write(report, night_folder(suite, outcome.night))
+    print_outcome(outcome, suite, out)
+    if file is not None:
+        file.write(report)
     return outcome.exit_code
 
 

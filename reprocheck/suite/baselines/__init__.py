@@ -2,9 +2,15 @@
 
 compare    the curves of a check against those of a baseline
 allow      how far they may be apart
+accept     a check of a night becomes a baseline
+operation  the first operation that differs from the last green night
+document   baselines as a text file
+foreign/   curves from files of other programs
 """
 
+from reprocheck.suite.baselines.accept import accept, accept_command
 from reprocheck.suite.baselines.allow import Allowed, allowed
 from reprocheck.suite.baselines.compare import compare
+from reprocheck.suite.baselines.errors import BaselineError
 
-__all__ = ["Allowed", "allowed", "compare"]
+__all__ = ["Allowed", "BaselineError", "accept", "accept_command", "allowed", "compare"]

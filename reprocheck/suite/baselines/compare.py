@@ -185,7 +185,7 @@ def _rounded(own: Series, other: Series, tolerance: Tolerance) -> Difference | N
     import numpy as np
 
     at = _by_step(own)
-    steps = _steps(other)
+    steps = steps_of(other)
     values = np.array([at.get(step, np.nan) for step in steps])
     reference = column(other.numbers.values, "float64")
     outside = np.flatnonzero(differs(values, reference, tolerance))
@@ -203,10 +203,10 @@ def _rounded(own: Series, other: Series, tolerance: Tolerance) -> Difference | N
 
 
 def _by_step(series: Series) -> Mapping[float, float]:
-    return dict(zip(_steps(series), series.numbers.values, strict=True))
+    return dict(zip(steps_of(series), series.numbers.values, strict=True))
 
 
-def _steps(series: Series) -> list[float]:
+def steps_of(series: Series) -> list[float]:
     """Where each value stands: the tracker's step, else the iteration."""
     import numpy as np
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reprocheck.errors import ReportError
+from reprocheck.errors import message
 from reprocheck.model import EXIT_CODE, Check
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
@@ -37,10 +37,9 @@ def read(performed: Performed) -> TargetCheck:
     from reprocheck.workflow import replay
 
     try:
-        check = replay.load(job.folder)
-    except ReportError as error:
-        return replace(row, reason=error.message)
-    return _filled(row, check, job.target)
+        return _filled(row, replay.load(job.folder), job.target)
+    except Exception as error:  # one report that cannot be read must not end the night
+        return replace(row, reason=message(error))
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:

@@ -1,10 +1,12 @@
 """All targets of a suite, once: what runs when, what is recorded, how it goes on after an
 interruption.
 
-ids   the name of a night
-plan  which targets, in what order; what is left of a night that was interrupted
-loop  the checks, one after the other or side by side, with their retries
-run   a whole night
+folder  the folder of a suite
+ids     the name of a night
+plan    which targets, in what order; what is left of a night that was interrupted
+loop    the checks, one after the other or side by side, with their retries
+deeper  the recordings that are kept, and the operation that differs first
+run     a whole night
 """
 
 from reprocheck.suite.night.loop import Observer

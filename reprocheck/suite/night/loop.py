@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from reprocheck.suite.execution import Executor, Job, read
+from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
 
@@ -42,13 +42,31 @@ class Observer(Protocol):
 
 
 def check_all(
-    jobs: tuple[Job, ...],
+    jobs: Iterable[Job],
     executor: Executor,
     history: History,
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
     """Makes all checks. `retry`: the next attempt after one that ended, None where that was all."""
+
+    def record(performed: Performed) -> Job | None:
+        check = read(performed)
+        history.add(check)
+        next_job = retry(check)
+        observer.ended(check, again=next_job is not None)
+        return next_job
+
+    perform_all(jobs, executor, observer, record)
+
+
+def perform_all(
+    jobs: Iterable[Job],
+    executor: Executor,
+    observer: Observer,
+    done: Callable[[Performed], Job | None],
+) -> None:
+    """Performs all jobs. `done`: is given each that has ended, and returns one that follows it."""
     waiting = list(jobs)
     losses: Counter[str] = Counter()
     while waiting or executor.busy:
@@ -60,12 +78,7 @@ def check_all(
             if performed.lost and losses[job.place] < MOST_LOSSES:
                 observer.lost(job, performed.lost)
                 waiting.append(job)
-                continue
-            check = read(performed)
-            history.add(check)
-            next_job = retry(check)
-            observer.ended(check, again=next_job is not None)
-            if next_job is not None:
+            elif (next_job := done(performed)) is not None:
                 waiting.append(next_job)
 
 

@@ -13,6 +13,7 @@ from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Job, left_by, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.night.folder import NIGHTS
 from reprocheck.suite.targets import Suite, folder_name
 
 NIGHTS_LOOKED_AT = 3
@@ -27,6 +28,7 @@ class Options:
     only_failed         those alone that failed the last night
     retries             how often a check that is not good is made again
     resume              the night that goes on; `last` for the last one; "" for a new one
+    record              whether deeper recordings are made, of what is good and of what failed
     """
 
     names: tuple[str, ...] = ()
@@ -35,6 +37,7 @@ class Options:
     only_failed: bool = False
     retries: int = 0
     resume: str = ""
+    record: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +85,7 @@ def to_resume(history: History, name: str) -> Night:
 
 def job_of(target: Target, night: Night, suite: Suite, attempt: int) -> Job:
     """An attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
-    place = PurePosixPath("nights", night.id, folder_name(target.name), f"attempt-{attempt}")
+    place = PurePosixPath(NIGHTS, night.id, folder_name(target.name), f"attempt-{attempt}")
     return Job(target=target, night=night.id, root=suite.folder, place=str(place), attempt=attempt)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,13 +9,15 @@ from dataclasses import dataclass, replace
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
 from reprocheck.suite.changes import states_of_night
-from reprocheck.suite.execution import Executor, Job
+from reprocheck.suite.execution import Executor, Job, Performed
 from reprocheck.suite.execution.claims import Claim, Wanted, claimed
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
+from reprocheck.suite.night import deeper
+from reprocheck.suite.night.folder import prepare, remove_old
 from reprocheck.suite.night.ids import new_id
-from reprocheck.suite.night.loop import Observer, check_all
+from reprocheck.suite.night.loop import Observer, check_all, perform_all
 from reprocheck.suite.night.plan import (
     Options,
     Plan,
@@ -73,6 +74,7 @@ def run(
     Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
     to run or to resume, ReportError where the folder of the suite cannot be written, HistoryError.
     """
+    prepare(suite.folder)
     if options.resume:
         night = to_resume(history, options.resume)
     else:
@@ -86,9 +88,12 @@ def run(
         )
         states = _states(history, night, suite, plan.not_run)
         history.put_states(states)
+        if options.record:
+            states = _deeper(suite, history, night, states, executor, observer)
+            history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
-        _remove_old(suite, night)
+        remove_old(suite, night)
     finally:
         claim.give_back()
     return Outcome(night=night, checks=history.final(night.id), states=states)
@@ -102,6 +107,33 @@ def _states(
     return tuple(
         replace(state, sentence=not_run.get(state.target, state.sentence)) for state in found
     )
+
+
+def _deeper(
+    suite: Suite,
+    history: History,
+    night: Night,
+    states: tuple[TargetState, ...],
+    executor: Executor,
+    observer: Observer,
+) -> tuple[TargetState, ...]:
+    """Makes the deeper recordings that are wanted; the states, with the operations in which those
+    that failed first differ.
+    """
+    by_target = {state.target: state for state in states}
+    recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
+    by_place = {one.job.place: one for one in recordings}
+    sentences: dict[str, str] = {}
+
+    def done(performed: Performed) -> None:
+        one = by_place[performed.job.place]
+        deeper.keep(one, performed)
+        if sentence := deeper.operation(one, performed):
+            sentences[performed.job.target.name] = sentence
+        observer.recorded(performed.job)
+
+    perform_all([one.job for one in recordings], executor, observer, done)
+    return deeper.with_operations(states, sentences)
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
@@ -169,16 +201,3 @@ def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetC
         return job_of(by_name[check.target], night, suite, check.attempt + 1)
 
     return next_attempt
-
-
-def _remove_old(suite: Suite, night: Night) -> None:
-    """Removes the report folders of nights that are older than those to be kept; none of this night
-    or of later ones.
-    """
-    if suite.keep_nights is None:
-        return
-    older = sorted(
-        folder for folder in (suite.folder / "nights").iterdir() if folder.name < night.id
-    )
-    for folder in older[: len(older) + 1 - suite.keep_nights]:
-        shutil.rmtree(folder, ignore_errors=True)

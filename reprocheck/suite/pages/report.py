@@ -39,6 +39,7 @@ class Recorded(Protocol):
         night: str | None = None,
         target: str | None = None,
         last: int | None = None,
+        *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
         """Checks, oldest first."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
+from itertools import chain
 
 from reprocheck.errors import SettingsError, UsageError
 from reprocheck.settings import nearest
 from reprocheck.suite.model import Target
 
+FEW = 8
+"""Names that an error lists."""
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
 
@@ -28,34 +31,33 @@ def selected(
         raise SettingsError(
             "The suite has no targets.", "`reprocheck suite init` writes them from your scripts."
         )
-    found = sorted(targets, key=lambda target: target.name)
-    for tag in tags:
-        _refuse_unknown_tag(tag, found)
-    if names:
-        wanted = {name for asked in names for name in _named(asked, found)}
-        found = [target for target in found if target.name in wanted]
-    if tags:
-        found = [target for target in found if not set(tags).isdisjoint(target.tags)]
+    by_name = {target.name: target for target in targets}
+    known = sorted(by_name)
+    with_name = list(chain.from_iterable(_named(asked, known) for asked in names)) or known
+    with_tag = list(chain.from_iterable(_tagged(tag, targets) for tag in tags)) or known
     number, of = _shard(shard)
-    return tuple(found[number - 1 :: of])
+    wanted = sorted(set(with_name).intersection(with_tag))
+    return tuple(by_name[name] for name in wanted[number - 1 :: of])
 
 
-def _named(asked: str, targets: Iterable[Target]) -> list[str]:
-    """Names of the targets that `asked` stands for. Raises UsageError where there is none."""
-    known = [target.name for target in targets]
+def _named(asked: str, known: Sequence[str]) -> list[str]:
+    """The names that `asked` stands for. Raises UsageError where there is none."""
     if asked in known:
         return [asked]
-    of_the_matrix = [name for name in known if name.startswith(f"{asked}[")]
-    matching = [name for name in known if fnmatchcase(name, asked)]
-    if of_the_matrix or matching:
-        return of_the_matrix or matching
-    raise UsageError(f"There is no target {asked!r}.", _instead(asked, known, "targets"))
+    of_a_matrix = fnmatch.filter(known, f"{asked}[[]*")
+    found = [*fnmatch.filter(known, asked), *of_a_matrix]
+    if not found:
+        raise UsageError(f"There is no target {asked!r}.", _instead(asked, known, "targets"))
+    return found
 
 
-def _refuse_unknown_tag(tag: str, targets: Iterable[Target]) -> None:
-    known = sorted({one for target in targets for one in target.tags})
-    if tag not in known:
+def _tagged(tag: str, targets: Sequence[Target]) -> list[str]:
+    """The names of the targets with that tag. Raises UsageError where there is none."""
+    found = [target.name for target in targets if tag in target.tags]
+    if not found:
+        known = sorted(set(chain.from_iterable(target.tags for target in targets)))
         raise UsageError(f"No target has the tag {tag!r}.", _instead(tag, known, "tags"))
+    return found
 
 
 def _instead(asked: str, known: Sequence[str], what: str) -> str:
@@ -65,7 +67,10 @@ def _instead(asked: str, known: Sequence[str], what: str) -> str:
         return f"Did you mean {meant}? `reprocheck suite list` lists all."
     if not known:
         return f"There are no {what} in this suite."
-    return f"The {what} are {', '.join(known[:8])}{', …' if len(known) > 8 else ''}."
+    few = list(known[:FEW])
+    if len(known) > FEW:
+        few.append("…")
+    return f"The {what} are {', '.join(few)}."
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -73,8 +78,7 @@ def _shard(text: str) -> tuple[int, int]:
     if not text:
         return 1, 1
     found = _SHARD.fullmatch(text)
-    numbers = tuple(map(int, found.groups())) if found else (0, 0)
-    number, of = numbers
+    number, of = map(int, found.groups()) if found else (0, 0)
     if not 1 <= number <= of:
         raise UsageError(
             f"--shard {text} is no shard.", "Write it as --shard 2/8: the second of eight, from 1."

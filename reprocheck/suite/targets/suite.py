@@ -23,6 +23,10 @@ HISTORY = "history.sqlite"
 _SQLITE = "sqlite:///"
 
 
+class NoSuiteError(SettingsError):
+    """No settings file names a suite."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Suite:
     """All targets, and where their nights are kept.
@@ -59,7 +63,7 @@ def load(cwd: Path) -> Suite:
     """The suite of the nearest settings file, in `cwd` or above, that names one.
 
     Reads that file alone: whether scripts and folders are there is asked with `missing`. Raises
-    SettingsError: no such file, an unknown key, a value that is not allowed, a name twice.
+    NoSuiteError; SettingsError: an unknown key, a value that is not allowed, a name twice.
     """
     for folder in (cwd, *cwd.parents):
         found = [table for table in _tables(folder) if _names_a_suite(table.values)]
@@ -70,7 +74,7 @@ def load(cwd: Path) -> Suite:
             )
         if found:
             return _suite(found[0])
-    raise SettingsError(
+    raise NoSuiteError(
         f"Neither {cwd} nor a folder above it has a suite.",
         "`reprocheck suite init` writes a table of targets from your scripts.",
     )

@@ -1,0 +1,182 @@
+"""A check of a night becomes the baseline of its target and key."""
+
+from __future__ import annotations
+
+import getpass
+import shlex
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from reprocheck.suite.baselines.compare import compare
+from reprocheck.suite.baselines.errors import BaselineError
+from reprocheck.suite.curves import unpack
+from reprocheck.suite.model import Baseline, Difference, Key, RankSeries, TargetCheck
+
+Changes = Mapping[str, tuple[str, str]]
+"""Facts of the environment that are not the same: name -> (then, now); "" where there is none."""
+
+
+class Baselines(Protocol):
+    """What is asked of a history here."""
+
+    def accept(self, baseline: Baseline) -> None:
+        """Keep a baseline: it counts from now on."""
+
+    def baseline(self, target: str, key: Key) -> Baseline | None:
+        """The one that counts."""
+
+    def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
+        """All, newest first by target."""
+
+
+def accept(
+    history: Baselines,
+    checks: Iterable[TargetCheck],
+    why: str,
+    who: str,
+    *,
+    force: bool = False,
+    recordings: Mapping[str, str] | None = None,
+) -> list[Baseline]:
+    """Accept the curves of these checks, all or none of them; returns the baselines.
+
+    why         for people who ask later; must say something
+    force       also of checks that are not good
+    recordings  target -> deeper recording of the accepted training, relative to the folder of the
+                suite
+
+    Raises BaselineError where a check is not good or recorded nothing; HistoryError.
+    """
+    reason = said(why)
+    all_checks = tuple(checks)
+    _refuse(all_checks, force=force)
+    when = time.time()
+    made = []
+    for check in all_checks:
+        recording = (recordings or {}).get(check.target, "")
+        baseline = _of_check(history, check, reason, who, when, recording)
+        history.accept(baseline)
+        made.append(baseline)
+    return made
+
+
+def accept_command(target: str) -> str:
+    """The command that accepts a target's curves of the last night; the reason is left to fill
+    in.
+    """
+    return f'reprocheck suite baseline accept {shlex.quote(target)} --why "…"'
+
+
+def said(why: str) -> str:
+    """The reason without space around it. Raises BaselineError where it says nothing."""
+    if not any(map(str.isalnum, why)):
+        raise BaselineError(
+            "A baseline needs a reason.",
+            'Say why its numbers may be these: --why "torch 2.14 rounds the softmax otherwise".',
+        )
+    return why.strip()
+
+
+def who_accepts(folder: Path) -> str:
+    """`Name <mail>` as git has it in this folder, else the name of the login."""
+    name, mail = _git("user.name", folder), _git("user.email", folder)
+    if name and mail:
+        return f"{name} <{mail}>"
+    return name or mail or _login()
+
+
+def before(history: Baselines, target: str, key: Key) -> Baseline | None:
+    """The baseline that one of this target and key replaces: that of the key, else the newest of
+    another.
+    """
+    same_key = history.baseline(target, key)
+    if same_key is not None:
+        return same_key
+    return next(iter(history.baselines(target)), None)
+
+
+def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
+    """The facts of the environment that are not the same, by name."""
+    names = sorted(then.keys() | now.keys())
+    return {
+        name: (then.get(name, ""), now.get(name, ""))
+        for name in names
+        if then.get(name) != now.get(name)
+    }
+
+
+def apart(
+    curves: Sequence[RankSeries], baseline: Baseline, check: TargetCheck
+) -> tuple[Difference, ...]:
+    """How far curves are from a baseline, at the tolerance of a check."""
+    return compare(curves, unpack(baseline.curves), check.rtol, check.atol)
+
+
+def _refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
+    """Raises BaselineError for the first check that cannot be accepted."""
+    if not checks:
+        raise BaselineError(
+            "There is no check to accept.", "`reprocheck suite run` checks the targets first."
+        )
+    for check in checks:
+        if not check.curves:
+            raise BaselineError(
+                f"The check of {check.target} in night {check.night} recorded no curves.",
+                f"Look at it, and check it again: reprocheck suite run {shlex.quote(check.target)}",
+            )
+        if not check.good and not force:
+            raise BaselineError(
+                f"The check of {check.target} in night {check.night} is not good:"
+                f" {check.reason or check.verdict}",
+                "A baseline is made of a good check. Accept it all the same with --force.",
+            )
+
+
+def _of_check(
+    history: Baselines,
+    check: TargetCheck,
+    why: str,
+    who: str,
+    when: float,
+    recording: str,
+) -> Baseline:
+    previous = before(history, check.target, check.key)
+    replaced: tuple[Difference, ...] = ()
+    if previous is not None:
+        replaced = apart(unpack(check.curves), previous, check)
+    return Baseline(
+        target=check.target,
+        key=check.key,
+        curves=check.curves,
+        why=why,
+        who=who,
+        when=when,
+        bitwise=check.bitwise is True,
+        night=check.night,
+        commit=check.commit,
+        environment={**check.beside, **check.key.facts},
+        replaced=replaced,
+        recording=recording,
+    )
+
+
+def _git(name: str, folder: Path) -> str:
+    """A value of git's configuration; "" where there is none, and without git."""
+    command = ("git", "config", "--get", name)
+    try:
+        ended = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ended.stdout.strip()
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,198 @@
+"""Baselines as a text file that can live in git: JSON, a value a line, every bit.
+
+A line of a series is `ITERATION STEP VALUE`: `-` where the tracker gave no step, and a value as the
+shortest decimal number that restores the double. Behind it may stand `:N`, the dtype in the list of
+dtypes where there are several, and `=N/D`, the value in full where a double does not hold it.
+Targets, keys, ranks and series stand in a fixed order, so a changed value is a changed line.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from operator import attrgetter
+
+import msgspec
+
+from reprocheck.model import LossSeries, Series
+from reprocheck.suite.baselines.errors import BaselineError
+from reprocheck.suite.curves import pack, unpack
+from reprocheck.suite.model import Baseline, Key, RankSeries
+
+_FORMAT = "reprocheck baselines"
+_VERSION = 1
+_NO_STEP = "-"
+_BITS = struct.Struct("<d")
+_NAN = _BITS.pack(math.nan)
+
+
+class _Series(msgspec.Struct, kw_only=True, frozen=True):
+    rank: int
+    name: str
+    by: str
+    dtypes: tuple[str, ...]
+    repeats: bool
+    rounded: bool
+    values: tuple[str, ...]
+
+
+class _Accepted(msgspec.Struct, kw_only=True, frozen=True):
+    target: str
+    why: str
+    who: str
+    when: datetime
+    bitwise: bool
+    night: str
+    commit: str
+    key: dict[str, str]
+    environment: dict[str, str]
+    series: tuple[_Series, ...]
+
+
+class _Document(msgspec.Struct, kw_only=True, frozen=True):
+    format: str
+    version: int
+    baselines: tuple[_Accepted, ...]
+
+
+def is_ours(content: bytes) -> bool:
+    """Whether a file may be one that `export` wrote."""
+    return f'"{_FORMAT}"'.encode() in content[:200]
+
+
+def export(baselines: Iterable[Baseline]) -> bytes:
+    """The file, of baselines in any order.
+
+    Raises CurvesError where the curves of one are damaged.
+    """
+    ordered = sorted(baselines, key=attrgetter("target", "key.digest"))
+    document = _Document(format=_FORMAT, version=_VERSION, baselines=tuple(map(_accepted, ordered)))
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def read(content: bytes, shown: str) -> tuple[Baseline, ...]:
+    """The baselines in a file that `export` wrote; `shown`: its name for people.
+
+    Raises BaselineError where it is damaged, or of a newer version.
+    """
+    try:
+        document = msgspec.json.decode(content, type=_Document)
+        if document.version > _VERSION:
+            raise BaselineError(
+                f"{shown} was written by a newer reprocheck.", "Update reprocheck, and try again."
+            )
+        return tuple(map(_baseline, document.baselines))
+    except (msgspec.MsgspecError, ValueError, IndexError, OverflowError, struct.error) as error:
+        raise BaselineError(
+            f"{shown} cannot be read: {error}.",
+            "Export the baselines again, or correct the file.",
+        ) from None
+
+
+def _accepted(baseline: Baseline) -> _Accepted:
+    return _Accepted(
+        target=baseline.target,
+        why=baseline.why,
+        who=baseline.who,
+        when=datetime.fromtimestamp(baseline.when, UTC),
+        bitwise=baseline.bitwise,
+        night=baseline.night,
+        commit=baseline.commit,
+        key=dict(sorted(baseline.key.facts.items())),
+        environment=dict(sorted(baseline.environment.items())),
+        series=tuple(map(_series, unpack(baseline.curves))),
+    )
+
+
+def _baseline(accepted: _Accepted) -> Baseline:
+    return Baseline(
+        target=accepted.target,
+        key=Key(facts=accepted.key),
+        curves=pack(map(_rank_series, accepted.series)),
+        why=accepted.why,
+        who=accepted.who,
+        when=accepted.when.timestamp(),
+        bitwise=accepted.bitwise,
+        night=accepted.night,
+        commit=accepted.commit,
+        environment=accepted.environment,
+    )
+
+
+def _series(one: RankSeries) -> _Series:
+    numbers = range(len(one.series))
+    return _Series(
+        rank=one.rank,
+        name=one.series.name,
+        by=one.series.by,
+        dtypes=one.series.numbers.dtypes,
+        repeats=one.repeats,
+        rounded=one.rounded,
+        values=tuple(_line(one.series, number) for number in numbers),
+    )
+
+
+def _line(series: Series, index: int) -> str:
+    """A value (from 0) as a line."""
+    numbers = series.numbers
+    step = _text(series.steps[index]).removesuffix(".0")
+    if step == "nan":
+        step = _NO_STEP
+    words = [str(series.iterations[index]), step, _text(numbers.values[index])]
+    if len(numbers.dtypes) > 1:
+        words.append(f":{numbers.dtype_of[index]}")
+    if index in numbers.exact:
+        words.append(f"={numbers.exact[index]}")
+    return " ".join(words)
+
+
+def _text(value: float) -> str:
+    """A double as text, NaN with what it holds where that is not what it usually holds."""
+    bits = _BITS.pack(value)
+    if value == value or bits == _NAN:
+        return repr(value)
+    return f"nan:{bits.hex()}"
+
+
+def _double(text: str) -> float:
+    if not text.startswith("nan:"):
+        return float(text)
+    value: float = _BITS.unpack(bytes.fromhex(text.removeprefix("nan:")))[0]
+    return value
+
+
+def _rank_series(one: _Series) -> RankSeries:
+    rows = [line.split() for line in one.values]
+    short = next((row for row in rows if len(row) < 3), None)
+    if short is not None:
+        raise ValueError(f"{one.name}: {' '.join(short)!r} is not ITERATION STEP VALUE")
+    numbers = LossSeries(
+        values=array("d", [_double(row[2]) for row in rows]),
+        dtype_of=array("B", [int(_behind(row, ":") or 0) for row in rows]),
+        dtypes=one.dtypes,
+        ends=array("q", range(1, len(rows) + 1)),
+        exact={index: exact for index, row in enumerate(rows) if (exact := _behind(row, "="))},
+    )
+    series = Series(
+        name=one.name,
+        by=one.by,
+        numbers=numbers,
+        iterations=array("q", [int(row[0]) for row in rows]),
+        steps=array("d", [_step(row[1]) for row in rows]),
+    )
+    return RankSeries(rank=one.rank, series=series, repeats=one.repeats, rounded=one.rounded)
+
+
+def _step(text: str) -> float:
+    if text == _NO_STEP:
+        return math.nan
+    return _double(text)
+
+
+def _behind(row: Sequence[str], mark: str) -> str:
+    """What stands in a line behind a mark; "" where it is not there."""
+    marked = (word for word in row[3:] if word.startswith(mark))
+    return next(marked, "").removeprefix(mark)

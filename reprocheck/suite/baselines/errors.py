@@ -1,0 +1,7 @@
+"""What can go wrong with a baseline."""
+
+from reprocheck.errors import UsageError
+
+
+class BaselineError(UsageError):
+    """A baseline cannot be accepted, read or written."""

@@ -1,0 +1,127 @@
+"""What a file says, as series of the check that it will be held against.
+
+A baseline has the names, places and dtypes of the check of its target. So each series of a file is
+put beside the series of the last check that it stands for: values at its steps are kept, and where
+the file has all steps of it in full precision, it counts bit for bit.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from reprocheck.model import LOSS_SERIES, LossSeries, Series
+from reprocheck.suite.baselines.compare import steps_of
+from reprocheck.suite.baselines.foreign.points import Points
+from reprocheck.suite.model import RankSeries
+from reprocheck.verdict.reported import is_of_a_machine
+
+_THE_LOSS = frozenset(
+    {"loss", "lm loss", "train_loss", "train/loss", "loss_metrics/global_avg_loss"}
+)
+"""What others call the loss of the training: transformers, Megatron-LM, Lightning, torchtitan."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fitted:
+    """The series of a file that the check has, too.
+
+    left_out  name in the file -> why it is not among them
+    """
+
+    series: tuple[RankSeries, ...]
+    left_out: Mapping[str, str]
+
+
+def fit(
+    points: Iterable[Points], curves: Sequence[RankSeries], names: Mapping[str, str] | None = None
+) -> Fitted:
+    """The series of a file beside those of a check.
+
+    names  name in the file -> name in the check, `keras:acc` where two trackers have the same
+    """
+    found, left_out = [], {}
+    for one in points:
+        wanted = (names or {}).get(one.name, one.name)
+        if is_of_a_machine(wanted):
+            left_out[one.name] = "it is a clock's, which is never compared"
+            continue
+        own = _same(one, wanted, curves)
+        if own is None:
+            left_out[one.name] = "the last check has no series of this name"
+            continue
+        fitted = _fitted(one, own)
+        if fitted is None:
+            left_out[one.name] = "the last check has none of its steps"
+            continue
+        found.append(fitted)
+    return Fitted(series=tuple(found), left_out=left_out)
+
+
+def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeries | None:
+    """The series of the check that a series of a file stands for; None where there is none."""
+    of_rank = [one for one in curves if one.rank == points.rank]
+    for one in of_rank:
+        series = one.series
+        if wanted in (series.name, f"{series.by}:{series.name}") and points.by in (None, series.by):
+            return one
+    if wanted not in _THE_LOSS:
+        return None
+    losses = (one for one in of_rank if (one.series.name, one.series.by) == (LOSS_SERIES, ""))
+    return next(losses, None)
+
+
+def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
+    """The values of a file at the places of a series; None where they have no place in common."""
+    places = steps_of(own.series)
+    steps = _from_one(points.steps, places)
+    if steps == places:
+        series = _at(own.series, range(len(places)), points.values)
+        rounded = not _in_full(points, own.series)
+        return replace(own, series=series, rounded=rounded)
+    number_at = {place: number for number, place in enumerate(places)}
+    kept = {
+        number_at[step]: value
+        for step, value in zip(steps, points.values, strict=True)
+        if step in number_at
+    }
+    if not kept:
+        return None
+    numbers = sorted(kept)
+    series = _at(own.series, numbers, [kept[number] for number in numbers])
+    return replace(own, series=series, rounded=True)
+
+
+def _from_one(steps: Sequence[float], places: Sequence[float]) -> list[float]:
+    """The steps of a file, counted from 1 where they are counted from 0 and the check's are not."""
+    shift = 1 if 0 in steps and 0 not in places else 0
+    return [step + shift for step in steps]
+
+
+def _in_full(points: Points, own: Series) -> bool:
+    """Whether a file holds every bit of such values as the check has."""
+    import numpy as np
+
+    if points.precision != "single":
+        return points.precision == "double"
+    values = np.asarray(own.numbers.values)
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32).astype(np.float64)
+    return bool(((single == values) | np.isnan(values)).all())
+
+
+def _at(own: Series, numbers: Sequence[int], values: Iterable[float]) -> Series:
+    """Values at these places (from 0) of a series, with its dtypes."""
+    of_numbers = LossSeries(
+        values=array("d", values),
+        dtype_of=array("B", [own.numbers.dtype_of[number] for number in numbers]),
+        dtypes=own.numbers.dtypes,
+        ends=array("q", range(1, len(numbers) + 1)),
+    )
+    return replace(
+        own,
+        numbers=of_numbers,
+        iterations=array("q", [own.iterations[number] for number in numbers]),
+        steps=array("d", [own.steps[number] for number in numbers]),
+    )

@@ -1,0 +1,49 @@
+"""The folder of a suite: marked as ours, hidden from git, and without nights that are too old."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+from reprocheck.launch.tree import SUITE_MARK
+from reprocheck.suite.model import Night
+from reprocheck.suite.targets import Suite
+
+NIGHTS = "nights"
+"""In the folder of a suite: a folder a night."""
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder of a suite.
+
+    The mark keeps it out of the snapshots and copies of working directories that it lies in; a
+    folder that was there already may hold files that git is to see. Raises ReportError.
+    """
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            (folder / ".gitignore").write_text("*\n")
+        (folder / SUITE_MARK).touch()
+    except OSError as error:
+        raise ReportError(
+            f"{folder} cannot be written: {error.strerror or error}.",
+            'Name another folder: folder = "..." in [tool.reprocheck.suite].',
+        ) from None
+
+
+def night_folder(suite: Suite, night: Night) -> Path:
+    """The folder of a night: its reports, and its files."""
+    return suite.folder / NIGHTS / night.id
+
+
+def remove_old(suite: Suite, night: Night) -> None:
+    """Removes the report folders of nights that are older than those to be kept; none of this night
+    or of later ones.
+    """
+    if suite.keep_nights is None:
+        return
+    older = sorted(path for path in (suite.folder / NIGHTS).glob("*") if path.name < night.id)
+    excess = len(older) + 1 - suite.keep_nights
+    for path in older[: max(excess, 0)]:
+        shutil.rmtree(path, ignore_errors=True)

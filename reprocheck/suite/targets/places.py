@@ -1,0 +1,42 @@
+"""Where new targets are written, and which scripts are targets already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from reprocheck import settings
+from reprocheck.suite.model import Target
+from reprocheck.suite.targets import scripts
+from reprocheck.suite.targets.scripts import Script
+from reprocheck.suite.targets.suite import NoSuiteError, Suite, load
+
+
+def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
+    """The settings file for new targets, and the suite that it names.
+
+    The file of the nearest suite; else reprocheck.toml in `cwd`, where it is there; else the
+    nearest pyproject.toml with `[tool.reprocheck]`; else a new reprocheck.toml. Raises
+    SettingsError.
+    """
+    try:
+        suite = load(cwd)
+    except NoSuiteError:
+        return _without_suite(cwd), None
+    return suite.file, suite
+
+
+def _without_suite(cwd: Path) -> Path:
+    own = cwd / "reprocheck.toml"
+    if own.exists():
+        return own
+    for folder in (cwd, *cwd.parents):
+        if settings.pyproject_table(folder / "pyproject.toml") is not None:
+            return folder / "pyproject.toml"
+    return own
+
+
+def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:
+    """The scripts that no target starts."""
+    started = {scripts.of_target(target) for target in targets}
+    return [script for script in found if script.path.resolve() not in started]

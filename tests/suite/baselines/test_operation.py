@@ -1,0 +1,98 @@
+"""The first operation that differs from the last green night."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reprocheck.errors import ReportError
+from reprocheck.suite.baselines import BaselineError
+from reprocheck.suite.baselines.operation import Operation, between, first_operation
+from reprocheck.suite.execution import Job, perform
+from reprocheck.suite.model import Target
+
+SCRIPT = """
+import torch
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+class Scaled(torch.nn.Module):
+    def forward(self, x):
+        return {scaled}
+
+
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), Scaled(), torch.nn.Linear(16, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    x = torch.randn(32, 8)
+    loss = (model(x) - x.sum(1, keepdim=True)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def _job(workdir: Path, night: str, root: Path) -> Job:
+    target = Target(name="small", words=("train.py",), workdir=workdir, options={"steps": "3"})
+    return Job(target=target, night=night, root=root, place=f"{night}/recording", kind="recording")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The deeper recording of a green night."""
+    pytest.importorskip("torch")
+    place = tmp_path_factory.mktemp("green")
+    (place / "train.py").write_text(SCRIPT.format(scaled="x"))
+    job = _job(place, "night-1", place / "nightly")
+    performed = perform(job)
+    assert job.recording.is_file(), performed
+    return job.recording
+
+
+@pytest.fixture(scope="module")
+def moved(kept: Path) -> Operation:
+    """Of a night in which one layer multiplies and divides by 3, which is one unit in the last
+    place.
+    """
+    place = kept.parents[3]
+    (place / "train.py").write_text(SCRIPT.format(scaled="x * 3.0 / 3.0"))
+    return first_operation(_job(place, "night-2", place / "nightly"), kept)
+
+
+def test_the_layer_whose_arithmetic_changed_is_named(moved: Operation) -> None:
+    assert (moved.rung, moved.place, moved.iteration) == ("forward", "1", 1)
+    assert "`1` (Scaled)" in moved.culprit
+    assert moved.size == "rounding"
+    assert moved.relative is not None
+    assert moved.relative < 1e-6
+
+
+def test_the_sentence_has_operation_size_and_what_changed_around_it(moved: Operation) -> None:
+    assert moved.sentence.startswith("First to differ from the last green night: ")
+    assert "(Scaled), in iteration 1, on the rung forward, rounding-level" in moved.sentence
+    assert any("train.py" in place for place in moved.around)
+
+
+def test_the_comparison_has_a_report(moved: Operation) -> None:
+    assert moved.report is not None
+    assert (moved.report / "report.html").is_file()
+
+
+def test_two_recordings_that_agree_are_said_to_agree(kept: Path, tmp_path: Path) -> None:
+    found = between(kept, kept, tmp_path, names=("the last green night", "night 3"))
+    assert (found.rung, found.culprit, found.around) == ("", "", ())
+    assert "agrees with that of the last green night in everything that both hold" in found.sentence
+
+
+def test_without_the_kept_recording_the_error_names_it(kept: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone.zip"
+    with pytest.raises(ReportError, match=r"no recording .*gone\.zip"):
+        between(gone, kept, tmp_path, names=("a", "b"))
+
+
+def test_a_script_that_is_gone_leaves_no_operation(kept: Path, tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match="deeper recording of small could not be made"):
+        first_operation(_job(tmp_path, "night-3", tmp_path / "nightly"), kept)
