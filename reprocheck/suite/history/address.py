@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,38 +25,76 @@ KNOWN = (
     "A history is sqlite:////folder/history.sqlite (four slashes before an absolute path)"
     " or postgresql://user:password@host/database."
 )
-_SECRETS = (
-    (re.compile(r"(//[^/@]*?:)[^@]*@"), r"\1***@"),
-    (re.compile(r"((?:password|passfile|sslpassword)=)[^&]*", re.IGNORECASE), r"\1***"),
-)
+SECRET_WORDS = ("password", "sslpassword")
+"""Keys behind the `?` of a URL whose values are not shown."""
 
 
 def shown(url: str) -> str:
     """A URL, right or wrong, without its passwords."""
-    for secret, mask in _SECRETS:
-        url = secret.sub(mask, url)
-    return url
+    try:
+        read = make_url(url)
+    except (ArgumentError, ValueError):
+        return _masked(url)
+    if _cut_short(read):
+        return _masked(url)
+    hidden = {word: "***" for word in SECRET_WORDS if word in read.query}
+    return read.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def parsed(url: str) -> URL:
     """The URL of a history with the driver that is used; HistoryError where it is none."""
+    kind, _, rest = url.partition("://")
+    driver = DRIVERS.get(kind)
+    if driver is None or not rest:
+        raise _no_history(url)
+    if driver == "sqlite":
+        return _file(url)
     try:
         read = make_url(url)
     except (ArgumentError, ValueError) as error:
-        raise HistoryError(f"{shown(url)!r} is no URL of a database.", KNOWN) from error
-    driver = DRIVERS.get(read.drivername)
-    if driver is None:
+        raise _no_history(url) from error
+    if _cut_short(read):
         raise HistoryError(
-            f"The history at {shown(url)} is of a kind that is not known: {read.drivername}.", KNOWN
+            f"The URL of the history, {shown(url)!r}, has an @ in its password.",
+            "Write %40 for it, and %25 for a %.",
         )
-    if driver == POSTGRESQL and find_spec("psycopg") is None:
+    if find_spec("psycopg") is None:
         raise HistoryError(
             f"The history at {shown(url)} needs psycopg, which is not installed.",
             'pip install "reprocheck[postgresql]"',
         )
-    if driver == "sqlite" and read.database in (None, "", ":memory:"):
-        raise HistoryError(f"The history at {shown(url)} names no file.", KNOWN)
     return read.set(drivername=driver)
+
+
+def _cut_short(read: URL) -> bool:
+    """Whether the password was taken to end at an @ in it."""
+    return "@" in (read.host or "")
+
+
+def _masked(url: str) -> str:
+    """A URL that cannot be taken apart, without all that may be a password."""
+    return re.sub(":.*@", ":***@", url, flags=re.DOTALL)
+
+
+def _file(url: str) -> URL:
+    """What stands behind `sqlite:///` is a path, with whatever characters it has."""
+    _, _, path = url.partition("://")
+    if not path.startswith("/") or path in ("/", "/:memory:"):
+        raise HistoryError(f"The history at {url} names no file.", KNOWN)
+    return URL.create("sqlite", database=path.removeprefix("/"))
+
+
+def _no_history(url: str) -> HistoryError:
+    if "$" in url:
+        return HistoryError(
+            f"The URL of the history is {shown(url)!r}, and that environment variable is not set.",
+            f"Set it. {KNOWN}",
+        )
+    kind, between, _ = url.partition("://")
+    unknown = between and kind not in DRIVERS
+    meant = get_close_matches(kind, DRIVERS, n=1) if unknown else []
+    question = f"Did you mean {meant[0]}://? " if meant else ""
+    return HistoryError(f"{shown(url)!r} is no URL of a history.", f"{question}{KNOWN}")
 
 
 def url_of_file(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reprocheck.errors import UsageError
 
@@ -32,6 +32,8 @@ LOCKED = Fault(
     "Wait until the other process has ended, or end it; fuser FILE names those that have a"
     " SQLite file open. Then run this again: with --resume, suite run repeats no finished check.",
 )
+CROSSED = replace(LOCKED, passes=True)
+"""Two transactions that waited for each other: one was rolled back, and can be made again."""
 READ_ONLY = Fault(
     "may not be written",
     "Give this user the right to write the file and its folder, or the tables in PostgreSQL,"
@@ -86,7 +88,7 @@ OF_POSTGRESQL: Mapping[str, Fault] = {
     "25006": READ_ONLY,
     "28": REFUSED,
     "3D": REFUSED,
-    "40": LOCKED,
+    "40": CROSSED,
     "42501": READ_ONLY,
     "53": UNREACHABLE,
     "53100": FULL,

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Table,
 )
 from sqlalchemy import Text as SqlText
+from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from reprocheck.suite.model import Difference
@@ -48,7 +49,7 @@ class Text(TypeDecorator[str]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """PostgreSQL would sort by the language of its server."""
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(SqlText(collation="C"))
+            return dialect.type_descriptor(TEXT(collation="C"))
         return dialect.type_descriptor(SqlText())
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:

@@ -1,0 +1,45 @@
+"""The migrations make exactly the tables that the code knows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, select
+
+from reprocheck._version import __version__
+from reprocheck.suite import history as package
+from reprocheck.suite.history import open_history
+from reprocheck.suite.history.migrate import VERSION_TABLE, revision_of
+from reprocheck.suite.history.tables import REVISION, metadata, revisions
+
+
+def test_the_newest_migration_is_that_of_the_tables() -> None:
+    scripts = ScriptDirectory(str(Path(package.__file__).parent / "migrations"))
+    assert scripts.get_heads() == [REVISION]
+
+
+def test_the_migrations_make_the_tables_of_the_code(url: str) -> None:
+    with open_history(url) as history, history.reading() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"version_table": VERSION_TABLE, "compare_type": False}
+        )
+        assert compare_metadata(context, metadata) == []
+        for table in metadata.sorted_tables:
+            there = inspect(connection).get_columns(table.name)
+            types = {one["name"]: str(one["type"].compile(connection.dialect)) for one in there}
+            ours = {one.name: one.type.compile(connection.dialect) for one in table.columns}
+            assert types == ours, table.name
+        assert revision_of(connection) == REVISION
+
+
+def test_the_version_that_made_the_tables_is_recorded(url: str) -> None:
+    before = time.time()
+    for _ in range(2):
+        with open_history(url) as history, history.reading() as connection:
+            (made,) = connection.execute(select(revisions)).all()
+    assert (made.revision, made.reprocheck_version) == (REVISION, __version__)
+    assert before <= made.made <= time.time()
