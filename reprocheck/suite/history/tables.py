@@ -49,7 +49,7 @@ class Text(TypeDecorator[str]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """PostgreSQL would sort by the language of its server."""
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(TEXT(collation="C"))
+            return TEXT(collation="C")
         return dialect.type_descriptor(SqlText())
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
