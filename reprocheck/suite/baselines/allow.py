@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.suite.model import Allow, Baseline, Difference
+from reprocheck.suite.model import Allow, Baseline, Difference, Key
 
 _NO_FLOOR = "no noise floor was recorded, so the tolerance holds"
+_ROUNDED = "the imported curves have fewer digits, or steps, than a check, so the tolerance holds"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +40,15 @@ class Allowed:
 
 
 def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
-    """What a target that asks for `asked` is held against this baseline by.
+    """What a target that asks for `asked` is held against this baseline by. Imported curves with
+    rounded values are never held by their bits.
 
     Without a word of the target: every bit where the accepted check was equal in every bit, else
     the noise floor. As long as none is recorded, that is the tolerance.
     """
+    imported = not baseline.night
+    if imported and not baseline.bitwise:
+        return Allowed(allow="tolerance", asked=asked == "tolerance", sentence=_ROUNDED)
     if asked in ("bits", "tolerance"):
         return Allowed(allow=asked, asked=True)
     if asked == "noise-floor":
@@ -54,3 +59,12 @@ def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
         allow="tolerance",
         sentence=f"the accepted check was not equal in every bit, and {_NO_FLOOR}",
     )
+
+
+def allowed_between(asked: Allow | None, baseline: Baseline, key: Key) -> Allowed:
+    """The same for a check of any key. Between two keys bits are bound to differ, whatever the
+    target asks for: there the noise floor holds.
+    """
+    if baseline.key.digest != key.digest:
+        return allowed("noise-floor", baseline)
+    return allowed(asked, baseline)

@@ -14,9 +14,11 @@ from array import array
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
+from pathlib import Path
 
 import msgspec
 
+from reprocheck.files.atomic import replacing
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.curves import pack, unpack
@@ -71,6 +73,24 @@ def export(baselines: Iterable[Baseline]) -> bytes:
     ordered = sorted(baselines, key=attrgetter("target", "key.digest"))
     document = _Document(format=_FORMAT, version=_VERSION, baselines=tuple(map(_accepted, ordered)))
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def write(content: bytes, file: Path) -> None:
+    """Writes an exported file, in one step; an earlier one is replaced.
+
+    Raises BaselineError where another file stands there, or it cannot be written.
+    """
+    try:
+        if file.exists() and not is_ours(file.read_bytes()):
+            raise BaselineError(
+                f"{file} is not a file of baselines, and is left as it is.", "Name another file."
+            )
+        with replacing(file) as raw:
+            raw.write(content)
+    except OSError as error:
+        raise BaselineError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file."
+        ) from None
 
 
 def read(content: bytes, shown: str) -> tuple[Baseline, ...]:
@@ -169,9 +189,12 @@ def _rank_series(one: _Series) -> RankSeries:
     short = next((row for row in rows if len(row) < 3), None)
     if short is not None:
         raise ValueError(f"{one.name}: {' '.join(short)!r} is not ITERATION STEP VALUE")
+    dtypes = [int(_behind(row, ":") or 0) for row in rows]
+    if max(dtypes, default=-1) >= len(one.dtypes):
+        raise ValueError(f"{one.name} has fewer dtypes than its values name")
     numbers = LossSeries(
         values=array("d", [_double(row[2]) for row in rows]),
-        dtype_of=array("B", [int(_behind(row, ":") or 0) for row in rows]),
+        dtype_of=array("B", dtypes),
         dtypes=one.dtypes,
         ends=array("q", range(1, len(rows) + 1)),
         exact={index: exact for index, row in enumerate(rows) if (exact := _behind(row, "="))},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reprocheck.suite.baselines import allowed
+from reprocheck.suite.baselines.allow import allowed_between
 from reprocheck.suite.model import Baseline, Difference, Key
 
 BIT = Difference(series="loss", first_bit=3)
@@ -16,9 +17,16 @@ NEW = Difference(series="lr", new=True)
 ALL = (BIT, LOOSE, FAR, IMPORTED, GONE, NEW)
 
 
-def _baseline(*, bitwise: bool) -> Baseline:
+def _baseline(*, bitwise: bool, night: str = "n1", key: str = "") -> Baseline:
     return Baseline(
-        target="a", key=Key(facts={}), curves=b"", why="", who="", when=0.0, bitwise=bitwise
+        target="a",
+        key=Key(facts={"torch": key}),
+        curves=b"",
+        why="",
+        who="",
+        when=0.0,
+        bitwise=bitwise,
+        night=night,
     )
 
 
@@ -42,3 +50,17 @@ def test_it_is_said_where_no_noise_floor_was_recorded() -> None:
     assert "no noise floor" in allowed("noise-floor", _baseline(bitwise=True)).sentence
     assert "not equal in every bit" in allowed(None, _baseline(bitwise=False)).sentence
     assert allowed(None, _baseline(bitwise=True)).sentence == ""
+
+
+@pytest.mark.parametrize("asked", [None, "bits", "noise-floor"])
+def test_rounded_curves_are_never_held_by_their_bits(asked) -> None:
+    held = allowed(asked, _baseline(bitwise=False, night=""))
+    assert held.allow == "tolerance"
+    assert "fewer digits" in held.sentence
+    assert allowed(asked, _baseline(bitwise=True, night="")).sentence != held.sentence
+
+
+def test_between_two_keys_bits_are_not_asked_for() -> None:
+    baseline = _baseline(bitwise=True, key="2.12")
+    assert allowed_between("bits", baseline, Key(facts={"torch": "2.13"})).allow == "tolerance"
+    assert allowed_between("bits", baseline, Key(facts={"torch": "2.12"})).allow == "bits"

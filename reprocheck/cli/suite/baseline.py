@@ -1,0 +1,379 @@
+"""`reprocheck suite baseline`: accepted curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from reprocheck.cli.overview import table
+from reprocheck.cli.parameters import HELP_NAMES, OneCommand
+from reprocheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history import History
+    from reprocheck.suite.model import Allow, Baseline, TargetCheck
+    from reprocheck.suite.targets import Suite
+
+COMMANDS = {
+    "accept": "Accept curves of the last night.",
+    "show": "Show the baselines: when, by whom and why they were accepted.",
+    "diff": "Compare the last night with the baselines, series by series.",
+    "reset": "Remove the baselines of targets.",
+    "export": "Write the baselines as text that can live in git.",
+    "import": "Take baselines from a file of this or another program.",
+}
+EXAMPLES = (
+    "reprocheck suite baseline diff resnet",
+    'reprocheck suite baseline accept resnet --why "another cuDNN"',
+    "reprocheck suite baseline export baselines.json",
+)
+
+
+class Group(TyperGroup):
+    """The commands, with a help like that of the suite."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The commands in their order, and examples."""
+        return help_text()
+
+
+command = typer.Typer(
+    name="baseline",
+    cls=Group,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings=HELP_NAMES,
+)
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`).", show_default=False
+    ),
+]
+NightOption = Annotated[
+    str | None,
+    typer.Option("--night", metavar="NIGHT", help="Of this night. [last]", show_default=False),
+]
+WhyOption = Annotated[
+    str,
+    typer.Option("--why", metavar="TEXT", help="Why the numbers may be these.", show_default=False),
+]
+
+
+@command.callback(invoke_without_command=True)
+def _alone(ctx: typer.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        typer.echo(help_text())
+
+
+def help_text() -> str:
+    """What `reprocheck suite baseline` prints alone, 80 columns wide."""
+    return "\n".join(
+        [
+            "Usage: reprocheck suite baseline COMMAND [ARGS]...",
+            "",
+            "  Accepted curves: every bit of every series of one check of a target, which later",
+            "  nights are held against.",
+            "",
+            "Commands:",
+            *table(COMMANDS),
+            "",
+            "Examples:",
+            *(f"  {example}" for example in EXAMPLES),
+            "",
+            "`reprocheck suite baseline COMMAND --help` lists the options of one.",
+        ]
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Open:
+    suite: Suite
+    history: History
+
+    def names(self, asked: Sequence[str] | None) -> list[str] | None:
+        """The targets that were named, also such that the suite has no longer; None where none
+        was.
+        """
+        if not asked:
+            return None
+        recorded = {baseline.target for baseline in self.history.baselines()}
+        known = {target.name for target in self.suite.targets}
+        found: list[str] = []
+        for one in asked:
+            gone = one in recorded and one not in known
+            found += [one] if gone else [target.name for target in self.suite.select([one])]
+        return list(dict.fromkeys(found))
+
+    def allow(self, target: str) -> Allow | None:
+        """What a target asks for."""
+        return next((one.allow for one in self.suite.targets if one.name == target), None)
+
+
+@contextmanager
+def _opened() -> Iterator[_Open]:
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.targets import load
+
+    suite = load(Path.cwd())
+    suite.folder.mkdir(parents=True, exist_ok=True)
+    with open_history(suite.history) as history:
+        yield _Open(suite=suite, history=history)
+
+
+def _subcommand(function: Any) -> Any:
+    """Makes a function a command of the group, under its own name."""
+    name = function.__name__.strip("_")
+    return command.command(name, cls=OneCommand, context_settings=HELP_NAMES)(function)
+
+
+@_subcommand
+def accept(
+    names: NamesArgument = None,
+    why: WhyOption = "",
+    night: NightOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also of a check that is not good.")
+    ] = False,
+    record: Annotated[
+        bool,
+        typer.Option("--record", help="Record the training more deeply now, and keep that."),
+    ] = False,
+) -> int:
+    """Accept curves of the last night: those of the named targets, else all that have changed."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite import baselines
+    from reprocheck.suite.baselines.accept import said, who_accepts
+    from reprocheck.suite.baselines.newest import of_night
+
+    said(why)
+    with _opened() as opened:
+        asked = opened.names(names)
+        checks = of_night(opened.history, night, asked)
+        if asked is None:
+            checks = _to_accept(opened, checks, force=force)
+        if not checks:
+            view.nothing_to_accept()
+            return 0
+        made = baselines.accept(
+            opened.history,
+            checks,
+            why,
+            who_accepts(opened.suite.file.parent),
+            force=force,
+            recordings=_recordings(opened.suite, checks, record=record),
+        )
+        for baseline in made:
+            view.accepted(baseline, _replaced(opened.history, baseline))
+    return 0
+
+
+def _to_accept(
+    opened: _Open, checks: Sequence[TargetCheck], *, force: bool
+) -> tuple[TargetCheck, ...]:
+    """Where no target is named: the good checks whose curves are not those of their baselines."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite.baselines.accept import apart
+    from reprocheck.suite.curves import unpack
+
+    good = [check for check in checks if force or check.good]
+    view.left_out([check for check in checks if check not in good])
+    changed = []
+    for check in good:
+        baseline = opened.history.baseline(check.target, check.key)
+        if baseline is None or apart(unpack(check.curves), baseline, check):
+            changed.append(check)
+    return tuple(changed)
+
+
+def _recordings(suite: Suite, checks: Iterable[TargetCheck], *, record: bool) -> Mapping[str, str]:
+    """Target -> its deeper recording, relative to the folder of the suite."""
+    from reprocheck.suite.baselines import kept
+
+    targets = {target.name: target for target in suite.targets}
+    found = {}
+    for check in checks:
+        if record and check.target in targets:
+            kept.record(targets[check.target], check, suite.folder)
+        place = kept.place(check.target, check.key)
+        if (suite.folder / place).is_file():
+            found[check.target] = place
+    return found
+
+
+def _replaced(history: History, baseline: Baseline) -> Baseline | None:
+    """The baseline that this one, which counts by now, took the place of."""
+    earlier = history.baselines(baseline.target)[1:]
+    same_key = [one for one in earlier if one.key.digest == baseline.key.digest]
+    return next(iter([*same_key, *earlier]), None)
+
+
+@_subcommand
+def show(
+    names: NamesArgument = None,
+    all: Annotated[bool, typer.Option("--all", help="Also those that were replaced.")] = False,
+) -> int:
+    """Show the baselines that count: when, by whom and why they were accepted."""
+    from reprocheck.cli.suite import baseline_view as view
+
+    with _opened() as opened:
+        found = _baselines(opened, names)
+        if not all:
+            found = current(found)
+        for baseline in found:
+            view.shown(baseline, opened.allow(baseline.target))
+        if not found:
+            view.no_baseline()
+    return 0
+
+
+def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
+    """The baselines of the named targets, or of all, newest first by target."""
+    asked = opened.names(names)
+    return [
+        baseline
+        for baseline in opened.history.baselines()
+        if asked is None or baseline.target in asked
+    ]
+
+
+def current(baselines: Iterable[Baseline]) -> list[Baseline]:
+    """Of baselines, newest first by target, those that count: the first of each target and key."""
+    newest: dict[tuple[str, str], Baseline] = {}
+    for one in baselines:
+        newest.setdefault((one.target, one.key.digest), one)
+    return list(newest.values())
+
+
+@_subcommand
+def diff(names: NamesArgument = None, night: NightOption = None) -> int:
+    """Compare the last night with the baselines, series by series. Exit code 1: too far apart."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite.baselines.accept import apart, before
+    from reprocheck.suite.baselines.allow import allowed_between
+    from reprocheck.suite.baselines.newest import of_night
+    from reprocheck.suite.curves import unpack
+
+    too_far = False
+    with _opened() as opened:
+        for check in of_night(opened.history, night, opened.names(names)):
+            baseline = before(opened.history, check.target, check.key)
+            if baseline is None or not check.curves:
+                view.without(check, baseline)
+                continue
+            allowed = allowed_between(opened.allow(check.target), baseline, check.key)
+            differences = apart(unpack(check.curves), baseline, check)
+            view.compared(check, baseline, differences, allowed)
+            too_far |= bool(allowed.exceeded(differences))
+    return int(too_far)
+
+
+@_subcommand
+def reset(
+    names: NamesArgument = None,
+    key: Annotated[
+        str,
+        typer.Option(
+            "--key",
+            metavar="DIGEST",
+            help="Those of this environment key alone.",
+            show_default=False,
+        ),
+    ] = "",
+) -> int:
+    """Remove the baselines of targets: the next accepted check starts anew."""
+    from reprocheck.cli.suite import baseline_view as view
+
+    if not names:
+        raise UsageError(
+            "No target is named.", "reprocheck suite baseline reset TARGET, or '*' for all."
+        )
+    with _opened() as opened:
+        found = _baselines(opened, names)
+        digests = {one.target: one.key for one in found if one.key.digest.startswith(key)}
+        if not digests:
+            view.no_baseline()
+            return 0
+        removed = 0
+        for one in current(found):
+            if one.key.digest.startswith(key):
+                removed += opened.history.reset(one.target, one.key)
+        view.removed(removed, sorted(digests))
+    return 0
+
+
+@_subcommand
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="`-` is standard output.")],
+    names: NamesArgument = None,
+) -> int:
+    """Write the baselines that count as text that can live in git: a value a line."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite.baselines import document
+
+    with _opened() as opened:
+        found = current(_baselines(opened, names))
+        content = document.export(found)
+        if str(file) == "-":
+            view.printed(content)
+            return 0
+        document.write(content, file)
+        view.written(file, len(found))
+    return 0
+
+
+@_subcommand
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file, or a folder of event files.")
+    ],
+    names: NamesArgument = None,
+    why: WhyOption = "",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="megatron, torchtitan, tensorboard or csv. [as it looks]",
+            show_default=False,
+        ),
+    ] = None,
+    series: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--series",
+            metavar="THEIRS=OURS",
+            help="A series of the file, and its name here; may be given again.",
+        ),
+    ] = None,
+) -> int:
+    """Take baselines from a file: of `export`, Megatron-LM, torchtitan, TensorBoard or CSV."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite.baselines import imports
+    from reprocheck.suite.baselines.accept import who_accepts
+
+    with _opened() as opened:
+        asked = opened.names(names)
+        if imports.is_ours(file):
+            known = [target.name for target in opened.suite.targets]
+            taken = imports.ours(opened.history, file, known, asked)
+        else:
+            who = who_accepts(opened.suite.file.parent)
+            taken = imports.foreign(
+                opened.history,
+                file,
+                asked or (),
+                why=why,
+                who=who,
+                format=format,
+                names=imports.renamed(series or ()),
+            )
+    view.imported(taken)
+    return 0

@@ -1,0 +1,85 @@
+"""Which checks a command on baselines is about."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Protocol
+
+from reprocheck.suite.baselines.errors import BaselineError
+from reprocheck.suite.model import Night, TargetCheck
+
+LOOK_BACK = 60
+"""So many nights are looked at for the last one that checked anything."""
+
+
+class Checks(Protocol):
+    """What is asked of a history here."""
+
+    def nights(self, last: int | None = None) -> tuple[Night, ...]:
+        """The nights, oldest first."""
+
+    def night(self, name: str) -> Night:
+        """One night."""
+
+    def final(self, night: str) -> tuple[TargetCheck, ...]:
+        """The last attempt of each target in a night, with curves."""
+
+    def checks(
+        self,
+        night: str | None = None,
+        target: str | None = None,
+        last: int | None = None,
+        *,
+        curves: bool = False,
+    ) -> tuple[TargetCheck, ...]:
+        """Checks, oldest first."""
+
+
+def of_night(
+    history: Checks, night: str | None = None, names: Sequence[str] | None = None
+) -> tuple[TargetCheck, ...]:
+    """The last attempts at targets in a night, with curves.
+
+    night  None: the last one that checked anything
+    names  of the targets; None: all that it checked
+
+    Raises BaselineError where there is no night, or where it has no check of a target that is
+    named; HistoryError where there is no night of that name.
+    """
+    checks = _checked(history, night)
+    if names is None:
+        return checks
+    by_name = {check.target: check for check in checks}
+    for name in names:
+        if name not in by_name:
+            raise BaselineError(
+                f"Night {checks[0].night} has no check of {name}.",
+                f"Check it, `reprocheck suite run {shlex.quote(name)}`, or name another night with"
+                " --night.",
+            )
+    return tuple(by_name[name] for name in names)
+
+
+def _checked(history: Checks, night: str | None) -> tuple[TargetCheck, ...]:
+    if night is not None:
+        nights: Sequence[Night] = (history.night(night),)
+    else:
+        nights = history.nights(last=LOOK_BACK)
+    for one in reversed(nights):
+        if checks := history.final(one.id):
+            return checks
+    what = f"Night {night} has no check." if night else "There is no night with a check."
+    raise BaselineError(what, "`reprocheck suite run` checks all targets.")
+
+
+def with_curves(history: Checks, target: str) -> TargetCheck:
+    """The last check of a target that recorded curves. Raises BaselineError where there is none."""
+    checks = history.checks(target=target, last=LOOK_BACK, curves=True)
+    for check in reversed(checks):
+        if check.curves:
+            return check
+    raise BaselineError(
+        f"No check of {target} has recorded curves yet, so its key and series are not known.",
+        f"Check it first: reprocheck suite run {shlex.quote(target)}",
+    )
