@@ -170,7 +170,7 @@ def searched(
 
 def suite_of(project: Path, module: str, options: Mapping[str, str] | None = None) -> None:
     """The settings and the training of a project whose loss is scaled by a module's SCALE."""
-    lines = [f"{name} = {value!r}" for name, value in (options or {}).items()]
+    lines = ["draw = false", *(f"{name} = {value!r}" for name, value in (options or {}).items())]
     text = "\n".join(["[[target]]", 'name = "toy"', 'run = "train.py"', *lines])
     (project / "reprocheck.toml").write_text(text + "\n")
     (project / "train.py").write_text(TRAINING.format(module=module))
