@@ -53,7 +53,8 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
     """The page, in UTF-8."""
     from markupsafe import Markup
 
-    scripts = [_source("vendor/uplot/uPlot.iife.min.js"), _source("templates/report.js")]
+    own = _source("templates/report.js") + _source("templates/copy.js")
+    scripts = [_source("vendor/uplot/uPlot.iife.min.js"), own]
     tone, sign = TONES[check.verdict.verdict]
     if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"

@@ -18,6 +18,7 @@ import pytest
 
 from reprocheck.model import Check
 from reprocheck.report import FORMATS, charts
+from tests.report.contrast import contrast
 from tests.report.samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
 from tests.report.test_controls_section import searched
 
@@ -372,30 +373,12 @@ def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_contrast_of_text(scheme: str, browser: Any, pages: dict[str, Path]) -> None:
     page, _ = open_page(browser, pages["explained"], color_scheme=scheme)
-    ratios = page.evaluate(
-        """() => {
-          const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-          const linear = (v) => (v / 255 <= .04045 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4);
-          const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
-          const ground = (node) => {
-            for (; node; node = node.parentElement) {
-              const colour = parse(getComputedStyle(node).backgroundColor);
-              if (colour.length < 4 || colour[3] > .99) return colour;
-            }
-            return [255, 255, 255];
-          };
-          const seen = {};
-          const kinds = "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about dt,.copy,footer p,.sign"
-            + ",.first .mark,.first .status,.first .where,.first dt,.equal .status,.differs .where,.not-recorded .rung"
-            + ",figcaption,.cause .code,.confidence.observed,.confidence.suspected";
-          for (const selector of kinds.split(",")) {
-            const node = document.querySelector(selector);
-            const a = light(parse(getComputedStyle(node).color)), b = light(ground(node));
-            seen[selector] = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-          }
-          return seen;
-        }"""
+    kinds = (
+        "h1,.reason,.lead,.note,.detail,dt,summary,thead th,pre,.about dt,.copy,footer p,.sign"
+        ",.first .mark,.first .status,.first .where,.first dt,.equal .status,.differs .where"
+        ",.not-recorded .rung,figcaption,.cause .code,.confidence.observed,.confidence.suspected"
     )
+    ratios = contrast(page, kinds.split(","))
     assert {selector: ratio for selector, ratio in ratios.items() if ratio < 4.5} == {}
     page.close()
 

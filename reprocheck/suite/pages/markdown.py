@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reprocheck.report.markdown import block, cell, prose
 from reprocheck.report.text import seconds
+from reprocheck.suite.model import Night
 from reprocheck.suite.pages import words
 from reprocheck.suite.pages.report import NightReport, TargetReport
 
@@ -117,17 +118,17 @@ def _section(one: TargetReport) -> Iterator[str]:
         yield from (prose(why), "", *block(command, "sh"), "")
 
 
-def issue(report: NightReport, one: TargetReport) -> bytes:
+def issue(night: Night, one: TargetReport) -> bytes:
     """A text for an issue on one target, ready to be pasted; its first line is the title."""
-    return ("\n".join(_issue(report, one)).rstrip("\n") + "\n").encode()
+    return ("\n".join(_issue(night, one)).rstrip("\n") + "\n").encode()
 
 
-def _issue(report: NightReport, one: TargetReport) -> Iterator[str]:
+def _issue(night: Night, one: TargetReport) -> Iterator[str]:
     yield f"# {prose(one.name)}: {one.word} since night {prose(words.since(one))}"
     yield from ("", prose(words.sentence(one)), "", "## What changed", "")
     yield from (f"- {name}: {prose(said)}" for name, said in words.facts(one))
     yield from ("", "## The night", "")
-    yield from (f"- {name}: {prose(said)}" for name, said in words.about(report.night))
+    yield from (f"- {name}: {prose(said)}" for name, said in words.about(night))
     yield from _environment(one)
     yield from ("", "## How to reproduce", "")
     for why, command in words.commands(one):

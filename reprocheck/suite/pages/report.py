@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from reprocheck.suite.model import Baseline, Key, Night, State, Target, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Night, State, Target, TargetCheck, TargetState
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history import History
+    from reprocheck.suite.targets import Suite
 
 ORDER: tuple[State, ...] = (
     "new failure",
@@ -26,43 +29,6 @@ ORDER: tuple[State, ...] = (
 """The states, those first that a reader of the morning looks for."""
 NOT_CHECKED = ("gone", "not run")
 """States of targets without a check of this night."""
-
-
-class Recorded(Protocol):
-    """What is read of a history."""
-
-    def night(self, id: str) -> Night:
-        """A night."""
-
-    def checks(
-        self,
-        night: str | None = None,
-        target: str | None = None,
-        last: int | None = None,
-        *,
-        curves: bool = False,
-    ) -> tuple[TargetCheck, ...]:
-        """Checks, oldest first."""
-
-    def states(
-        self, night: str | None = None, target: str | None = None, last: int | None = None
-    ) -> tuple[TargetState, ...]:
-        """States of nights."""
-
-    def baseline(self, target: str, key: Key) -> Baseline | None:
-        """The newest baseline of a key."""
-
-
-class Listed(Protocol):
-    """What is read of a suite: its targets and its folder."""
-
-    @property
-    def targets(self) -> Sequence[Target]:
-        """All targets."""
-
-    @property
-    def folder(self) -> Path:
-        """Where the nights lie."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,14 +76,10 @@ class TargetReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NightReport:
-    """A night with all its targets: those that fail first, then in the order of `ORDER`.
-
-    folder  of the suite
-    """
+    """A night with all its targets: those that fail first, then in the order of `ORDER`."""
 
     night: Night
     targets: tuple[TargetReport, ...] = ()
-    folder: Path = field(default_factory=Path)
 
     @property
     def failed(self) -> tuple[TargetReport, ...]:
@@ -140,8 +102,35 @@ class NightReport:
         return next((one for one in self.targets if one.name == name), None)
 
 
-def read(history: Recorded, night: str, suite: Listed) -> NightReport:
-    """A night of a history. Curves are not read."""
+class Accepted:
+    """The baselines of a suite, by target, those accepted last first."""
+
+    def __init__(self, baselines: Iterable[Baseline]) -> None:
+        self._by_target: dict[str, list[Baseline]] = defaultdict(list)
+        for baseline in baselines:
+            self._by_target[baseline.target].append(baseline)
+
+    def of(self, target: str) -> tuple[Baseline, ...]:
+        """All of a target."""
+        return tuple(self._by_target.get(target, ()))
+
+    def counting(self, check: TargetCheck | None) -> Baseline | None:
+        """The one that counts for the target and key of a check."""
+        if check is None:
+            return None
+        digest = check.key.digest
+        return next((one for one in self.of(check.target) if one.key.digest == digest), None)
+
+
+def read(
+    history: History, night: str, suite: Suite, accepted: Accepted | None = None
+) -> NightReport:
+    """A night of a history. Curves of checks are not read.
+
+    accepted  the baselines, where they were read before
+    """
+    if accepted is None:
+        accepted = Accepted(history.baselines())
     attempts = defaultdict(list)
     for check in history.checks(night=night):
         attempts[check.target].append(check)
@@ -149,16 +138,23 @@ def read(history: Recorded, night: str, suite: Listed) -> NightReport:
     found = history.night(night)
     known = {target.name: target for target in suite.targets}
     targets = [
-        TargetReport(
-            name=name,
-            target=known.get(name),
-            state=states.get(name),
-            attempts=tuple(sorted(attempts[name], key=lambda check: check.attempt)),
-            baseline=_baseline(history, name, attempts[name]),
-        )
+        target_report(name, known.get(name), states.get(name), attempts[name], accepted)
         for name in _names(found, states, attempts)
     ]
-    return NightReport(night=found, targets=ordered(targets), folder=suite.folder)
+    return NightReport(night=found, targets=ordered(targets))
+
+
+def target_report(
+    name: str,
+    target: Target | None,
+    state: TargetState | None,
+    attempts: Iterable[TargetCheck],
+    accepted: Accepted,
+) -> TargetReport:
+    """A target in a night, with the baseline of the key of its last attempt."""
+    in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
+    made = TargetReport(name=name, target=target, state=state, attempts=in_order)
+    return replace(made, baseline=accepted.counting(made.check))
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
@@ -175,9 +171,3 @@ def _names(night: Night, *others: Mapping[str, object]) -> list[str]:
     for other in others:
         named |= dict.fromkeys(other)
     return list(named)
-
-
-def _baseline(history: Recorded, name: str, attempts: Sequence[TargetCheck]) -> Baseline | None:
-    if not attempts:
-        return None
-    return history.baseline(name, attempts[-1].key)

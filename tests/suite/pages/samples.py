@@ -1,14 +1,15 @@
-"""Nights made by hand: one of each state, hostile names, a thousand that fail; a history in memory."""
+"""Nights made by hand: one of each state, hostile names, a thousand that fail; a history."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.curves import pack
+from reprocheck.suite.history import History
 from reprocheck.suite.model import (
     Baseline,
     Difference,
@@ -22,6 +23,7 @@ from reprocheck.suite.model import (
 )
 from reprocheck.suite.pages import NightReport, TargetReport
 from reprocheck.suite.pages.report import ordered
+from reprocheck.suite.targets import Suite, folder_name
 from tests.report.parts import HOSTILE
 
 DAY = 86_400.0
@@ -183,7 +185,7 @@ def one_of_each() -> NightReport:
                 baseline=kept if word == "drift" else None,
             )
         )
-    return NightReport(night=now, targets=ordered(made), folder=Path("/data/nightly"))
+    return NightReport(night=now, targets=ordered(made))
 
 
 def all_good() -> NightReport:
@@ -283,48 +285,114 @@ SAMPLES = {
 }
 
 
-@dataclass
-class Kept:
-    """A history in memory, with what the pages read of one."""
+# ---------------------------------------------------------------------------- a history of nights
 
-    every_night: list[Night] = field(default_factory=list)
-    every_check: list[TargetCheck] = field(default_factory=list)
-    every_state: list[TargetState] = field(default_factory=list)
-    every_baseline: list[Baseline] = field(default_factory=list)
+NIGHTS = 24
 
-    def nights(self, last: int | None = None) -> tuple[Night, ...]:
-        return tuple(self.every_night[-(last or 0) :])
 
-    def night(self, id: str) -> Night:
-        return next(one for one in self.every_night if one.id == id)
+def suite_of(folder: Path, *targets: Target) -> Suite:
+    """A suite with its history in its folder."""
+    return Suite(
+        targets=targets,
+        folder=folder,
+        history=f"sqlite:///{folder / 'history.sqlite'}",
+        file=folder.parent / "reprocheck.toml",
+    )
 
-    def checks(
-        self,
-        night: str | None = None,
-        target: str | None = None,
-        last: int | None = None,
-        curves: bool = False,
-    ) -> tuple[TargetCheck, ...]:
-        found = [
-            one if curves else replace(one, curves=b"")
-            for one in self.every_check
-            if night in (None, one.night) and target in (None, one.target)
+
+LIVES: dict[str, str] = {
+    "resnet": "." * NIGHTS,
+    "transformer": "." * 20 + "DDDD",
+    "gan": "..I...I..I....I..I...I.I",
+    "diffusion[lr=0.1,seed=2]": "." * 22 + "FF",
+    "detector": "........FFFF..........SS",
+    "tokenizer": "." * 12 + "E" + "." * 11,
+    "recsys": " " * 18 + "N" + "." * 5,
+    "speech": "." * 23 + "-",
+}
+"""A letter a night: . good, D drift, F fails, I fails now and then, S slower, E another environment,
+N new, - not run, a space where the suite did not have it.
+"""
+_TAGS = {"resnet": ("vision",), "gan": ("vision", "slow"), "transformer": ("language",)}
+_WORDS: dict[str, State] = {
+    ".": "unchanged",
+    "D": "drift",
+    "F": "new failure",
+    "I": "intermittent",
+    "S": "slower",
+    "E": "expected drift",
+    "N": "new target",
+    "-": "not run",
+}
+
+
+def fill(history: History, lives: dict[str, str] = LIVES) -> None:
+    """Writes the nights of targets, each with a check and a state, and their baselines."""
+    for number in range(NIGHTS):
+        names = [name for name, life in lives.items() if life[number] != " "]
+        now = night(number, names)
+        history.begin_night(now)
+        history.add_all(
+            check for name in names for check in _checks(now, name, lives[name], number)
+        )
+        history.put_states(_state_in(now, name, lives[name], number) for name in names)
+    for name in lives:
+        history.accept(
+            Baseline(
+                target=name,
+                key=KEY,
+                curves=curves(),
+                why="first night",
+                who="Ada Example <ada@example.org>",
+                when=FIRST,
+                night=night_id(0),
+            )
+        )
+
+
+def _checks(now: Night, name: str, life: str, number: int) -> list[TargetCheck]:
+    letter = life[number]
+    later = "E" in life[: number + 1]
+    key = LATER_KEY if later else KEY
+    folder = f"nights/{now.id}/{folder_name(name)}/attempt-1"
+    common = {"key": key, "folder": folder, "seconds": 12.5 + number % 3}
+    if letter == "-":
+        return []
+    if letter == "I":
+        again = folder.replace("attempt-1", "attempt-2")
+        return [
+            bad(now, name, **common),
+            good(now, name, **{**common, "attempt": 2, "folder": again}),
         ]
-        return tuple(found[-(last or 0) :])
+    if letter == "F":
+        return [bad(now, name, **common, curves=curves(0.3))]
+    if letter == "S":
+        return [good(now, name, **{**common, "seconds": 31.0})]
+    shift = 6e-8 if letter == "D" else 1e-7 if later else 0.0
+    return [good(now, name, **common, curves=curves(shift))]
 
-    def states(
-        self, night: str | None = None, target: str | None = None, last: int | None = None
-    ) -> tuple[TargetState, ...]:
-        found = [
-            one
-            for one in self.every_state
-            if night in (None, one.night) and target in (None, one.target)
-        ]
-        return tuple(found[-(last or 0) :])
 
-    def baseline(self, target: str, key: Key) -> Baseline | None:
-        found = [one for one in self.every_baseline if (one.target, one.key) == (target, key)]
-        return found[-1] if found else None
+def _state_in(now: Night, name: str, life: str, number: int) -> TargetState:
+    letter = life[number]
+    word = _WORDS[letter]
+    began = len(life[: number + 1].rstrip(letter))
+    if word == "new failure" and began < number:
+        word = "still failing"
+    found = state(
+        now,
+        name,
+        word,
+        failed=word in FAILS,
+        sentence=SENTENCES[word],
+        since=night_id(began),
+    )
+    if letter == "D":
+        operation = "aten.addmm in encoder.blocks.0, iteration 3"
+        return replace(found, drift=(DRIFT,), operation=operation)
+    if letter == "E":
+        return replace(found, changed={"torch": ("2.13.0", "2.14.0")})
+    return found
 
-    def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        return tuple(one for one in self.every_baseline if target in (None, one.target))
+
+def known_targets(lives: dict[str, str] = LIVES) -> list[Target]:
+    return [target(name, *_TAGS.get(name, ())) for name in lives]

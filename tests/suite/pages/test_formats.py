@@ -17,14 +17,14 @@ import xmlschema
 
 import reprocheck.suite.pages as pages
 from reprocheck.errors import ReportError
-from reprocheck.suite.model import State, Target
+from reprocheck.suite.history import open_history
+from reprocheck.suite.model import State
 from reprocheck.suite.pages import FORMATS, NightReport, TargetReport, github, markdown, read, write
 from reprocheck.suite.pages.report import ORDER
 from tests.suite.pages.samples import (
     FAILS,
     SAMPLES,
     SENTENCES,
-    Kept,
     bad,
     good,
     many,
@@ -32,6 +32,7 @@ from tests.suite.pages.samples import (
     one_of_each,
     script_fails,
     state,
+    suite_of,
     target,
 )
 
@@ -186,7 +187,7 @@ def test_the_summary_of_a_night_that_was_killed_says_so() -> None:
 
 def test_hostile_names_stay_text_in_summary_and_issue() -> None:
     report = SAMPLES["hostile"]()
-    for text in (rendered("md", report), markdown.issue(report, report.targets[0]).decode()):
+    for text in (rendered("md", report), markdown.issue(report.night, report.targets[0]).decode()):
         outside = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
         assert "<script" not in outside and "\x1b" not in text and "\x00" not in text
 
@@ -195,7 +196,7 @@ def test_the_issue_says_what_changed_since_when_and_how_to_reproduce() -> None:
     report = one_of_each()
     drift = report.named("drift")
     assert drift is not None
-    text = markdown.issue(report, drift).decode()
+    text = markdown.issue(report.night, drift).decode()
     assert text.startswith("# drift: drift since night ")
     for said in (
         "## What changed",
@@ -233,20 +234,16 @@ def test_no_more_annotations_than_github_shows() -> None:
 # ------------------------------------------------------------------------------ reading and writing
 
 
-def suite(*targets: Target) -> Any:
-    return type("Suite", (), {"targets": targets, "folder": Path("/data/nightly")})()
-
-
-def test_a_night_is_read_from_a_history_with_retries_states_and_baselines() -> None:
+def test_a_night_is_read_from_a_history_with_retries_states_and_baselines(tmp_path: Path) -> None:
     report = one_of_each()
-    history = Kept(
-        every_night=[report.night],
-        every_check=[check for one in reversed(report.targets) for check in one.attempts],
-        every_state=[one.state for one in report.targets if one.state],
-        every_baseline=[one.baseline for one in report.targets if one.baseline],
-    )
-    targets = [one.target for one in report.targets if one.target]
-    found = read(history, report.night.id, suite(*targets))
+    suite = suite_of(tmp_path, *[one.target for one in report.targets if one.target])
+    with open_history(suite.history) as history:
+        history.begin_night(report.night)
+        history.end_night(report.night.id, report.night.ended or 0.0)
+        history.add_all(check for one in report.targets for check in one.attempts)
+        history.put_states(one.state for one in report.targets if one.state)
+        history.accept(next(one.baseline for one in report.targets if one.baseline))
+        found = read(history, report.night.id, suite)
     assert {one.name: one.word for one in found.targets} == {
         word.replace(" ", "-"): word for word in SENTENCES
     }

@@ -1,0 +1,36 @@
+"""Where the pages of the site and the reports of the checks lie, from the page that links them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from reprocheck.report import FORMATS
+from reprocheck.report.text import valid
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.targets import folder_name
+
+INDEX = "index.html"
+SITE = "site"
+"""The folder of the site, in the folder of the suite."""
+
+
+def target_file(name: str) -> str:
+    """The page of a target, in the folder of the site."""
+    return f"targets/{folder_name(valid(name))}.html"
+
+
+def night_file(night: str) -> str:
+    """The page of a night, in the folder of the site."""
+    return f"nights/{night}.html"
+
+
+def to(file: str, root: str) -> str:
+    """A link to a file of the site. `root`: from the page to the folder of the site."""
+    return root + quote(valid(file))
+
+
+def report(check: TargetCheck, root: str) -> str:
+    """A link to the report of a check; "" where its folder is gone."""
+    if not check.folder:
+        return ""
+    return f"{root}../{quote(valid(check.folder))}/{FORMATS['html'].filename}"

@@ -1,0 +1,246 @@
+"""The site of a suite: an overview, a page a night, a page a target. Offline, in plain files.
+
+    site/index.html            all targets of the newest night
+    site/nights/NIGHT.html     a night
+    site/targets/TARGET.html   a target: its curves, history, baselines
+    site/assets/               style sheet and scripts
+
+A page is a pure function of the history and the settings: it has the same bytes whenever it is
+drawn. `drawn.json` holds a digest of what each page was drawn from, so that only pages that change
+are drawn and written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck._version import __version__
+from reprocheck.errors import ReportError, UsageError
+from reprocheck.files.atomic import replacing
+from reprocheck.report import page as report_page
+from reprocheck.suite.model import Night
+from reprocheck.suite.pages import links, night_page, overview_page, target_page
+from reprocheck.suite.pages.past import Past
+from reprocheck.suite.pages.report import Accepted, NightReport, read, target_report
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from reprocheck.suite.history import History
+    from reprocheck.suite.targets import Suite
+
+LAST = 60
+"""Nights that the pages show. Pages of older nights stay as they are."""
+_DRAWN = "drawn.json"
+_OF_REPORTS = "reprocheck.report"
+_OWN = "reprocheck.suite.pages"
+_ASSETS = {
+    "assets/site.css": (
+        (_OF_REPORTS, "vendor/uplot/uPlot.min.css"),
+        (_OF_REPORTS, "templates/report.css"),
+        (_OWN, "templates/site.css"),
+    ),
+    "assets/uplot.js": ((_OF_REPORTS, "vendor/uplot/uPlot.iife.min.js"),),
+    "assets/site.js": ((_OWN, "templates/site.js"), (_OF_REPORTS, "templates/copy.js")),
+}
+"""A file of the site -> the files that it is made of."""
+_TEMPLATES = ("base.html", "index.html", "night.html", "target.html")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """What drawing a site came to. `index`: the file to open."""
+
+    index: Path
+    pages: int
+    written: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Page:
+    """A file of the site, the digest of what it is drawn from, and how it is drawn."""
+
+    file: str
+    digest: str
+    render: Callable[[], bytes]
+
+
+def write(history: History, suite: Suite) -> Written:
+    """Draws the site of a suite into its folder: the pages that are not as they should be.
+
+    Raises UsageError where the history has no night yet, ReportError where the folder cannot be
+    written or the disk is full.
+    """
+    folder = suite.folder / links.SITE
+    drawn = _drawn_before(folder)
+    site = _Site(history, suite)
+    now: dict[str, str] = {}
+    written = 0
+    try:
+        for page in site.pages():
+            file = folder / page.file
+            if drawn.get(page.file) != page.digest or not file.exists():
+                _replace(file, page.render())
+                written += 1
+            now[page.file] = page.digest
+        _replace(folder / _DRAWN, json.dumps(drawn | now, indent=0, sort_keys=True).encode())
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReportError(f"The pages cannot be written to {folder}: {reason}.", _FIX) from None
+    return Written(index=folder / links.INDEX, pages=len(now), written=written)
+
+
+_FIX = "Free some space; `reprocheck suite report` draws them again, without running."
+
+
+def _replace(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(file) as draft:
+        draft.write(content)
+
+
+def _drawn_before(folder: Path) -> dict[str, str]:
+    """What the pages that are there were drawn from; empty where that is not known."""
+    with suppress(OSError, ValueError):
+        drawn = json.loads((folder / _DRAWN).read_text("utf-8"))
+        if isinstance(drawn, dict):
+            return drawn
+    return {}
+
+
+class _Site:
+    """The pages of a suite, each drawn when it is asked for."""
+
+    def __init__(self, history: History, suite: Suite) -> None:
+        self._history = history
+        self._suite = suite
+        nights = history.nights(LAST)
+        if not nights:
+            raise UsageError("The history has no night yet.", "reprocheck suite run makes one.")
+        self._past = Past(nights, history.overview(LAST))
+        self._targets = {target.name: target for target in suite.targets}
+
+    def pages(self) -> Iterator[_Page]:
+        """All files of the site, the overview last: what it leads to is there by then."""
+        for file, parts in _ASSETS.items():
+            content = "".join(_source(*part) for part in parts).encode()
+            yield _Page(file=file, digest=_digest(content), render=lambda made=content: made)  # type: ignore[misc]
+        for name in self._past.targets:
+            yield self._of_target(name)
+        for night in self._past.nights:
+            yield self._of_night(night)
+        yield self._overview()
+
+    @cached_property
+    def _accepted(self) -> Accepted:
+        return Accepted(self._history.baselines())
+
+    def _read(self, night: Night) -> NightReport:
+        return read(self._history, night.id, self._suite, self._accepted)
+
+    @cached_property
+    def _newest(self) -> NightReport:
+        return self._read(self._past.nights[-1])
+
+    def _overview(self) -> _Page:
+        return _Page(
+            file=links.INDEX,
+            digest=_digest(
+                _design(), self._newest, [self._past.during(night) for night in self._past.nights]
+            ),
+            render=lambda: overview_page.render(environment(), self._newest, self._past),
+        )
+
+    def _of_night(self, night: Night) -> _Page:
+        """The newest night is drawn from all that is known of it; that of the others does not
+        change, but for their neighbours and for what the overview has.
+        """
+        known: tuple[object, ...] = (self._past.during(night), self._past.beside(night))
+        if night == self._past.nights[-1]:
+            known = (*known, self._newest)
+        return _Page(
+            file=links.night_file(night.id),
+            digest=_digest(_design(), night, *known, self._tags),
+            render=lambda: night_page.render(environment(), self._read(night), self._past),
+        )
+
+    @cached_property
+    def _tags(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(target.name, target.tags) for target in self._suite.targets]
+
+    def _of_target(self, name: str) -> _Page:
+        baselines = [
+            (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
+        ]
+        known = (self._past.nights, self._past.of(name), baselines, self._targets.get(name))
+        return _Page(
+            file=links.target_file(name),
+            digest=_digest(_design(), *known),
+            render=lambda: target_page.render(environment(), self._told(name), self._past),
+        )
+
+    def _told(self, name: str) -> target_page.Told:
+        """What is read of one target."""
+        rows = self._past.known(name)
+        first = self._past.nights[0].id
+        # More attempts than the last ones of all nights are not asked for: the history may be long.
+        attempts = sum(row.attempts for row in rows)
+        checks = [
+            check
+            for check in self._history.checks(target=name, last=attempts, curves=True)
+            if check.night >= first
+        ]
+        states = [
+            state
+            for state in self._history.states(target=name, last=len(rows))
+            if state.night >= first
+        ]
+        newest = next(night for night in self._past.nights if night.id == rows[-1].night)
+        report = target_report(
+            name,
+            self._targets.get(name),
+            next((state for state in states if state.night == newest.id), None),
+            [check for check in checks if check.night == newest.id],
+            self._accepted,
+        )
+        return target_page.Told(
+            night=newest,
+            report=report,
+            checks=checks,
+            states=states,
+            baselines=self._accepted.of(name),
+        )
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()[:24]
+
+
+@cache
+def _design() -> str:
+    """Stands for the templates and the version: a new one draws all pages again."""
+    templates = (_source(_OWN, f"templates/{name}") for name in _TEMPLATES)
+    return _digest(__version__, *templates)
+
+
+@cache
+def environment() -> Environment:
+    """The templates of the site, with the filters of the reports."""
+    from jinja2 import FunctionLoader
+
+    return report_page.environment().overlay(
+        loader=FunctionLoader(lambda name: _source(_OWN, f"templates/{name}"))
+    )
+
+
+@cache
+def _source(package: str, name: str) -> str:
+    return resources.files(package).joinpath(name).read_text("utf-8")

@@ -1,0 +1,78 @@
+"""targets/TARGET.html: the curves of a target over its nights, its history and its baselines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from reprocheck.report.text import line
+from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetState
+from reprocheck.suite.pages import chart, links, markdown, rows, timeline, words
+from reprocheck.suite.pages.past import Past
+from reprocheck.suite.pages.report import TargetReport
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ROOT = "../"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What is known of a target: the newest night that has it, and those before.
+
+    checks     with curves, oldest first
+    baselines  those accepted last first
+    """
+
+    night: Night
+    report: TargetReport
+    checks: Sequence[TargetCheck]
+    states: Sequence[TargetState]
+    baselines: Sequence[Baseline]
+
+
+def render(environment: Environment, told: Told, past: Past) -> bytes:
+    """The page."""
+    one = told.report
+    changes = timeline.changes(told.checks)
+    drawn = chart.charts(told.checks, one.baseline)
+    report = ""
+    if one.check is not None:
+        report = links.report(one.check, ROOT)
+    text = environment.get_template("target.html").render(
+        root=ROOT,
+        title=line(one.name),
+        one=one,
+        told=told,
+        words=words,
+        tone=rows.tone(one),
+        report=report,
+        night_link=links.to(links.night_file(told.night.id), ROOT),
+        charts=[(found, Markup(chart.svg(found))) for found in drawn],
+        data=Markup(_embedded([chart.data(found) for found in drawn])),
+        changes=changes,
+        timeline=Markup(timeline.svg(past.nights, past.of(one.name), changes)),
+        checks=rows.of_checks(past, told.checks, told.states, changes, ROOT),
+        environment=_environment(told.checks[-1:]),
+        issue=markdown.issue(told.night, one).decode("utf-8", "replace"),
+    )
+    return text.encode("utf-8", "replace")
+
+
+def _environment(newest: Iterable[TargetCheck]) -> dict[str, str]:
+    return {
+        name: value
+        for check in newest
+        for name, value in (*check.key.facts.items(), *check.beside.items())
+    }
+
+
+def _embedded(data: object) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,108 @@
+"""The nights of one target on an axis, with the nights in which its environment changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from reprocheck.suite.model import Night, OverviewRow, TargetCheck
+from reprocheck.suite.pages import sparkline, words
+
+WIDTH, HEIGHT = 920, 120
+_LEFT, _TOP, _BOTTOM = 4, 26, 24
+_DATES = 6
+"""Dates below the axis, at most."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EnvironmentChange:
+    """Facts that were others in the check before: name -> (then, now). `number`: on the axis."""
+
+    number: int
+    night: str
+    facts: dict[str, tuple[str, str]]
+
+
+def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
+    """Where the facts of a check are not those of the check before. `checks`: oldest first."""
+    found: list[EnvironmentChange] = []
+    for before, check in pairwise(checks):
+        facts = _differing(_facts(before), _facts(check))
+        if facts:
+            found.append(EnvironmentChange(number=len(found) + 1, night=check.night, facts=facts))
+    return found
+
+
+def _facts(check: TargetCheck) -> dict[str, str]:
+    """Of the environment: the key, what is beside it, and the commit."""
+    facts = {**check.key.facts, **check.beside}
+    if check.commit:
+        facts["commit"] = check.commit
+    return facts
+
+
+def _differing(then: dict[str, str], now: dict[str, str]) -> dict[str, tuple[str, str]]:
+    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in then | now}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def svg(
+    nights: Sequence[Night],
+    rows: Sequence[OverviewRow | None],
+    marked: Sequence[EnvironmentChange],
+) -> str:
+    """A bar a night: its colour is what became of it, its height its time; a number stands where
+    the environment changed.
+    """
+    step = (WIDTH - 2 * _LEFT) / len(nights)
+    places = {night.id: _LEFT + (place + 0.5) * step for place, night in enumerate(nights)}
+    parts = (
+        *_bars(nights, rows, places, step),
+        *_marks(marked, places),
+        *_dates(nights, places),
+    )
+    said = sparkline.label(rows)
+    if marked:
+        said += f"; the environment changed in {len(marked)} of them"
+    head = f'<svg class="timeline" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
+    return f"{head}{''.join(parts)}</svg>"
+
+
+def _bars(
+    nights: Sequence[Night],
+    rows: Sequence[OverviewRow | None],
+    places: dict[str, float],
+    step: float,
+) -> Iterator[str]:
+    most = max((row.seconds for row in rows if row is not None), default=0.0) or 1.0
+    room = HEIGHT - _TOP - _BOTTOM
+    width = min(step * 0.7, 26.0)
+    for night, row in zip(nights, rows, strict=True):
+        kind = sparkline.kind(row)
+        share = 0.04
+        if row is not None and kind != "none":
+            share = max(0.12, row.seconds / most)
+        tall = round(room * share, 1)
+        x = round(places[night.id] - width / 2, 1)
+        yield (
+            f'<rect class="{kind}" x="{x}" y="{HEIGHT - _BOTTOM - tall}" width="{width:.1f}"'
+            f' height="{tall}"><title>{words.moment(night.started)}:'
+            f" {sparkline.KINDS[kind]}</title></rect>"
+        )
+
+
+def _marks(marked: Sequence[EnvironmentChange], places: dict[str, float]) -> Iterator[str]:
+    """A line with a number before the first night with the new environment."""
+    for change in marked:
+        x = round(places[change.night], 1)
+        yield f'<path class="mark" d="M{x} 18V{HEIGHT - _BOTTOM}"/>'
+        yield f'<text class="mark" x="{x}" y="13">{change.number}</text>'
+
+
+def _dates(nights: Sequence[Night], places: dict[str, float]) -> Iterator[str]:
+    stride = -(-len(nights) // _DATES)
+    for night in nights[::stride]:
+        x = min(max(round(places[night.id], 1), 40.0), WIDTH - 40.0)
+        day = words.moment(night.started)[:10]
+        yield f'<text class="place" x="{x}" y="{HEIGHT - 4}">{day}</text>'
