@@ -66,6 +66,15 @@ RecordOption = Annotated[
         help="Record each target once at level module, to name the operation that differs later.",
     ),
 ]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        metavar="FOLDER",
+        help="Where to keep the night, in place of the suite's folder.",
+        show_default=False,
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
 
@@ -80,6 +89,7 @@ def command(
     executor: ExecutorOption = "local",
     address: AddressOption = "auto",
     record: RecordOption = True,
+    folder: FolderOption = None,
     quiet: QuietOption = False,
     format: FormatOption = None,
     output_file: OutputOption = None,
@@ -105,11 +115,11 @@ def command(
     )
     _refuse_choice_in_resumed(options)
     file = night_file(format, output_file)
-    suite = load(Path.cwd())
+    suite = load(Path.cwd(), folder)
     prepare(suite.folder)
     view = NightView(quiet=quiet)
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
-        outcome = _run(suite, history, where, options, view)
+        outcome = _run(suite, history, where, options, view, folder)
         report = pages.read(history, outcome.night.id, suite)
     out = standard_output()
     if file is not None and file.file is None:
@@ -135,7 +145,12 @@ def _executor(name: str, jobs: int, address: str) -> LocalExecutor | RayExecutor
 
 
 def _run(
-    suite: Suite, history: History, executor: Executor, options: Options, view: NightView
+    suite: Suite,
+    history: History,
+    executor: Executor,
+    options: Options,
+    view: NightView,
+    folder: Path | None,
 ) -> Outcome:
     """The night. Where it is interrupted or cannot go on, what is said ends with the command that
     goes on with it.
@@ -146,16 +161,16 @@ def _run(
     try:
         return night.run(suite, history, executor, options, view)
     except KeyboardInterrupt:
-        raise Interrupted(_kept(view, options)) from None
+        raise Interrupted(_kept(view, options, folder)) from None
     except ReprocheckError as error:
         if view.night:
-            error.fix = f"{error.fix} {_kept(view, options)}"
+            error.fix = f"{error.fix} {_kept(view, options, folder)}"
         raise
     finally:
         view.close()
 
 
-def _kept(view: NightView, options: Options) -> str:
+def _kept(view: NightView, options: Options, folder: Path | None) -> str:
     """What of an interrupted night is there, and the command that goes on with it."""
     from reprocheck.report.text import count
 
@@ -164,6 +179,8 @@ def _kept(view: NightView, options: Options) -> str:
     words = ["reprocheck", "suite", "run", "--resume", view.night]
     if options.retries:
         words += ["--retries", str(options.retries)]
+    if folder is not None:
+        words += ["--folder", str(folder)]
     checked = count(view.checked, "check")
     return f"Kept of this night: {checked}. To go on: {shlex.join(words)}"
 

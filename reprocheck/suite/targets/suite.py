@@ -59,21 +59,24 @@ class Suite:
         return selected(self.targets, names, tags, shard)
 
 
-def load(cwd: Path) -> Suite:
+def load(cwd: Path, folder: Path | None = None) -> Suite:
     """The suite of the nearest settings file, in `cwd` or above, that names one.
+
+    folder  in place of the suite's own, from `cwd` on: for a shard that keeps what it records, and
+            its history unless the file has a URL for it, apart from the others
 
     Reads that file alone: whether scripts and folders are there is asked with `missing`. Raises
     NoSuiteError; SettingsError: an unknown key, a value that is not allowed, a name twice.
     """
-    for folder in (cwd, *cwd.parents):
-        found = [table for table in _tables(folder) if _names_a_suite(table.values)]
+    for place in (cwd, *cwd.parents):
+        found = [table for table in _tables(place) if _names_a_suite(table.values)]
         if len(found) > 1:
             raise SettingsError(
                 f"{found[0].file} and {found[1].file.name} beside it both name a suite.",
                 "Move all targets, and the table of the suite, into one of the two.",
             )
         if found:
-            return _suite(found[0])
+            return _suite(found[0], folder and _in(cwd, str(folder)))
     raise NoSuiteError(
         f"Neither {cwd} nor a folder above it has a suite.",
         "`reprocheck suite init` writes a table of targets from your scripts.",
@@ -103,7 +106,7 @@ def _names_a_suite(values: Mapping[str, object]) -> bool:
     return any(key in values for key in settings.OF_THE_SUITE)
 
 
-def _suite(found: _Table) -> Suite:
+def _suite(found: _Table, instead: Path | None) -> Suite:
     place = str(found.file)
     keys = _keys(found.values.get("suite", {}), f"{place}: suite")
     default = one_target.defaults(keys.get("defaults", {}), f"{place}: suite.defaults")
@@ -111,7 +114,7 @@ def _suite(found: _Table) -> Suite:
     for table in _target_tables(found):
         targets += one_target.targets(table, default, found.file)
     _refuse_doubles(targets, place)
-    folder = _in(found.file.parent, keys.get("folder", FOLDER))
+    folder = instead or _in(found.file.parent, keys.get("folder", FOLDER))
     return Suite(
         targets=tuple(targets),
         folder=folder,

@@ -85,6 +85,15 @@ def test_a_suite_without_a_table_has_its_places_beside_the_file(tmp_path: Path) 
     assert (suite.webhooks, suite.keep_nights) == ((), None)
 
 
+def test_a_shard_may_have_a_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "reprocheck.toml").write_text("[suite]\nkeep = 3\n")
+    suite = load(tmp_path, Path("shards/1"))
+    assert suite.folder == tmp_path / "shards/1"
+    assert suite.history == f"sqlite:///{tmp_path}/shards/1/history.sqlite"
+    (tmp_path / "reprocheck.toml").write_text('[suite]\nhistory = "postgresql://db/nightly"\n')
+    assert load(tmp_path, Path("shards/1")).history == "postgresql://db/nightly"
+
+
 def test_secrets_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTLY_HOOK", "https://chat.example/secret")
     monkeypatch.setenv("NIGHTLY_PASSWORD", "s3")

@@ -1,0 +1,129 @@
+"""`examples/nightly`: what schedulers are given to run the suite, checked by their own linters, with
+every command line in it parsed as reprocheck parses it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reprocheck.cli.application import made
+from reprocheck.suite.targets import load, missing
+from reprocheck.suite.targets.scripts import below, of_target
+from tests.conftest import ROOT
+
+NIGHTLY = ROOT / "examples" / "nightly"
+WORKFLOW = NIGHTLY / "github-actions.yml"
+GITLAB = NIGHTLY / "gitlab-ci.yml"
+JENKINS = NIGHTLY / "Jenkinsfile"
+CRON = NIGHTLY / "crontab"
+SLURM = (NIGHTLY / "nightly.sbatch", NIGHTLY / "merge.sbatch")
+
+
+def tool(name: str) -> str:
+    """A linter of the extra `dev`, beside the interpreter."""
+    path = Path(sys.executable).parent / name
+    if not path.exists():
+        pytest.skip(f"{name} is not installed: pip install -e '.[dev]'")
+    return str(path)
+
+
+def passes(*words: str, text: str = "") -> None:
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def read_yaml(path: Path) -> Any:
+    yaml = pytest.importorskip("ruamel.yaml")
+    return yaml.YAML(typ="safe").load(path.read_text())
+
+
+def github_steps() -> dict[str, str]:
+    """The shell steps of the workflow, expressions of GitHub as plain words."""
+    steps = read_yaml(WORKFLOW)["jobs"]["nightly"]["steps"]
+    return {
+        step["name"]: re.sub(r"\$\{\{.*?\}\}", "X", step["run"]) for step in steps if "run" in step
+    }
+
+
+def jenkins_steps() -> list[str]:
+    return re.findall(r"\bsh '''(.*?)'''", JENKINS.read_text(), re.DOTALL)
+
+
+def cron_line() -> tuple[str, str]:
+    """When, and what."""
+    lines = [line for line in CRON.read_text().splitlines() if re.match(r"[\d*]", line)]
+    (line,) = lines
+    *when, what = line.split(maxsplit=5)
+    return " ".join(when), what
+
+
+def all_shell() -> str:
+    """All that a shell is given by any of the files."""
+    gitlab = "\n".join(read_yaml(GITLAB)["nightly"]["script"])
+    parts = [*github_steps().values(), gitlab, *jenkins_steps(), cron_line()[1]]
+    return "\n".join([*parts, *(script.read_text() for script in SLURM)])
+
+
+def test_the_workflow_of_github_is_valid_and_safe() -> None:
+    passes(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", str(WORKFLOW))
+    passes(tool("zizmor"), "--offline", "--no-progress", str(WORKFLOW))
+    for step in github_steps().values():
+        passes(tool("shellcheck"), "--shell", "bash", "-", text=step)
+
+
+def test_the_job_of_gitlab_is_valid() -> None:
+    schema = ("--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci")
+    passes(tool("check-jsonschema"), *schema, str(GITLAB))
+    script = "\n".join(read_yaml(GITLAB)["nightly"]["script"])
+    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{script}")
+
+
+def test_the_pipeline_of_jenkins_is_groovy_and_its_steps_are_shell() -> None:
+    tree_sitter = pytest.importorskip("tree_sitter")
+    groovy = pytest.importorskip("tree_sitter_groovy")
+    parser = tree_sitter.Parser(tree_sitter.Language(groovy.language()))
+    text = JENKINS.read_bytes()
+    assert not parser.parse(text).root_node.has_error
+    assert parser.parse(text.replace(b"}", b"", 1)).root_node.has_error
+    (step,) = jenkins_steps()
+    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{step}")
+
+
+def test_the_line_of_cron_is_a_time_and_a_command() -> None:
+    croniter = pytest.importorskip("croniter").croniter
+    when, what = cron_line()
+    assert croniter.is_valid(when)
+    # the shell of cron follows no file that is sourced
+    passes(tool("shellcheck"), "--shell", "sh", "--exclude", "SC1091", "-", text=what)
+    assert "%" not in what, "cron would end the line there"
+
+
+def test_the_scripts_of_slurm_are_shell() -> None:
+    passes(tool("shellcheck"), *map(str, SLURM))
+
+
+def test_every_command_in_the_files_is_one_of_reprocheck() -> None:
+    found = re.findall(r"reprocheck suite (?:[^\n>|;&#`]|\\\n)*", all_shell())
+    commands = [shlex.split(line.replace("\\\n", " "))[2:] for line in found]
+    assert {words[0] for words in commands} >= {"run", "report"}
+    group = made("suite")
+    for name, *words in commands:
+        if find_spec(f"reprocheck.cli.suite.{name}") is None:
+            continue
+        group.get_command(None, name).make_context(name, words)
+
+
+def test_the_suite_of_the_examples_names_every_example() -> None:
+    suite = load(NIGHTLY)
+    started = {of_target(target) for target in suite.targets}
+    assert {script.path.resolve() for script in below(ROOT / "examples", NIGHTLY)} == started
+    found = [missing(target) for target in suite.targets if target.words[0] != "--"]
+    assert found == [None] * len(found)
