@@ -79,8 +79,8 @@ def help_text() -> str:
         [
             "Usage: reprocheck suite baseline COMMAND [ARGS]...",
             "",
-            "  Accepted curves: every bit of every series of one check of a target, which later",
-            "  nights are held against.",
+            "  Accepted curves: every bit of every series of one check of a target. Later",
+            "  nights are held against them.",
             "",
             "Commands:",
             *table(COMMANDS),

@@ -6,87 +6,85 @@ which a comment names: `# step loss grad_norm`.
 
 from __future__ import annotations
 
-import csv
+import io
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from reprocheck.suite.baselines.foreign.points import Points, precision_of
 
-_STEP = ("step", "global_step", "iteration", "iter", "trainer/global_step")
-_NOT_A_SERIES = frozenset({*_STEP, "wall time", "epoch"})
-_OURS = frozenset({"run", "rank", "series", "by", "iteration", "step", "value", "dtype"})
-_NUMBERS = re.compile(r"\d+(?:\s+[-+.\w]+)+")
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STEPS = ("step", "global_step", "iteration", "iter", "trainer/global_step")
+_NO_SERIES = frozenset({*_STEPS, "wall time", "epoch"})
+_OURS = frozenset({"run", "rank", "series", "by", "step", "value", "dtype"})
+_FIRST_ROW = re.compile(r"(?:\s*(?:#.*)?\n)*\d+(?:[ \t]+[-+.\w]+)+\s*(?:\n|$)")
+"""Comments, and a row of numbers with space between them."""
+_NAMES = re.compile(r"^#\s*(step\s.*)$", re.MULTILINE)
 
 
 def is_columns(text: str) -> bool:
     """Whether the first row that is no comment is numbers with space between them."""
-    rows = [row for row in text.splitlines() if row.strip() and not row.startswith("#")]
-    return bool(rows) and _NUMBERS.fullmatch(rows[0].strip()) is not None
+    return _FIRST_ROW.match(text) is not None
 
 
 def read_columns(text: str) -> Iterator[Points]:
-    """torchtitan's text. Raises ValueError where a row is none of it."""
-    names: Sequence[str] = ("step", "loss")
-    rows = []
-    for line in text.splitlines():
-        words = line.removeprefix("#").split()
-        if line.startswith("#"):
-            names = words if words[:1] == ["step"] else names
-        elif words:
-            rows.append(words)
-    for place, name in enumerate(names[1:], start=1):
-        yield _points(name, [(row[0], row[place]) for row in _wide_enough(rows, len(names))])
+    """torchtitan's text. Raises ValueError where a row has other columns than the others."""
+    import pandas as pd
 
-
-def _wide_enough(rows: Sequence[Sequence[str]], count: int) -> Iterator[Sequence[str]]:
-    for row in rows:
-        if len(row) != count:
-            raise ValueError(f"a row has {len(row)} columns instead of {count}: {' '.join(row)}")
-        yield row
+    named = _NAMES.search(text)
+    names = named[1].split() if named else ["step", "loss"]
+    table = pd.read_csv(
+        io.StringIO(text), sep=r"\s+", comment="#", header=None, dtype=str, keep_default_na=False
+    )
+    if len(table.columns) != len(names):
+        raise ValueError(f"it has {len(table.columns)} columns, and not {', '.join(names)}")
+    table.columns = pd.Index(names)
+    if not table.astype(bool).to_numpy().all():
+        raise ValueError("a row has fewer columns than the others")
+    return _series(table, "step")
 
 
 def read_csv(text: str) -> Iterator[Points]:
     """A CSV file with a column `step` or `iteration` and one for each series, or `losses.csv` of a
     report. Empty cells are left out. Raises ValueError where it has no such columns.
     """
-    reader = csv.DictReader(text.splitlines())
-    columns = [name for name in reader.fieldnames or () if name]
-    if set(columns) >= _OURS:
-        yield from _ours(reader)
-        return
-    step = next((name for name in columns if name.lower() in _STEP), None)
-    if step is None:
-        raise ValueError(f"it has no column `step` or `iteration`, but {', '.join(columns)}")
-    rows = list(reader)
-    for name in columns:
-        if name.lower() in _NOT_A_SERIES:
+    import pandas as pd
+
+    table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    if _OURS.issubset(table.columns):
+        return _ours(table)
+    steps = [name for name in table.columns if name.lower() in _STEPS]
+    if not steps:
+        raise ValueError(f"it has no column `step` or `iteration`, but {', '.join(table.columns)}")
+    return _series(table, steps[0])
+
+
+def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
+    """A series for each column but that of the steps."""
+    for name in table.columns:
+        if name.lower() in _NO_SERIES:
             continue
-        yield _points(name, [(row[step], row[name]) for row in rows if row[step] and row[name]])
-
-
-def _points(name: str, cells: Sequence[tuple[str, str]]) -> Points:
-    values = [value for _, value in cells]
-    return Points(
-        name=name,
-        steps=tuple(float(step) for step, _ in cells),
-        values=tuple(map(float, values)),
-        precision=precision_of(values),
-    )
-
-
-def _ours(rows: csv.DictReader[str]) -> Iterator[Points]:
-    """The series of run 1 of `losses.csv`, every bit of them."""
-    found: dict[tuple[int, str, str], list[Mapping[str, str]]] = defaultdict(list)
-    for row in rows:
-        if row["run"] == "1":
-            found[int(row["rank"]), row["series"], row["by"]].append(row)
-    for (rank, name, by), of_series in found.items():
+        rows = table[(table[name] != "") & (table[step] != "")]
         yield Points(
             name=name,
-            by=by,
-            rank=rank,
-            steps=tuple(float(row["step"]) for row in of_series),
-            values=tuple(float(row["value"]) for row in of_series),
+            steps=tuple(map(float, rows[step])),
+            values=tuple(map(float, rows[name])),
+            precision=precision_of(list(rows[name])),
+        )
+
+
+def _ours(table: pd.DataFrame) -> Iterator[Points]:
+    """The series of run 1 of `losses.csv`, every bit of them."""
+    of_run = table[table["run"] == "1"]
+    for _, rows in of_run.groupby(["rank", "series", "by"], sort=False):
+        first = rows.iloc[0]
+        yield Points(
+            name=first["series"],
+            by=first["by"],
+            rank=int(first["rank"]),
+            steps=tuple(map(float, rows["step"])),
+            values=tuple(map(float, rows["value"])),
             precision="double",
         )
