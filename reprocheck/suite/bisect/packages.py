@@ -88,6 +88,15 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
     return {name: version for name, version in found.items() if _is_version(version)}
 
 
+def about(fact: str) -> str:
+    """The package that a fact of the environment is about, if it is about one.
+
+    >>> about("package.numpy"), about("torch_npu"), about("numpy.blas")
+    ('numpy', 'torch-npu', 'numpy')
+    """
+    return _normal(fact.removeprefix(PACKAGE).partition(".")[0])
+
+
 def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
     """The packages that are not the same, by name."""
     names = sorted({*before, *after})

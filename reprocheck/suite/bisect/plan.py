@@ -181,13 +181,12 @@ def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> Usage
 
 
 def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
-    """The facts of two checks that differ, but for packages."""
+    """The facts of two checks that differ, but for packages and what those say of themselves."""
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
-    of_packages = {*packages.installed_at(good), *packages.installed_at(bad)}
+    had, have = packages.installed_at(good), packages.installed_at(bad)
+    moved = {change.name for change in packages.changes(had, have)}
     return {
         name: (then.get(name, ""), now.get(name, ""))
         for name in sorted({*then, *now})
-        if then.get(name) != now.get(name)
-        and not name.startswith(packages.PACKAGE)
-        and name.replace("_", "-") not in of_packages
+        if then.get(name) != now.get(name) and packages.about(name) not in moved
     }

@@ -11,6 +11,7 @@ from reprocheck.errors import UsageError
 from reprocheck.suite.bisect import packages
 from reprocheck.suite.bisect.environments import NOTE, Environments
 from reprocheck.suite.bisect.packages import Change, Environment, Requirements
+from reprocheck.suite.bisect.plan import elsewhere
 from reprocheck.suite.bisect.uv import Refused, Uv, find_uv
 from reprocheck.suite.model import Key, TargetCheck
 from tests.suite.bisect.places import ONE_MORE_BIT, Heard, Index, night, searched, suite_of, uv
@@ -176,3 +177,11 @@ def test_without_uv_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(UsageError, match="needs uv") as told:
         find_uv(sys.executable, tmp_path)
     assert told.value.fix == 'pip install "reprocheck[bisect]"'
+
+
+def test_other_facts_that_differ_are_named_but_not_those_of_packages_that_moved() -> None:
+    then = {"package.numpy": "2.0.0", "numpy.blas": "0.3.27", "variable.LANG": "C"}
+    now = {"package.numpy": "2.1.0", "numpy.blas": "0.3.29", "variable.LANG": "C.UTF-8"}
+    good = TargetCheck(night="a", target="t", key=Key(facts={"device": "x"}), beside=then)
+    bad = TargetCheck(night="b", target="t", key=Key(facts={"device": "y"}), beside=now)
+    assert elsewhere(good, bad) == {"device": ("x", "y"), "variable.LANG": ("C", "C.UTF-8")}
