@@ -111,7 +111,7 @@ def test_the_scripts_of_slurm_are_shell() -> None:
 
 
 def test_every_command_in_the_files_is_one_of_reprocheck() -> None:
-    found = re.findall(r"reprocheck suite (?:[^\n>|;&#`]|\\\n)*", all_shell())
+    found = re.findall(r"reprocheck suite (?:\\\n|[^\n>|;&#`])*", all_shell())
     commands = [shlex.split(line.replace("\\\n", " "))[2:] for line in found]
     assert {words[0] for words in commands} >= {"run", "report"}
     group = made("suite")
