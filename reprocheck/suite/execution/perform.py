@@ -241,9 +241,10 @@ def commit_of(folder: Path) -> str:
 
 
 def _git(folder: Path, *words: str) -> str:
+    """What git prints; "" where it fails. It takes no lock: the user may commit meanwhile."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *words],
+            ["git", "--no-optional-locks", "-C", str(folder), *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
