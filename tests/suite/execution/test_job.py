@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reprocheck.suite.execution import Job
+from reprocheck.suite.execution.job import command_words, option_words
+from reprocheck.suite.model import Target
+
+OPTIONS = {"steps": 20, "rtol": 0.01, "runs": 3, "seed": 7, "workdir": "copy", "draw": False}
+
+
+def job(**fields: object) -> Job:
+    target = Target(
+        name="a", words=("train.py", "--lr", "0.1"), workdir=Path("/w"), options=OPTIONS
+    )
+    return Job(target=target, night="n", root=Path("/suite"), place="nights/n/a/x", **fields)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 20}, "--steps 20"),
+        ({"steps": "all"}, "--steps all"),
+        ({"timeout": "none"}, "--timeout none"),
+        ({"rtol": 1e-05}, "--rtol 1e-05"),
+        ({"draw": False}, "--no-draw"),
+        ({"draw": True}, "--draw"),
+        ({"no_dropout": True}, "--no-dropout"),
+        ({"no_dropout": False}, ""),
+        ({"control": ["seed", "workers"]}, "--control seed --control workers"),
+        ({"control": "seed"}, "--control seed"),
+        ({"fail_on": "bitwise,series:a, b"}, "--fail-on|bitwise,series:a, b"),
+        ({"output": "x", "quiet": True, "keep": 3}, ""),
+    ],
+)
+def test_settings_become_options(options: dict[str, object], words: str) -> None:
+    separator = "|" if "|" in words else None
+    assert list(option_words(options)) == words.split(separator)
+
+
+def test_a_check_is_the_command_that_one_would_type() -> None:
+    words = command_words(job(), Path("/out"))
+    assert words[0] == "run"
+    assert words[-3:] == ("train.py", "--lr", "0.1")
+    assert " ".join(words[-7:-3]) == "--output /out --color never"
+    assert "--steps 20 --rtol 0.01" in " ".join(words)
+
+
+def test_a_recording_has_no_option_of_a_comparison() -> None:
+    words = command_words(job(kind="recording"), Path("/out"))
+    assert words[0] == "record"
+    assert {"--runs", "--rtol", "--no-draw"}.isdisjoint(words)
+    assert "--steps 20" in " ".join(words)
+    assert "--level module -o /out/recording.zip" in " ".join(words)
+
+
+def test_a_job_whose_runs_have_copies_is_not_alone() -> None:
+    assert not job().is_alone
+    assert Job(
+        target=Target(name="a", words=(), workdir=Path()), night="n", root=Path(), place="x"
+    ).is_alone

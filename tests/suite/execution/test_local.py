@@ -1,0 +1,137 @@
+"""Real checks of small scripts on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.errors import ReportError
+from reprocheck.suite.execution import Job, left_by, perform, read
+from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.execution.machine import GPUS, NPUS, Machine
+from reprocheck.suite.execution.perform import commit_of, packed, unpacked
+from reprocheck.suite.model import Resources, Target
+from tests.suite.nights import GOOD, PLAIN
+
+TOKEN = "REPROCHECK_TEST_OF_THIS_TARGET"
+CHILDREN = 500
+PARENT_OF_MANY = f"""
+import os, signal, time
+{GOOD}
+for _ in range({CHILDREN}):
+    if not os.fork():
+        os.setsid()
+        time.sleep(600)
+        os._exit(0)
+"""
+DEVICES = "import os, sys\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\n"
+MACHINE = Machine(cpus=4, devices={GPUS: ("3", "5"), NPUS: ()})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("checks")
+
+
+def job(folder: Path, name: str, source: str, **fields: object) -> Job:
+    workdir = folder / name
+    workdir.mkdir(exist_ok=True)
+    (workdir / "train.py").write_text(source)
+    target = Target(name=name, words=("train.py",), workdir=workdir, options=PLAIN)
+    return Job(
+        target=replace(target, **fields), night="n", root=folder, place=f"n/{name}/attempt-1"
+    )
+
+
+def of_token(token: str) -> Iterator[int]:
+    """The processes whose environment has it."""
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"{TOKEN}={token}".encode() in path.read_bytes():
+                yield int(path.parent.name)
+        except OSError:
+            continue
+
+
+def test_nothing_of_a_target_with_500_children_is_alive_afterwards(folder: Path) -> None:
+    many = job(folder, "many", PARENT_OF_MANY, environment={TOKEN: str(os.getpid())})
+    performed = perform(many)
+    assert list(of_token(str(os.getpid()))) == []
+    check = read(performed)
+    assert (check.verdict, check.good, check.bitwise) == ("reproducible", True, True)
+    assert left_by(many) == performed
+    assert [path.name for path in many.folder.parent.iterdir()] == ["attempt-1"]
+
+
+def test_a_device_is_one_checks_at_a_time(folder: Path) -> None:
+    with_gpu = Resources(gpus=1)
+    jobs = [job(folder, f"gpu{number}", DEVICES + GOOD, resources=with_gpu) for number in range(3)]
+    with LocalExecutor(4, MACHINE) as executor:
+        assert [executor.start(one) for one in jobs] == ["", "", "a free device"]
+        ended = []
+        while executor.busy:
+            ended += executor.wait(0.2)
+    given = [(one.job.folder / "run-1" / "stdout.log").read_text().strip() for one in ended]
+    assert sorted(given) == ["3", "5"]
+    assert executor.impossible(Resources(gpus=3)) == "It asks for 3 GPUs, and this machine has 2."
+
+
+def test_checks_wait_for_cores_and_working_directories(folder: Path) -> None:
+    token = f"waits-{os.getpid()}"
+    endless = "import time\nwhile True: time.sleep(1)\n"
+    first = job(folder, "first", endless, environment={TOKEN: token})
+    with LocalExecutor(3, MACHINE) as executor:
+        assert executor.start(first) == ""
+        assert "working directory" in executor.start(replace(first, place="n/other/attempt-1"))
+        large = job(folder, "large", GOOD, resources=Resources(cpus=4))
+        assert executor.start(large) == "a free core"
+        assert executor.wait(0.0) == []
+    assert list(of_token(token)) == []
+    with LocalExecutor(1, MACHINE) as executor:
+        assert executor.start(replace(first, place="n/again/attempt-1")) == ""
+
+
+def test_where_no_report_could_be_made_the_reason_is_said(folder: Path) -> None:
+    nothing = replace(job(folder, "nothing", GOOD).target, words=("missing.py",))
+    performed = perform(Job(target=nothing, night="n", root=folder, place="n/nothing/attempt-1"))
+    check = read(performed)
+    assert (check.verdict, check.good) == ("error", False)
+    assert "exit status 2" in check.reason
+    assert "missing.py" in check.reason
+    gone = replace(nothing, workdir=folder / "gone")
+    performed = perform(Job(target=gone, night="n", root=folder, place="n/gone/attempt-1"))
+    assert read(performed).reason == f"There is no folder {folder / 'gone'}."
+
+
+def test_a_report_travels_as_bytes(folder: Path, tmp_path: Path) -> None:
+    done = perform(job(folder, "travels", GOOD))
+    there = replace(done.job, root=tmp_path)
+    performed = unpacked(packed(done.job), there)
+    assert performed == replace(done, job=there)
+    assert replace(read(performed), folder="") == replace(read(done), folder="")
+    assert [path.name for path in there.folder.parent.iterdir()] == ["attempt-1"]
+
+
+def test_a_full_disk_is_said_before_a_check_begins(folder: Path) -> None:
+    full = replace(job(folder, "full", GOOD), root=Path("/dev/full"))
+    with pytest.raises(ReportError, match="cannot be written") as error:
+        perform(full)
+    assert error.value.fix
+
+
+def test_the_commit_of_a_folder_has_a_mark_where_files_are_modified(tmp_path: Path) -> None:
+    assert commit_of(tmp_path) == ""
+    git = "git -c user.name=a -c user.email=a@b"
+    os.system(
+        f"cd {tmp_path} && git init -q && touch a && git add a && {git} commit -qm 'Add a file'"
+    )
+    commit = commit_of(tmp_path)
+    assert len(commit) == 40
+    (tmp_path / "other").touch()
+    assert commit_of(tmp_path) == commit
+    (tmp_path / "a").write_text("changed")
+    assert commit_of(tmp_path) == f"{commit}+"
