@@ -12,7 +12,6 @@ import pytest
 from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Performed
 from reprocheck.suite.history import History, open_history
-from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.night import Options, Outcome, run
 from reprocheck.suite.night.plan import job_of
 from reprocheck.suite.targets import Suite
