@@ -44,6 +44,8 @@ _BY_NAME = {option.name: option for option in OPTIONS}
 
 OF_THE_SUITE = ("suite", "target")
 """Tables of a settings file that `reprocheck suite` reads."""
+OF_OTHERS = (*OF_THE_SUITE, "scan")
+"""Tables of a settings file that are not about a check."""
 
 DEEPER = ("module", "op")
 """Levels that show the ladder also of a check that passes."""
@@ -313,7 +315,7 @@ def _from_table(table: Mapping[str, object], path: Path, cwd: Path) -> list[_Giv
         shown = path.name
     given: dict[str, _Given] = {}
     for key, value in table.items():
-        if key in OF_THE_SUITE:
+        if key in OF_OTHERS:
             continue
         option = by_key.get(key.replace("_", "-"))
         if option is None:

@@ -73,6 +73,14 @@ def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
     ]
 
 
+def test_tables_of_the_suite_and_of_the_scan_are_no_settings(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.reprocheck]\nruns = 3\n[tool.reprocheck.scan]\nselect = ["RC302"]\n'
+        '[tool.reprocheck.suite]\nkeep = 3\n[[tool.reprocheck.target]]\nname = "a"\n'
+    )
+    assert load({}, tmp_path, {}).runs == 3
+
+
 def test_the_nearest_files_upwards_hold_and_their_paths_start_from_them(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.reprocheck]\noutput = "results"\npython = ".venv/bin/python"\n'
