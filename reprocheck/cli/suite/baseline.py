@@ -150,8 +150,9 @@ def accept(
     """Accept curves of the last night: those of the named targets, else all that have changed."""
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite import baselines
-    from reprocheck.suite.baselines.accept import said, who_accepts
+    from reprocheck.suite.baselines.accept import refuse, said, who_accepts
     from reprocheck.suite.baselines.newest import of_night
+    from reprocheck.suite.night import deeper
 
     said(why)
     with _opened() as opened:
@@ -162,15 +163,19 @@ def accept(
         if not checks:
             view.nothing_to_accept()
             return 0
+        refuse(checks, force=force)
+        for check in checks if record else ():
+            deeper.record_for(opened.suite, check)
         made = baselines.accept(
             opened.history,
             checks,
             why,
             who_accepts(opened.suite.file.parent),
             force=force,
-            recordings=_recordings(opened.suite, checks, record=record),
+            recordings=_recordings(opened.suite, checks),
         )
         for baseline in made:
+            deeper.adopt(opened.suite, baseline)
             view.accepted(baseline, _replaced(opened.history, baseline))
     return 0
 
@@ -193,19 +198,15 @@ def _to_accept(
     return tuple(changed)
 
 
-def _recordings(suite: Suite, checks: Iterable[TargetCheck], *, record: bool) -> Mapping[str, str]:
+def _recordings(suite: Suite, checks: Iterable[TargetCheck]) -> Mapping[str, str]:
     """Target -> its deeper recording, relative to the folder of the suite."""
-    from reprocheck.suite.baselines import kept
+    from reprocheck.suite.night import deeper
 
-    targets = {target.name: target for target in suite.targets}
-    found = {}
-    for check in checks:
-        if record and check.target in targets:
-            kept.record(targets[check.target], check, suite.folder)
-        place = kept.place(check.target, check.key)
-        if (suite.folder / place).is_file():
-            found[check.target] = place
-    return found
+    return {
+        check.target: deeper.kept_place(check.target, check.key)
+        for check in checks
+        if deeper.is_recorded(suite, check)
+    }
 
 
 def _replaced(history: History, baseline: Baseline) -> Baseline | None:

@@ -52,7 +52,7 @@ def accept(
     """
     reason = said(why)
     all_checks = tuple(checks)
-    _refuse(all_checks, force=force)
+    refuse(all_checks, force=force)
     when = time.time()
     made = []
     for check in all_checks:
@@ -115,8 +115,10 @@ def apart(
     return compare(curves, unpack(baseline.curves), check.rtol, check.atol)
 
 
-def _refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
-    """Raises BaselineError for the first check that cannot be accepted."""
+def refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
+    """Raises BaselineError for the first check that cannot be accepted: it recorded no curves, or
+    is not good, unless `force`.
+    """
     if not checks:
         raise BaselineError(
             "There is no check to accept.", "`reprocheck suite run` checks the targets first."

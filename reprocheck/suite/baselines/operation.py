@@ -12,8 +12,6 @@ from reprocheck import settings
 from reprocheck.model import Check, Rung, RungName, Size
 from reprocheck.recording import bundle
 from reprocheck.report.why import SIZE
-from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.execution import Job, perform
 from reprocheck.workflow import replay
 from reprocheck.workflow.check import written
 
@@ -48,26 +46,6 @@ class Operation:
     around: tuple[str, ...] = ()
     sentence: str = ""
     report: Path | None = None
-
-
-def first_operation(job: Job, kept: Path, *, since: str = "the last green night") -> Operation:
-    """Records the target of a job once more, at the level of `kept`, and compares the two.
-
-    job    of the kind `recording`; the comparison is written into a folder beside its own
-    kept   the recording that it is held against, as the night wrote it
-    since  what that one is, for people
-
-    Raises BaselineError where nothing could be recorded, ReportError where `kept` cannot be read or
-    nothing written.
-    """
-    performed = perform(job)
-    if not job.recording.is_file():
-        why = performed.error or f"it ended with status {performed.exit_status}"
-        raise BaselineError(
-            f"The deeper recording of {job.target.name} could not be made: {why}.",
-            f"Look at the report of its check, or at {job.folder}.",
-        )
-    return between(kept, job.recording, job.folder.parent, names=(since, f"night {job.night}"))
 
 
 def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> Operation:

@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from reprocheck.errors import ReprocheckError
+from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.suite.baselines.operation import between
-from reprocheck.suite.execution import Job, Performed
+from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
 from reprocheck.suite.night.folder import NIGHTS
@@ -77,7 +77,8 @@ def wanted(
             continue
         baseline = history.baseline(check.target, check.key)
         file = suite.folder / kept_place(check.target, check.key)
-        _adopt(suite, baseline, file)
+        if baseline is not None:
+            adopt(suite, baseline)
         job = _job(suite, night, check)
         if job is None:
             continue
@@ -148,17 +149,51 @@ def _belongs(about: _About, baseline: Baseline) -> bool:
     return about.accepted == baseline.when or about.curves == _digest(baseline.curves)
 
 
-def _adopt(suite: Suite, baseline: Baseline | None, file: Path) -> None:
-    """Where the curves of a night were accepted in which the training had been recorded to be held
-    against those before, that recording is the one to be kept.
+def adopt(suite: Suite, baseline: Baseline) -> None:
+    """Where the curves of a night were accepted in which the training had been recorded, to be held
+    against those before or for the acceptance, that recording is the one to be kept.
     """
-    if baseline is None or not baseline.night:
+    if not baseline.night:
         return
+    file = suite.folder / kept_place(baseline.target, baseline.key)
     about = _about(file)
     made = suite.folder / _place(baseline.night, baseline.target) / "recording.zip"
     if made.is_file() and (about is None or not _belongs(about, baseline)):
         with suppress(OSError):
             _put(made, file, baseline.night, baseline.curves, baseline)
+
+
+def record_for(suite: Suite, check: TargetCheck) -> None:
+    """Records the training of a check now, as its night does, unless that night has recorded it.
+
+    Raises UsageError where the suite has the target no longer, or nothing was recorded; ReportError
+    where the folder cannot be written.
+    """
+    if (suite.folder / _place(check.night, check.target) / "recording.zip").is_file():
+        return
+    night = Night(id=check.night, started=check.started)
+    job = _job(suite, night, check)
+    if job is None:
+        raise UsageError(
+            f"The suite has no target {check.target} to record.", "Leave out --record."
+        )
+    performed = perform(job)
+    if job.recording.is_file():
+        return
+    why = performed.error or performed.lost or f"exit status {performed.exit_status}"
+    raise UsageError(
+        f"The deeper recording of {check.target} could not be made: {why}.",
+        f"Leave out --record, or look at {job.folder}.",
+    )
+
+
+def is_recorded(suite: Suite, check: TargetCheck) -> bool:
+    """Whether a recording of a check is kept, or was made in its night."""
+    places = (
+        kept_place(check.target, check.key),
+        f"{_place(check.night, check.target)}/recording.zip",
+    )
+    return any((suite.folder / place).is_file() for place in places)
 
 
 def _put(recording: Path, file: Path, night: str, curves: bytes, baseline: Baseline | None) -> None:

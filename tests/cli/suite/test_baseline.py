@@ -233,7 +233,7 @@ def test_a_recording_can_be_made_with_the_baseline(folder, capsys) -> None:
     key = _check("n2", MOVED).key.digest
     assert f"recording     kept/small/{key}.zip" in capsys.readouterr().out
     kept = folder / "nightly" / "kept" / "small"
-    assert [file.name for file in kept.iterdir()] == [f"{key}.zip"]
+    assert sorted(file.name for file in kept.iterdir()) == [f"{key}.json", f"{key}.zip"]
     (folder / "train.py").unlink()
-    assert _main("accept", "small", "--why", "kept", "--record") == 2
-    assert "The deeper recording of small could not be made" in capsys.readouterr().err
+    assert _main("accept", "large", "--night", "n1", "--why", "kept", "--record") == 2
+    assert "The deeper recording of large could not be made" in capsys.readouterr().err
