@@ -115,6 +115,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         targets += one_target.targets(table, default, found.file)
     _refuse_doubles(targets, place)
     folder = instead or _in(found.file.parent, keys.get("folder", FOLDER))
+    _refuse_folder_around(folder, targets, found.file)
     return Suite(
         targets=tuple(targets),
         folder=folder,
@@ -165,6 +166,16 @@ def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
                 "Give one of them another name; history and baselines are kept by it.",
             )
         seen.add(target.name)
+
+
+def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:
+    """Raises SettingsError where a training is in it: what runs watch and copy leaves it out."""
+    for inside in (file.parent, *(target.workdir for target in targets)):
+        if inside.is_relative_to(folder):
+            raise SettingsError(
+                f"{file}: the folder of the suite, {folder}, is around {inside}.",
+                f"Name a folder for its nights alone, such as {FOLDER}.",
+            )
 
 
 def _history(url: str, base: Path, folder: Path) -> str:

@@ -18,6 +18,8 @@ from reprocheck.suite.targets.values import OF_A_TARGET, read, shown
 OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "show_output")
 """Settings of `run` that a suite decides itself: where reports go, and what is printed."""
 _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_THE_NIGHT}
+_BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
+"""What else is said of a setting whose value is not allowed."""
 _NOT_A_DEFAULT = ("name", "run", "matrix")
 
 
@@ -164,7 +166,7 @@ def _option(option: Option, value: object, place: str, base: Path) -> object:
     except (ValueError, OverflowError):
         raise SettingsError(
             f"{place}: {option.key} = {shown(value)} is not allowed.",
-            f"{option.key} takes {option.allowed}.",
+            f"{option.key} takes {option.allowed}.{_BESIDE.get(option.name, '')}",
         ) from None
     if option.name == "python" and "/" in str(parsed):
         return str(_absolute(base, str(parsed)))

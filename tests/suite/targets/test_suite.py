@@ -198,6 +198,13 @@ MISTAKES = {
     "nights to keep": ("[suite]\nkeep = 0\n", "keep = 0 is not allowed", "a number of nights"),
     "a default name": ('[suite.defaults]\nname = "a"\n', "name cannot be a default", "each"),
     "a default that is unknown": ("[suite.defaults]\nstep = 1\n", "no key 'step'", "steps?"),
+    "a folder around the file": ('[suite]\nfolder = "."\n', "is around", "such as nightly"),
+    "a folder around a target": (
+        '[suite]\nfolder = "x"\n' + target('folder = "x/y"'),
+        "is around",
+        "such as nightly",
+    ),
+    "the folder by another key": (target('workdir = "x"'), 'workdir = "x"', "is `folder`"),
     "no table": ("suite = 3\n", "suite is not a table", "[suite]"),
     "no TOML": ("[[target]\n", "is not valid TOML", "Correct"),
 }
