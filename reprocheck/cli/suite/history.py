@@ -1,0 +1,263 @@
+"""`reprocheck suite history`: what was recorded, as a table, as JSON, or as a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.suite.history import History
+    from reprocheck.suite.history.timeline import TargetNight
+    from reprocheck.suite.model import OverviewRow, TargetCheck
+
+FORMATS = ("text", "json")
+LAST = 30
+"""Nights that are printed where no other number is asked for."""
+GAP = 2
+INDENT = 4
+NOTHING = "-"
+GOOD, BAD = "green", "bold red"
+RIGHT = ("seconds", "targets", "not good")
+"""Columns of numbers."""
+
+
+def command(
+    target: Annotated[
+        str, typer.Argument(metavar="[TARGET]", help="Of this target.", show_default=False)
+    ] = "",
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "--last",
+            metavar="N",
+            help=f"Of the last N nights. [{LAST}; all with --export]",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="|".join(FORMATS),
+            help="How to print it. [text]",
+            show_default=False,
+        ),
+    ] = "text",
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write one row a check to FILE.csv or FILE.parquet.",
+            show_default=False,
+        ),
+    ] = None,
+    series: Annotated[
+        bool,
+        typer.Option("--series", help="With --export: one row a value of every series."),
+    ] = False,
+) -> int:
+    """Prints the nights, or one target night by night."""
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.targets import load
+
+    _refuse(last, format, export, series=series)
+    suite = load(Path.cwd())
+    with open_history(suite.history, create=False) as history:
+        if export is not None:
+            return _export(history, export, target, last, series=series)
+        if target:
+            return _print_target(history, target, last or LAST, format)
+        return _print_nights(history, last or LAST, format)
+
+
+def _refuse(last: int | None, format: str, export: Path | None, *, series: bool) -> None:
+    if format not in FORMATS:
+        raise UsageError(f"--format {format}: history has no such format.", "Take text or json.")
+    if last is not None and last < 1:
+        raise UsageError(f"--last {last}: that is no number of nights.", "Take 1 or more.")
+    if series and export is None:
+        raise UsageError(
+            "--series writes a file, and none is named.",
+            "reprocheck suite history --series --export series.parquet",
+        )
+
+
+def _export(history: History, file: Path, target: str, last: int | None, *, series: bool) -> int:
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.history.export import Selection, export
+
+    rows = export(history, file, Selection(target, last), series=series)
+    standard_output().paragraph(f"{rows:,} rows in {file}")
+    return 0
+
+
+# -------------------------------------------------------------------------------------- one target
+
+
+def _print_target(history: History, target: str, last: int, format: str) -> int:
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.history.timeline import timeline
+
+    nights = timeline(history, target)
+    shown = nights[-last:]
+    out = standard_output()
+    if format == "json":
+        out.data(_json([_target_as_json(night) for night in shown]))
+        return 0
+    head = ("night", "verdict", "bitwise", "state", "seconds")
+    rows = [head, *map(_target_row, shown)]
+    notes = [(), *(tuple(_notes(night)) for night in shown)]
+    styles = ["bold", *map(_style, shown)]
+    _table(out, rows, notes, styles)
+    out.line()
+    out.paragraph(_counted(len(shown), len(nights)), style="dim")
+    return 0
+
+
+def _target_row(night: TargetNight) -> tuple[str, ...]:
+    state = night.state.state if night.state else NOTHING
+    check = night.check
+    if check is None:
+        return night.night, NOTHING, NOTHING, state, NOTHING
+    verdict = check.verdict.replace("_", " ")
+    return night.night, verdict, _bitwise(check), state, f"{check.seconds:.1f}"
+
+
+def _bitwise(check: TargetCheck) -> str:
+    if check.bitwise is None:
+        return NOTHING
+    if check.bitwise:
+        return "equal"
+    if check.first_bitwise is None:
+        return "differs"
+    return f"from {check.first_bitwise}"
+
+
+def _notes(night: TargetNight) -> Iterator[str]:
+    """What stands below a row."""
+    for attempt in night.attempts[:-1]:
+        yield f"attempt {attempt.attempt}: {attempt.verdict.replace('_', ' ')}"
+    for name, (then, now) in night.changed.items():
+        yield f"{name}: {then} → {now}"
+
+
+def _style(night: TargetNight) -> str:
+    if night.check is None:
+        return ""
+    return GOOD if night.check.good else BAD
+
+
+def _target_as_json(night: TargetNight) -> dict[str, object]:
+    state = night.state
+    return {
+        "night": night.night,
+        "state": state.state if state else None,
+        "failed": state.failed if state else None,
+        "since": state.since if state else None,
+        "sentence": state.sentence if state else None,
+        "changed": {name: list(pair) for name, pair in night.changed.items()},
+        "attempts": [_check_as_json(check) for check in night.attempts],
+    }
+
+
+def _check_as_json(check: TargetCheck) -> dict[str, object]:
+    from dataclasses import fields
+
+    given = {field.name: getattr(check, field.name) for field in fields(check)}
+    del given["night"], given["target"], given["curves"]
+    return {**given, "key": check.key.digest, "facts": check.key.facts}
+
+
+# ------------------------------------------------------------------------------------------- nights
+
+
+def _print_nights(history: History, last: int, format: str) -> int:
+    from reprocheck.cli.terminal import standard_output
+
+    nights = history.nights()
+    shown = nights[-last:]
+    found = groupby(history.overview(last), key=lambda row: row.night)
+    by_night = {night: tuple(rows) for night, rows in found}
+    out = standard_output()
+    if format == "json":
+        rows = [_night_as_json(night.id, by_night.get(night.id, ())) for night in shown]
+        out.data(_json(rows))
+        return 0
+    head = ("night", "targets", "not good")
+    table = [head, *(_night_row(night.id, by_night.get(night.id, ())) for night in shown)]
+    notes = [(), *(tuple(_states(by_night.get(night.id, ()))) for night in shown)]
+    styles = ["bold", *(GOOD if row[2] == "0" else BAD for row in table[1:])]
+    _table(out, table, notes, styles)
+    out.line()
+    out.paragraph(_counted(len(shown), len(nights)), style="dim")
+    return 0
+
+
+def _night_row(night: str, rows: Sequence[OverviewRow]) -> tuple[str, ...]:
+    checked = [row for row in rows if row.verdict]
+    return night, str(len(checked)), str(sum(not row.good for row in checked))
+
+
+def _states(rows: Sequence[OverviewRow]) -> Iterator[str]:
+    """`1 new failure, 2 drift`: what is not as it was."""
+    said = ", ".join(f"{count} {state}" for state, count in _counted_states(rows).items())
+    if said:
+        yield said
+
+
+def _counted_states(rows: Sequence[OverviewRow]) -> dict[str, int]:
+    counts = Counter(row.state for row in rows if row.state not in ("", "unchanged"))
+    return dict(sorted(counts.items()))
+
+
+def _night_as_json(night: str, rows: Sequence[OverviewRow]) -> dict[str, object]:
+    checked = [row for row in rows if row.verdict]
+    return {
+        "night": night,
+        "targets": len(checked),
+        "not_good": [row.target for row in checked if not row.good],
+        "states": {row.target: row.state for row in rows if row.state},
+    }
+
+
+# ------------------------------------------------------------------------------------------- shown
+
+
+def _table(
+    out: Stream,
+    rows: Sequence[tuple[str, ...]],
+    notes: Iterable[tuple[str, ...]],
+    styles: Iterable[str],
+) -> None:
+    """Rows in columns, the first one their names, with notes below each."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [name in RIGHT for name in rows[0]]
+    for row, below, style in zip(rows, notes, styles, strict=True):
+        cells = [
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(row, widths, right, strict=True)
+        ]
+        out.line((" " * GAP).join(cells).rstrip(), style)
+        for note in below:
+            out.paragraph(note, indent=INDENT, style="dim")
+
+
+def _counted(shown: int, there: int) -> str:
+    if shown == there:
+        return f"{there} nights"
+    return f"The last {shown} of {there} nights; --last {there} shows all."
+
+
+def _json(document: Sequence[Mapping[str, object]]) -> bytes:
+    import json
+
+    return (json.dumps(document, indent=2, default=dict) + "\n").encode()

@@ -1,0 +1,88 @@
+"""What a history says of one target, night by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import groupby
+
+from reprocheck.suite.history.errors import HistoryError
+from reprocheck.suite.history.store import History
+from reprocheck.suite.model import TargetCheck, TargetState
+
+NOT_THERE = "none"
+"""What a fact of the environment was in a night in which it was not recorded."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetNight:
+    """A target in a night.
+
+    attempts  of its check, in their order; none where it was not run
+    state     None where none was recorded
+    changed   facts of the environment key that are not as in its check before: name -> (then, now)
+    """
+
+    night: str
+    attempts: tuple[TargetCheck, ...] = ()
+    state: TargetState | None = None
+    changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def check(self) -> TargetCheck | None:
+        """The last attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+
+def timeline(history: History, target: str) -> tuple[TargetNight, ...]:
+    """Every night that has a check or a state of a target, oldest first.
+
+    Raises HistoryError where no night knows it.
+    """
+    attempts = {
+        night: tuple(several)
+        for night, several in groupby(history.checks(target=target), key=lambda one: one.night)
+    }
+    states = {state.night: state for state in history.states(target=target)}
+    if not attempts and not states:
+        raise _unknown(history, target)
+    return tuple(_nights(attempts, states))
+
+
+def _nights(
+    attempts: Mapping[str, tuple[TargetCheck, ...]], states: Mapping[str, TargetState]
+) -> Iterator[TargetNight]:
+    before: Mapping[str, str] | None = None
+    for night in sorted({*attempts, *states}):
+        checks = attempts.get(night, ())
+        facts = checks[-1].key.facts if checks else before
+        yield TargetNight(
+            night=night,
+            attempts=checks,
+            state=states.get(night),
+            changed=changes(before or {}, facts or {}) if before is not None else {},
+        )
+        before = facts
+
+
+def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The facts that are not the same, by name."""
+    names = sorted({*then, *now})
+    both = {name: (then.get(name, NOT_THERE), now.get(name, NOT_THERE)) for name in names}
+    return {name: (old, new) for name, (old, new) in both.items() if old != new}
+
+
+def _unknown(history: History, target: str) -> HistoryError:
+    known = _known(history)
+    near = get_close_matches(target, known, n=1)
+    question = f"Did you mean {near[0]}? " if near else ""
+    return HistoryError(
+        f"The history at {history.where} has no target {target!r}.",
+        f"{question}reprocheck suite list names those of the suite.",
+    )
+
+
+def _known(history: History) -> list[str]:
+    lists: Iterable[tuple[str, ...]] = {night.targets for night in history.nights()}
+    return sorted({name for names in lists for name in names})
