@@ -9,7 +9,10 @@ migrate   the tables, made or brought up to date
 keep      rows that are added where they are not there yet
 overview  every target in every one of the last nights, in one query
 store     the history itself: what is written and asked
+timeline  one target, night by night
+export    files for other programs
 shards    the shards of a night as one night, and one history in another
+folders   the report folders that belong to them
 """
 
 from __future__ import annotations

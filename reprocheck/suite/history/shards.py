@@ -7,13 +7,14 @@ same number, that began within half a day. Nothing says so more surely: each mac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
 from reprocheck.suite.history import keep, rows
+from reprocheck.suite.history.folders import Bring
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import baselines, checks, nights, parts, states
 from reprocheck.suite.model import Night, TargetCheck
@@ -75,50 +76,55 @@ def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
 class Merged:
     """What one history brought into another.
 
-    nights     that were looked at, as they are called there
-    checks     that were not recorded before
+    nights     that were looked at, as they are called there, each with the number of its checks
+               that were not recorded before
     baselines  that were not recorded before
     unended    nights that had not come to their end there
     """
 
-    nights: tuple[str, ...]
-    checks: int
+    nights: Mapping[str, int]
     baselines: int
     unended: tuple[Night, ...]
 
 
-def merge(into: History, other: History, bring: Callable[[TargetCheck], TargetCheck]) -> Merged:
+def merge(into: History, other: History, bring: Bring) -> Merged:
     """Records the nights, checks, states and baselines of another history. Again: changes nothing.
 
-    `bring` gets the report folder of a check here, and returns the check with the folder it has
-    here.
+    A shard gets no states: what it says of the targets of other shards is not so.
+    `bring` copies the report folder of a check, as `folders.bringing` says.
     """
     found = other.nights()
-    counted = sum(_merge_night(into, other, night, bring) for night in found)
     return Merged(
-        nights=tuple(night.id for night in found),
-        checks=counted,
+        nights={night.id: _merge_night(into, other, night, bring) for night in found},
         baselines=_merge_baselines(into, other),
         unended=tuple(night for night in found if night.ended is None),
     )
 
 
-def _merge_night(
-    into: History, other: History, night: Night, bring: Callable[[TargetCheck], TargetCheck]
-) -> int:
-    """How many checks are new."""
+def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
+    """How many checks are new. States that were found without them are removed."""
     of_night = other.checks(night=night.id, curves=True)
-    here = _joined_in(into, night.id)
-    if here == night.id and into.begin_night(_ended(night, of_night)):
+    here = joined_in(into, night.id)
+    begun = here == night.id and into.begin_night(_ended(night, of_night))
+    if begun and not night.shard:
         into.put_states(other.states(night=night.id))
-    return into.add_all(replace(bring(check), night=here) for check in of_night)
+    new = into.add_all(replace(bring(check, here), night=here) for check in of_night)
+    if new and not begun:
+        with into.writing() as connection:
+            connection.execute(delete(states).where(states.c.night == here))
+    return new
 
 
-def _joined_in(history: History, night: str) -> str:
+def joined_in(history: History, night: str) -> str:
     """The night in which a shard is joined; its own name where it is in none."""
     with history.reading() as connection:
         found = connection.scalar(select(parts.c.night).where(parts.c.part == night))
     return found or night
+
+
+def without_states(history: History, night: Night) -> bool:
+    """Whether a target of a night has no state: of what was just joined, none has."""
+    return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
 
 
 def _ended(night: Night, of_night: Sequence[TargetCheck]) -> Night:
@@ -154,7 +160,9 @@ class Joined:
 
 
 def join(history: History) -> tuple[Joined, ...]:
-    """Joins the shards in a history that have ended. Returns the nights that changed."""
+    """Joins the shards in a history that have ended. Returns the nights that changed, which have
+    no states then.
+    """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
@@ -216,24 +224,17 @@ def _join(connection: Connection, group: Sequence[Night]) -> Joined:
             ended=max(night.ended or 0.0 for night in group),
         )
     )
-    for night in group:
-        _forget_states_of_others(connection, night)
+    members = [night.id for night in group]
+    connection.execute(delete(states).where(states.c.night.in_(members)))
     for night in others:
         _move(connection, night.id, first.id)
     return Joined(night=first.id, share=share)
 
 
-def _forget_states_of_others(connection: Connection, night: Night) -> None:
-    """What a shard says of targets that were another one's to check is not so."""
-    of_others = states.c.target.not_in(night.selected)
-    connection.execute(delete(states).where(states.c.night == night.id, of_others))
-
-
 def _move(connection: Connection, part: str, night: str) -> None:
-    for table in (checks, states):
-        moved = connection.execute(select(table).where(table.c.night == part)).mappings().all()
-        keep.put(connection, table, [{**row, "night": night} for row in moved])
-        connection.execute(delete(table).where(table.c.night == part))
+    moved = connection.execute(select(checks).where(checks.c.night == part)).mappings().all()
+    keep.put(connection, checks, [{**row, "night": night} for row in moved])
+    connection.execute(delete(checks).where(checks.c.night == part))
     connection.execute(update(states).where(states.c.since == part).values(since=night))
     connection.execute(update(baselines).where(baselines.c.night == part).values(night=night))
     connection.execute(update(parts).where(parts.c.night == part).values(night=night))

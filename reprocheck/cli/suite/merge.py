@@ -1,0 +1,154 @@
+"""`reprocheck suite merge SHARD...`: what was run elsewhere, in the history of this suite."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import ReportError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.suite.history import History
+    from reprocheck.suite.history.shards import Joined, Merged
+    from reprocheck.suite.model import Night
+    from reprocheck.suite.targets import Suite
+
+MOST_NIGHTS = 20
+"""Nights that are named, the newest of those that were looked at."""
+
+
+def command(
+    shards: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SHARD]...",
+            help="Folders of suites that ran elsewhere, or their history files; none: joins the"
+            " shards that are in the history of this suite.",
+            show_default=False,
+        ),
+    ] = None,
+) -> int:
+    """Joins the shards of a night. The same merge again changes nothing.
+
+    Exit 0 also where shards are missing: it says so.
+    """
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history.folders import settle
+    from reprocheck.suite.history.shards import join
+    from reprocheck.suite.targets import load
+
+    suite = load(Path.cwd())
+    sources = [_source(name, suite) for name in shards or ()]
+    with open_history(suite.history) as history:
+        merged = [_merge(history, suite, file) for file in sources]
+        joined = join(history)
+        settle(history, suite.folder)
+        nights = _looked_at(history, merged, joined)
+        _put_states(history, suite, nights)
+        _print(standard_output(), history, merged, nights)
+    return 0
+
+
+def _source(name: str, suite: Suite) -> Path:
+    """The history file in a folder. Raises UsageError where there is none."""
+    from reprocheck.suite.targets.suite import HISTORY
+
+    path = Path(name)
+    places = (path, path / HISTORY, path / suite.folder.name / HISTORY)
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
+        raise UsageError(
+            f"{name} has no history: no {HISTORY} is in it.",
+            f"Name the folder of a suite, such as {suite.folder.name}, or its history file.",
+        )
+    return file.absolute()
+
+
+def _merge(history: History, suite: Suite, file: Path) -> Merged:
+    """Merges a copy of a history file, with the report folders beside it: neither is changed."""
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.history.address import url_of_file
+    from reprocheck.suite.history.folders import bring_kept, bringing
+    from reprocheck.suite.history.shards import merge
+
+    with _copied(file) as copy, open_history(url_of_file(copy), create=False) as other:
+        found = merge(history, other, bringing(file.parent, suite.folder))
+    bring_kept(file.parent, suite.folder)
+    return found
+
+
+@contextmanager
+def _copied(file: Path) -> Iterator[Path]:
+    """A copy of a SQLite file, with what was written to it last."""
+    with tempfile.TemporaryDirectory(prefix="reprocheck-merge-") as folder:
+        copy = Path(folder) / file.name
+        try:
+            shutil.copyfile(file, copy)
+            journal = file.with_name(f"{file.name}-wal")
+            if journal.exists():
+                shutil.copyfile(journal, copy.with_name(f"{copy.name}-wal"))
+        except OSError as error:
+            raise ReportError(
+                f"{file} cannot be read: {error.strerror}.", "Copy it anew."
+            ) from None
+        yield copy
+
+
+def _looked_at(
+    history: History, merged: Iterable[Merged], joined: Iterable[Joined]
+) -> tuple[Night, ...]:
+    """The nights here that this merge was about."""
+    from reprocheck.suite.history.shards import joined_in
+
+    brought = {joined_in(history, night) for one in merged for night in one.nights}
+    names = brought | {one.night for one in joined}
+    return tuple(night for night in history.nights() if night.id in names)
+
+
+def _put_states(history: History, suite: Suite, nights: Sequence[Night], changed: set[str]) -> None:
+    """What changed at each target, once the shards of a night are one."""
+    from reprocheck.suite.changes import states_of_night
+    from reprocheck.suite.history.shards import without_states
+
+    for night in nights:
+        if without_states(history, night):
+            history.put_states(states_of_night(history, night, suite.targets))
+
+
+def _print(
+    out: Stream, history: History, merged: Sequence[Merged], nights: Sequence[Night]
+) -> None:
+    from reprocheck.report.text import count
+
+    checks = sum(sum(one.nights.values()) for one in merged)
+    brought = f"{count(checks, 'new check')}, {count(len(nights), 'night')}"
+    out.labelled("MERGED", brought, "bold")
+    for night in nights[-MOST_NIGHTS:]:
+        out.paragraph(_said(history, night), indent=2)
+    unended = [night for one in merged for night in one.unended]
+    for night in unended:
+        out.paragraph(
+            f"Shard {night.shard or night.id} did not come to its end: go on with"
+            f" `reprocheck suite run --resume {night.id}` there, and merge it again.",
+            style="yellow",
+        )
+
+
+def _said(history: History, night: Night) -> str:
+    """`night 2026-11-23T02-00-00Z-1f3a: 118 of 120 targets good`, and which shards are missing."""
+    from reprocheck.suite.history.shards import ranges, share_of
+
+    last = {check.target: check.good for check in history.checks(night=night.id)}
+    said = f"night {night.id}: {sum(last.values())} of {len(last)} targets good"
+    share = share_of(night)
+    if share is None:
+        return said
+    return f"{said}; shards {ranges(share.missing)} of {share.of} are missing"

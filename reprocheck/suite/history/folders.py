@@ -1,0 +1,110 @@
+"""The report folders of checks, where nights are merged: each is brought along before its check is
+recorded, so that whatever a history names is there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from sqlalchemy import select, update
+
+from reprocheck.suite.history.errors import HistoryError
+from reprocheck.suite.history.store import History
+from reprocheck.suite.history.tables import checks, parts
+from reprocheck.suite.model import TargetCheck
+
+NIGHTS = "nights"
+KEPT = "kept"
+PARTIAL = ".partial-"
+"""Before the name of what is being copied: it has its name when it is whole."""
+Bring = Callable[[TargetCheck, str], TargetCheck]
+
+
+def bringing(source: Path, here: Path) -> Bring:
+    """What copies the report folder of a check from one suite folder to another.
+
+    The returned function takes a check and the night that it belongs to here, and returns the check
+    with its folder here: "" where it is in neither place.
+    """
+
+    def bring(check: TargetCheck, night: str) -> TargetCheck:
+        if not _is_inside(check.folder):
+            return replace(check, folder="")
+        folder = in_night(check.folder, check.night, night)
+        _copy(source / check.folder, here / folder)
+        return replace(check, folder=folder if (here / folder).exists() else "")
+
+    return bring
+
+
+def _is_inside(folder: str) -> bool:
+    """Whether a path stays in the folder that it is relative to: histories come from elsewhere."""
+    path = PurePosixPath(folder)
+    return folder != "" and not path.is_absolute() and ".." not in path.parts
+
+
+def in_night(folder: str, part: str, night: str) -> str:
+    """A report folder of a shard as one of the night in which it is joined."""
+    mine = f"{NIGHTS}/{part}/"
+    if not folder.startswith(mine):
+        return folder
+    return f"{NIGHTS}/{night}/{folder.removeprefix(mine)}"
+
+
+def bring_kept(source: Path, here: Path) -> None:
+    """Copies the deeper recordings that are not here yet."""
+    for file in sorted((source / KEPT).glob("*/*")):
+        _copy(file, here / file.relative_to(source))
+
+
+def _copy(there: Path, here: Path) -> None:
+    """Copies a file or folder where it is not here yet, in one step."""
+    if here.exists() or not there.exists():
+        return
+    partial = here.with_name(f"{PARTIAL}{here.name}")
+    try:
+        here.parent.mkdir(parents=True, exist_ok=True)
+        if there.is_dir():
+            shutil.copytree(there, partial, symlinks=True, dirs_exist_ok=True)
+        else:
+            shutil.copy2(there, partial)
+        partial.replace(here)
+    except OSError as error:
+        raise HistoryError(
+            f"{there} cannot be copied to {here}: {error}.",
+            "Run the same merge again once that is mended: it goes on where it stopped.",
+        ) from error
+
+
+def settle(history: History, here: Path) -> None:
+    """Moves the report folders of joined shards to the folder of their night."""
+    with history.reading() as connection:
+        joined = connection.execute(select(parts)).all()
+    for part, night in joined:
+        for check in history.checks(night=night):
+            folder = in_night(check.folder, part, night)
+            if folder != check.folder:
+                _move(here / check.folder, here / folder)
+                _record(history, check, folder)
+
+
+def _move(before: Path, after: Path) -> None:
+    if before.exists() and not after.exists():
+        after.parent.mkdir(parents=True, exist_ok=True)
+        before.rename(after)
+    for parent in (before.parent, before.parent.parent):
+        if parent.is_dir() and not any(parent.iterdir()):
+            parent.rmdir()
+
+
+def _record(history: History, check: TargetCheck, folder: str) -> None:
+    place = (
+        checks.c.night == check.night,
+        checks.c.target == check.target,
+        checks.c.attempt == check.attempt,
+    )
+    with history.writing() as connection:
+        connection.execute(update(checks).where(*place).values(folder=folder))
