@@ -252,8 +252,10 @@ def _table(
 
 
 def _counted(shown: int, there: int) -> str:
+    from reprocheck.report.text import count
+
     if shown == there:
-        return f"{there} nights"
+        return count(there, "night")
     return f"The last {shown} of {there} nights; --last {there} shows all."
 
 

@@ -43,10 +43,12 @@ def command(
     from reprocheck.suite.history import open_history
     from reprocheck.suite.history.folders import settle
     from reprocheck.suite.history.shards import join
+    from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
     sources = [_source(name, suite) for name in shards or ()]
+    prepare(suite.folder)
     with open_history(suite.history) as history:
         merged = [_merge(history, suite, file) for file in sources]
         joined = join(history)
@@ -113,7 +115,7 @@ def _looked_at(
     return tuple(night for night in history.nights() if night.id in names)
 
 
-def _put_states(history: History, suite: Suite, nights: Sequence[Night], changed: set[str]) -> None:
+def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None:
     """What changed at each target, once the shards of a night are one."""
     from reprocheck.suite.changes import states_of_night
     from reprocheck.suite.history.shards import without_states
@@ -128,6 +130,9 @@ def _print(
 ) -> None:
     from reprocheck.report.text import count
 
+    if not nights:
+        out.paragraph("No two shards of a night are here.")
+        return
     checks = sum(sum(one.nights.values()) for one in merged)
     brought = f"{count(checks, 'new check')}, {count(len(nights), 'night')}"
     out.labelled("MERGED", brought, "bold")
@@ -151,4 +156,6 @@ def _said(history: History, night: Night) -> str:
     share = share_of(night)
     if share is None:
         return said
+    if len(share.missing) == 1:
+        return f"{said}; shard {share.missing[0]} of {share.of} is missing"
     return f"{said}; shards {ranges(share.missing)} of {share.of} are missing"
