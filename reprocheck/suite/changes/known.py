@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from reprocheck.suite.baselines import Allowed
+from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes
 from reprocheck.suite.model import (
     Baseline,
     Difference,
@@ -25,25 +26,25 @@ class Known:
     """One target in one night.
 
     now       its last attempt in this night; None where it was not checked
-    attempts  all its attempts in this night, by number
     earlier   its last attempt in each night before, oldest first, of the nights with a check
     baseline  the accepted curves that it is held against: of its key, else the newest of another
               key; None where none was accepted
     drift     where its curves are not those of the baseline, as `baselines.compare` has it
     allowed   how far they may be from it; None where there is no baseline
-    before    its state in the last night that said something of it; None where none did
+    states    its states in the nights before, oldest first
+    levels    of a target that is known to vary: night -> the level of its losses, oldest first
     settings  the target, as the suite has it now; None where it does not
     """
 
     night: Night
     target: str
     now: TargetCheck | None = None
-    attempts: Sequence[TargetCheck] = ()
     earlier: Sequence[TargetCheck] = ()
     baseline: Baseline | None = None
     drift: tuple[Difference, ...] = ()
     allowed: Allowed | None = None
-    before: TargetState | None = None
+    states: Sequence[TargetState] = ()
+    levels: Mapping[str, float] = field(default_factory=dict)
     settings: Target | None = None
 
     @cached_property
@@ -52,6 +53,11 @@ class Known:
         if self.now is None:
             return tuple(self.earlier)
         return (*self.earlier, self.now)
+
+    @property
+    def before(self) -> TargetState | None:
+        """Its state in the last night that said something of it; None where none did."""
+        return self.states[-1] if self.states else None
 
     @property
     def other_key(self) -> bool:
@@ -77,8 +83,12 @@ class Known:
 
     @property
     def varies(self) -> bool:
-        """Whether the accepted training is known not to repeat its bits."""
-        return self.baseline is not None and not self.baseline.bitwise
+        """Whether the training is known not to repeat its bits: by the accepted check, or by what
+        is expected of it.
+        """
+        if self.baseline is None:
+            return self.expected == "not_reproducible"
+        return not self.baseline.bitwise
 
     @cached_property
     def moved(self) -> tuple[Difference, ...]:
@@ -86,6 +96,37 @@ class Known:
         that its own runs do not repeat, as long as it is within the tolerance.
         """
         return tuple(one for one in self.drift if not one.new and not _is_noise(one))
+
+    @property
+    def fails(self) -> bool:
+        """Whether this night's check, or its drift, is not as it should be."""
+        return self.now is not None and (not passed(self.now) or bool(self.too_far))
+
+    @cached_property
+    def chance(self) -> ComesAndGoes | None:
+        """Whether chance has a part in whether it fails, by all nights."""
+        return comes_and_goes(self._verdicts, varies=self.varies)
+
+    @cached_property
+    def chance_before(self) -> ComesAndGoes | None:
+        """The same by the nights before this one."""
+        earlier = self._verdicts[: len(self.earlier)]
+        return comes_and_goes(earlier, varies=self.varies)
+
+    @cached_property
+    def _verdicts(self) -> Sequence[Verdict]:
+        """The nights as `chance` is judged by: a night fails by its verdict, or by its drift."""
+        failed = {state.night for state in self.states if state.failed}
+        if self.fails:
+            failed.add(self.night.id)
+        found = []
+        before: TargetCheck | None = None
+        for check in self.checks:
+            good = passed(check) and check.night not in failed
+            both = check.good and not passed(check)
+            found.append(Verdict(good=good, moved=_moved(before, check), both=both))
+            before = check
+        return found
 
     @cached_property
     def too_far(self) -> tuple[Difference, ...]:
@@ -135,6 +176,14 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
     names = sorted(then.keys() | now.keys())
     pairs = {name: (then.get(name, ""), now.get(name, "")) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _moved(then: TargetCheck | None, now: TargetCheck) -> bool:
+    """Whether anything that is recorded beside the results differs between two checks."""
+    if then is None or not then.key.facts or not now.key.facts:
+        return False
+    sides = [(check.commit, check.key.facts, check.beside) for check in (then, now)]
+    return sides[0] != sides[1]
 
 
 def between(then: TargetCheck | None, now: TargetCheck | None) -> dict[str, tuple[str, str]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from reprocheck.suite.baselines import Allowed, allowed, compare
 from reprocheck.suite.changes.known import Known
+from reprocheck.suite.changes.levels import level
+from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
 from reprocheck.suite.changes.states import classify
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import (
@@ -94,39 +96,54 @@ def _known(
     read: _Read, name: str, settings: Target | None, attempts: Sequence[TargetCheck]
 ) -> Known:
     now = attempts[-1] if attempts else None
-    baseline = None if now is None else _baseline(read.history, now)
-    return Known(
+    baseline = _baseline(read.history, now)
+    known = Known(
         night=read.night,
         target=name,
         now=now,
-        attempts=attempts,
-        earlier=_earlier(read, name),
+        earlier=_earlier(read, name, LOOK_BACK),
         baseline=baseline,
         drift=_drift(now, baseline),
         allowed=_allowed(settings, now, baseline),
-        before=_state_before(read, name),
+        states=_states(read, name),
         settings=settings,
     )
+    if baseline is not None and known.varies and not known.other_key:
+        return replace(known, levels=_levels(read, known))
+    return known
 
 
-def _earlier(read: _Read, name: str) -> tuple[TargetCheck, ...]:
+def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
     """The last attempt of each night before, oldest first."""
-    last = {
-        check.night: check
-        for check in read.history.checks(target=name, last=LOOK_BACK)
-        if check.night in read.before
-    }
-    return tuple(last.values())
+    attempts = read.history.checks(target=name, last=last, curves=curves)
+    final = {check.night: check for check in attempts if check.night in read.before}
+    return tuple(final.values())
 
 
-def _state_before(read: _Read, name: str) -> TargetState | None:
-    """The last state before this night."""
+def _states(read: _Read, name: str) -> tuple[TargetState, ...]:
+    """The states before this night, oldest first."""
     states = read.history.states(target=name, last=LOOK_BACK)
-    return next((one for one in reversed(states) if one.night in read.before), None)
+    return tuple(one for one in states if one.night in read.before)
 
 
-def _baseline(history: Reads, check: TargetCheck) -> Baseline | None:
+def _levels(read: _Read, known: Known) -> dict[str, float]:
+    """The levels of the losses, relative to the baseline, of all nights with its key."""
+    assert known.now is not None
+    assert known.baseline is not None
+    reference = unpack(known.baseline.curves)
+    checks = (*_earlier(read, known.target, WINDOW + REFERENCE, curves=True), known.now)
+    found = {
+        check.night: level(unpack(check.curves), reference)
+        for check in checks
+        if check.key.digest == known.baseline.key.digest
+    }
+    return {night: value for night, value in found.items() if value is not None}
+
+
+def _baseline(history: Reads, check: TargetCheck | None) -> Baseline | None:
     """The baseline of the key of a check, else the newest one of another key."""
+    if check is None:
+        return None
     same = history.baseline(check.target, check.key)
     if same is not None:
         return same

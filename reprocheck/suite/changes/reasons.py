@@ -26,12 +26,10 @@ class NotRun:
 class Intermittent:
     """It failed in so many of the last nights.
 
-    retried  it failed in this night, and a retry passed
     too_far  the series that are farther from the baseline than is allowed
     """
 
     check: TargetCheck
-    retried: bool
     failures: int
     nights: int
     too_far: tuple[Difference, ...] = ()
@@ -58,6 +56,25 @@ class Drifted:
     failed: bool
     bits: bool
     allowed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """Its losses are at another level: by so many standard deviations of the nights before, and by
+    so much relative to them.
+    """
+
+    check: TargetCheck
+    deviations: float
+    relative: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slower:
+    """Seconds of the nights before, and of the last ones."""
+
+    before: float
+    after: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +107,6 @@ class Unchanged:
     drift: tuple[Difference, ...]
 
 
-Reason = Gone | NotRun | Intermittent | Failing | Drifted | Fixed | New | Unchanged
+Reason = (
+    Gone | NotRun | Intermittent | Failing | Drifted | Shifted | Slower | Fixed | New | Unchanged
+)

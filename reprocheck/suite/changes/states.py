@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from reprocheck.suite.changes import reasons
 from reprocheck.suite.changes.known import (
@@ -15,9 +17,25 @@ from reprocheck.suite.changes.known import (
     passed,
 )
 from reprocheck.suite.changes.reasons import Reason
-from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes
+from reprocheck.suite.changes.shifts import shift
 from reprocheck.suite.changes.words import sentence
 from reprocheck.suite.model import State, TargetCheck, TargetState
+
+OF_TIMES = 0.01
+"""How often a night may be marked as of another time, two-sided; half of it are slower ones."""
+OF_LOSSES = 0.005
+"""How often a night may be marked as of another level of losses, two-sided. Less than of times: the
+words of such a target come from its verdicts as well, and all of them are to be right in 99 of 100
+nights.
+"""
+SLOWER = 1.1
+"""A training that takes less than this many times what it took is not slower: nobody is woken for
+less, and machines that are used by others vary by some percent.
+"""
+LEAST_SPREAD_OF_TIMES = 0.01
+"""Relative: times that are closer than a percent are the same."""
+LEAST_SPREAD = 1e-9
+"""Relative: losses that are closer, in the mean of a curve, are the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,34 +95,13 @@ def _not_run(known: Known) -> Found | None:
     )
 
 
-def _intermittent(known: Known) -> Found | None:
-    """A retry passed, or the verdicts of the nights come and go by chance."""
-    now = _checked(known)
-    by_history = comes_and_goes(_verdicts(known.checks))
-    if by_history is None:
-        return None
-    failed = not passed(now)
-    return Found(
-        state="intermittent",
-        failed=failed or bool(known.too_far),
-        since=known.checks[by_history.first].night,
-        reason=reasons.Intermittent(
-            check=now,
-            retried=now.good and failed,
-            failures=by_history.failures,
-            nights=by_history.nights,
-            too_far=known.too_far,
-        ),
-    )
-
-
 def _failing(known: Known) -> Found | None:
-    """The check is not what is expected of the target."""
+    """The check is not what is expected of the target, and chance does not explain it."""
     now = _checked(known)
-    if passed(now):
+    if passed(now) or known.chance is not None:
         return None
     first, last_good = _first_failure(known.checks)
-    newly = first is now or _was_intermittent(known) is not None
+    newly = first is now or known.chance_before is not None
     return Found(
         state="new failure" if newly else "still failing",
         failed=True,
@@ -115,14 +112,43 @@ def _failing(known: Known) -> Found | None:
 
 
 def _drifted_too_far(known: Known) -> Found | None:
-    """Its curves are farther from the baseline than is allowed."""
-    if not known.too_far:
+    """Its curves are farther from the baseline than is allowed, and chance does not explain it."""
+    if not known.too_far or known.chance is not None:
         return None
     return _drifted(known, "drift", failed=True)
 
 
+def _shifted(known: Known) -> Found | None:
+    """It is known to vary, and the losses of the last nights are not at the level of those before.
+
+    Said even of a night that fails by chance: else a target that often fails would hide it.
+    """
+    found = shift(tuple(known.levels.values()), alpha=OF_LOSSES, spread=LEAST_SPREAD)
+    if found is None or known.night.id not in known.levels:
+        return None
+    since = _as_before(known, "drift") or tuple(known.levels)[found.first]
+    return Found(
+        state="drift",
+        failed=known.fails,
+        since=since,
+        changed=_changed_at(known.checks, since),
+        reason=reasons.Shifted(
+            check=_checked(known), deviations=found.deviations, relative=found.after - found.before
+        ),
+    )
+
+
+def _intermittent_and_fails(known: Known) -> Found | None:
+    """It fails, or a retry passed, and chance has a part in that."""
+    return _intermittent(known) if known.fails else None
+
+
 def _fixed(known: Known) -> Found | None:
-    """It failed the night before, by its verdict or by its drift, and does not fail any more."""
+    """It failed the night before, by its verdict or by its drift, and does not fail any more. Of an
+    intermittent target: it has passed for so long that chance does not explain it.
+    """
+    if known.chance is not None:
+        return None
     bad = _repaired(known)
     if bad is None:
         return None
@@ -145,6 +171,42 @@ def _expected_drift(known: Known) -> Found | None:
     if not known.moved or not known.other_key:
         return None
     return _drifted(known, "expected drift")
+
+
+def _slower(known: Known) -> Found | None:
+    """The last nights took longer than those before. Of checks that pass: others end early."""
+    passes = [check for check in known.checks if check.good and check.seconds > 0]
+    if not passes or passes[-1] is not known.now:
+        return None
+    logarithms = [math.log(check.seconds) for check in passes]
+    found = shift(logarithms, alpha=OF_TIMES, spread=LEAST_SPREAD_OF_TIMES)
+    if found is None or found.after - found.before < math.log(SLOWER):
+        return None
+    since = _as_before(known, "slower") or passes[found.first].night
+    return Found(
+        state="slower",
+        since=since,
+        changed=_changed_at(known.checks, since),
+        reason=reasons.Slower(before=math.exp(found.before), after=math.exp(found.after)),
+    )
+
+
+def _intermittent(known: Known) -> Found | None:
+    """Chance has a part in whether it fails."""
+    if known.chance is None:
+        return None
+    now = _checked(known)
+    return Found(
+        state="intermittent",
+        failed=known.fails,
+        since=known.checks[known.chance.first].night,
+        reason=reasons.Intermittent(
+            check=now,
+            failures=known.chance.failures,
+            nights=known.chance.nights,
+            too_far=known.too_far,
+        ),
+    )
 
 
 def _new_target(known: Known) -> Found | None:
@@ -174,12 +236,15 @@ Rule = Callable[[Known], Found | None]
 RULES: tuple[Rule, ...] = (
     _gone,
     _not_run,
-    _intermittent,
     _failing,
     _drifted_too_far,
+    _shifted,
+    _intermittent_and_fails,
     _fixed,
     _drifted_within,
     _expected_drift,
+    _slower,
+    _intermittent,
     _new_target,
     _unchanged,
 )
@@ -195,28 +260,19 @@ def _night_of(check: TargetCheck | None) -> str:
     return "" if check is None else check.night
 
 
+def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple[str, str]]:
+    """What changed between the check of a night and the one before it."""
+    for before, check in pairwise(checks):
+        if check.night == night:
+            return between(before, check)
+    return {}
+
+
 def _as_before(known: Known, state: State) -> str:
     """The night in which a state began that is that of the night before, too."""
     if known.before is None or known.before.state != state:
         return ""
     return known.before.since or known.before.night
-
-
-def _verdicts(checks: Sequence[TargetCheck]) -> list[Verdict]:
-    """The nights of a target as its intermittency is judged by."""
-    found = []
-    before: TargetCheck | None = None
-    for check in checks:
-        both = check.good and not passed(check)
-        moved = bool(between(before, check))
-        found.append(Verdict(good=passed(check), moved=moved, both=both))
-        before = check
-    return found
-
-
-def _was_intermittent(known: Known) -> ComesAndGoes | None:
-    """Whether it was intermittent by its history up to the night before."""
-    return comes_and_goes(_verdicts(known.earlier))
 
 
 def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCheck | None]:
@@ -258,7 +314,7 @@ def _repaired(known: Known) -> TargetCheck | None:
     last = known.last
     if last is None:
         return None
-    if not passed(last) or _was_intermittent(known) is not None:
+    if not passed(last) or known.chance_before is not None:
         return known.last_failure
     if _drift_is_over(known, last):
         return last

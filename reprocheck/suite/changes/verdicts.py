@@ -15,7 +15,8 @@ second   each night fails with one unknown probability (Krichevsky and Trofimov'
 The second may begin at any failure after a pass; the evidence of the n-th such beginning counts
 1 / (n (n + 1)), which sums to 1.
 
-A retry that passes shows chance by itself, in one night.
+A retry that passes shows chance by itself, in one night. Of a target that is known not to repeat
+its bits nothing has to be shown: the first explanation is ruled out.
 
 An intermittent target stays so until a run of equal verdicts that its own nights do not explain,
 two-sided: a run of passes or of failures so long that, by the nights before it, the longest of all
@@ -62,7 +63,7 @@ class ComesAndGoes:
     """A target that is intermittent by its history.
 
     first     index of the first failure that belongs to it
-    failures  how many nights failed since, of `nights`
+    failures  how many nights failed, of the `nights` that count
     """
 
     first: int
@@ -70,10 +71,13 @@ class ComesAndGoes:
     nights: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Shown:
-    """The night in which chance is shown to have a part, and the failure that began it."""
+    """That chance has a part: the night in which it is known, the failure that it began with, and
+    the night from which on verdicts are counted.
+    """
 
+    counted: int
     first: int
     night: int
 
@@ -128,9 +132,8 @@ class _Beginning:
 
 @dataclass(slots=True)
 class _Runs:
-    """The runs of equal verdicts of an intermittent target, since its first failure."""
+    """The runs of equal verdicts of an intermittent target."""
 
-    first: int
     nights: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
     runs: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
     good: bool = False
@@ -152,28 +155,40 @@ class _Runs:
         log_as_long = _log_beta(same + self.length, other) - _log_beta(same, other)
         return self.runs[self.good] * math.exp(log_as_long) < ALPHA / 2
 
-    def summary(self) -> ComesAndGoes:
-        """The counts of all nights since the first failure."""
+    def summary(self, first: int) -> ComesAndGoes:
+        """The counts, and the first failure."""
         failures = self.nights[False]
-        return ComesAndGoes(self.first, failures, failures + self.nights[True])
+        return ComesAndGoes(first, failures, failures + self.nights[True])
 
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-def comes_and_goes(verdicts: Sequence[Verdict]) -> ComesAndGoes | None:
-    """What the history says after its last night; None where the target is not intermittent."""
+def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> ComesAndGoes | None:
+    """What the history says after its last night; None where the target is not intermittent.
+
+    varies  it is known that the training does not repeat its bits
+    """
+    becomes = _first_failure if varies else _becomes_intermittent
     start = 0
     while True:
-        known = _becomes_intermittent(verdicts, start)
+        known = becomes(verdicts, start)
         if known is None:
             return None
-        runs = _Runs(known.first)
-        ended = _ends(verdicts, runs, known.night)
+        runs = _Runs()
+        ended = _ends(verdicts, runs, known)
         if ended is None:
-            return runs.summary()
+            return runs.summary(known.first)
         start = ended
+
+
+def _first_failure(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
+    """Of a target that draws its verdicts every night: all nights count."""
+    for night in range(start, len(verdicts)):
+        if not verdicts[night].good:
+            return _Shown(counted=start, first=night, night=night)
+    return None
 
 
 def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
@@ -182,7 +197,7 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
     for night in range(start, len(verdicts)):
         now = verdicts[night]
         if now.both:
-            return _Shown(first=night, night=night)
+            return _Shown(counted=night, first=night, night=night)
         if night == start:
             continue
         change = now.good is not verdicts[night - 1].good
@@ -193,15 +208,15 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
             beginnings.append(_Beginning(night, 1 / (number * (number + 1))))
         evidence = [one.evidence() for one in beginnings]
         if sum(evidence) >= 1 / ALPHA:
-            best = beginnings[evidence.index(max(evidence))]
-            return _Shown(first=best.first, night=night)
+            first = beginnings[evidence.index(max(evidence))].first
+            return _Shown(counted=first, first=first, night=night)
     return None
 
 
-def _ends(verdicts: Sequence[Verdict], runs: _Runs, shown: int) -> int | None:
+def _ends(verdicts: Sequence[Verdict], runs: _Runs, known: _Shown) -> int | None:
     """Index of the first night of a run that chance does not explain; None where there is none."""
-    for night in range(runs.first, len(verdicts)):
+    for night in range(known.counted, len(verdicts)):
         runs.add(verdicts[night].good)
-        if night > shown and runs.unexplained():
+        if night >= known.night and runs.unexplained():
             return night + 1 - runs.length
     return None

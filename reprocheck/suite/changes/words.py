@@ -86,11 +86,36 @@ def _(reason: reasons.Intermittent) -> str:
 
 
 def _tonight(reason: reasons.Intermittent) -> str:
-    if reason.retried:
-        return f"passes on retry {reason.check.attempt - 1}, which is no pass"
-    if reason.check.good:
-        return "passes, but its verdicts come and go by chance"
-    return f"{_verdict(reason.check)}; its verdicts come and go by chance"
+    if not reason.check.good:
+        return f"{_verdict(reason.check)}; its verdicts come and go by chance"
+    if reason.check.attempt > 1:
+        return f"{_retried(reason.check)}, which is no pass"
+    if reason.too_far:
+        return "is too far from the baseline in some nights, by chance"
+    return "passes, but its verdicts come and go by chance"
+
+
+def _retried(check: TargetCheck) -> str:
+    return f"passes on retry {check.attempt - 1}"
+
+
+@_said.register
+def _(reason: reasons.Shifted) -> str:
+    size = abs(reason.deviations)
+    parts = [
+        f"loss has moved {'up' if reason.deviations > 0 else 'down'} by"
+        f" {abs(reason.relative):.2g} relative, {size:.1f} standard deviations of its nights"
+    ]
+    if not reason.check.good:
+        parts.append(_verdict(reason.check))
+    elif reason.check.attempt > 1:
+        parts.append(_retried(reason.check))
+    return "; ".join(parts)
+
+
+@_said.register
+def _(reason: reasons.Slower) -> str:
+    return f"takes {_seconds(reason.after)}, {_seconds(reason.before)} before"
 
 
 @_said.register
@@ -198,3 +223,7 @@ def _fact(name: str, then: str, now: str) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
