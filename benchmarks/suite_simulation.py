@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -20,43 +20,55 @@ from reprocheck.suite.changes import Known, classify
 from reprocheck.suite.changes.levels import level
 from reprocheck.suite.changes.of_night import LOOK_BACK
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
-from reprocheck.suite.model import Baseline, Key, Night, RankSeries, Target, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Baseline,
+    Key,
+    Night,
+    RankSeries,
+    Target,
+    TargetCheck,
+    TargetState,
+)
 
 NIGHTS = 1000
-SHIFT_AT = 300
-"""The night in which something shifts: then there is a reference as long as it may be."""
-NOISE = 1e-3
-FAILS = 0.1
-TIMES = 0.03
-"""Times of a machine of one's own; BUSY: of one that others use, too."""
-BUSY = 0.1
+SHIFT_AT = 150
+"""The night in which something shifts."""
 SHIFT = 2.0
+"""By so many standard deviations."""
 CURVE = (1.9, 1.4, 1.1, 0.9, 0.75, 0.65, 0.6, 0.55, 0.52, 0.5)
 KEY = Key(facts={"torch": "2.13.0", "device": "CPU"})
 QUIET = ("unchanged", "new target")
 """The words of a target to which nothing happens."""
 OF_CHANCE = (*QUIET, "intermittent")
+OF_CHANGES = (*QUIET, "new failure", "still failing", "fixed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """What the nights of a target are drawn from.
 
-    fails     share of nights with a bad verdict
+    fails     share of nights with a bad verdict, by chance
+    breaks    share of nights in which a change breaks it, until another one
+    repairs   repairs it: the share of broken nights
     noise     relative standard deviation of its losses, the same factor for a whole night
     times     standard deviation of the logarithm of its time
     packages  share of nights in which something beside the key changes
     """
 
     fails: float = 0.0
+    breaks: float = 0.0
+    repairs: float = 0.0
     noise: float = 0.0
-    times: float = TIMES
+    times: float = 0.03
     packages: float = 0.05
 
 
 DETERMINISTIC = Kind()
-NOISY = Kind(fails=FAILS, noise=NOISE)
-ON_A_BUSY_MACHINE = Kind(times=BUSY)
+BROKEN_AND_REPAIRED = Kind(breaks=0.02, repairs=0.3)
+INTERMITTENT = Kind(fails=0.1)
+NOISY = Kind(fails=0.1, noise=1e-3)
+BUSY = Kind(times=0.1)
+"""On a machine that others use, too."""
 
 
 @dataclass
@@ -66,7 +78,8 @@ class Simulated:
     kind: Kind
     seed: int
     nights: int = 0
-    package: int = 0
+    changes: int = 0
+    broken: bool = False
     baseline: Baseline | None = None
     reference: tuple[RankSeries, ...] = ()
     checks: list[TargetCheck] = field(default_factory=list)
@@ -81,8 +94,9 @@ class Simulated:
         """One more night. `losses`, `times`: how far they have shifted, in standard deviations."""
         factor = 1 + self.kind.noise * (self.random.gauss(0, 1) + losses)
         seconds = 60 * math.exp(self.kind.times * (self.random.gauss(0, 1) + times))
-        self.package += self.random.random() < self.kind.packages
-        good = self.random.random() >= self.kind.fails
+        self.changes += self.random.random() < self.kind.packages
+        self._change()
+        good = not self.broken and self.random.random() >= self.kind.fails
         night = Night(id=f"{self.nights:05}", started=float(self.nights), targets=("target",))
         check = TargetCheck(
             night=night.id,
@@ -91,7 +105,7 @@ class Simulated:
             good=good,
             bitwise=good and not self.kind.noise,
             key=KEY,
-            beside={"package.numpy": f"2.{self.package}"},
+            beside={"package.numpy": f"2.{self.changes}"},
             seconds=seconds,
         )
         state = self._state(night, check, (_curve([value * factor for value in CURVE]),))
@@ -99,6 +113,13 @@ class Simulated:
         self.checks = [*self.checks[-LOOK_BACK + 1 :], check]
         self.states = [*self.states[-LOOK_BACK + 1 :], state]
         return state
+
+    def _change(self) -> None:
+        """A change that breaks or repairs the target, in some nights."""
+        share = self.kind.repairs if self.broken else self.kind.breaks
+        if self.random.random() < share:
+            self.broken = not self.broken
+            self.changes += 1
 
     def _state(
         self, night: Night, check: TargetCheck, curves: tuple[RankSeries, ...]
@@ -154,9 +175,7 @@ def _curve(values: list[float]) -> RankSeries:
 
 
 def false_words(kind: Kind, right: tuple[str, ...], seeds: range, nights: int) -> Counter[str]:
-    """The words of all nights of targets to which nothing happens, that are not among the right
-    ones, and how often each was said.
-    """
+    """Words that are not right, and how often each was said of targets of a kind."""
     wrong: Counter[str] = Counter()
     for seed in seeds:
         target = Simulated(kind, seed)
@@ -165,16 +184,69 @@ def false_words(kind: Kind, right: tuple[str, ...], seeds: range, nights: int) -
     return wrong
 
 
-def found_within(kind: Kind, word: str, seeds: range, at: int, **shift: float) -> float:
-    """The share of targets for which a shift in night `at` has its word in one of five nights."""
-    found = 0
+def missed(kind: Kind, word: str, seeds: range, at: int, **shift: float) -> float:
+    """The share of targets for which a shift from night `at` on has its word in none of the nights
+    within which it is to be found.
+    """
+    without = 0
     for seed in seeds:
         target = Simulated(kind, seed)
         for _ in range(at):
             target.night()
-        found += any([target.night(**shift).state == word for _ in range(WINDOW)])
-    return found / len(seeds)
+        words = [target.night(**shift).state for _ in range(WINDOW)]
+        without += word not in words
+    return without / len(seeds)
 
 
-def simulation(_scratch: Path) -> Iterator[Row]:
-    """The figures of *Scale and faults*, and the same on a busy machine."""
+QUIET_KINDS = {
+    "deterministic targets": (DETERMINISTIC, QUIET, range(10), 0.0),
+    "deterministic targets that are broken and repaired": (
+        BROKEN_AND_REPAIRED,
+        OF_CHANGES,
+        range(100, 120),
+        1.0,
+    ),
+    "targets that fail in 10 % of the nights": (INTERMITTENT, OF_CHANCE, range(200, 220), 1.0),
+    "targets that fail in 10 % of the nights, with noise of 1e-3 in their losses": (
+        NOISY,
+        OF_CHANCE,
+        range(300, 320),
+        1.0,
+    ),
+    "deterministic targets with noise of 10 % in their times": (BUSY, QUIET, range(400, 420), 1.0),
+}
+"""What happens to nothing: kind, right words, seeds, percent of nights that may have others."""
+
+
+def words(_scratch: Path) -> Iterator[Row]:
+    """How many nights have a word that is not right."""
+    for name, (kind, right, seeds, allowed_share) in QUIET_KINDS.items():
+        wrong = false_words(kind, right, seeds, NIGHTS)
+        said = ", ".join(f"{word}: {count}" for word, count in sorted(wrong.items()))
+        yield Row(
+            what=f"nights with a wrong word, {name}",
+            value=100 * sum(wrong.values()) / (len(seeds) * NIGHTS),
+            allowed=allowed_share,
+            unit="%",
+            how=f"{len(seeds)} targets, {NIGHTS:,} nights each; {said or 'none'}",
+        )
+
+
+def shifts(_scratch: Path) -> Iterator[Row]:
+    """How many shifts are not found within five nights."""
+    seeds = range(1000, 1400)
+    how = f"{len(seeds)} targets, each after {SHIFT_AT} nights"
+    yield Row(
+        what="shifts of losses by 2 σ that are not found within 5 nights, with 10 % of failures",
+        value=100 * missed(NOISY, "drift", seeds, SHIFT_AT, losses=SHIFT),
+        allowed=5.0,
+        unit="%",
+        how=how,
+    )
+    yield Row(
+        what="shifts of times by 2 σ that are not found within 5 nights",
+        value=100 * missed(BUSY, "slower", seeds, SHIFT_AT, times=SHIFT),
+        allowed=5.0,
+        unit="%",
+        how=how,
+    )

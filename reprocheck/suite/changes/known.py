@@ -115,10 +115,11 @@ class Known:
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:
-        """The nights as `chance` is judged by: a night fails by its verdict, or by its drift."""
-        failed = {state.night for state in self.states if state.failed}
-        if self.fails:
-            failed.add(self.night.id)
+        """The nights as `chance` is judged by: a night fails by its verdict, and where the training
+        is known to vary by its drift as well. (The drift of any other ends when a baseline is
+        accepted, which is no chance.)
+        """
+        failed = self._drifted_nights if self.varies else frozenset()
         found = []
         before: TargetCheck | None = None
         for check in self.checks:
@@ -127,6 +128,14 @@ class Known:
             found.append(Verdict(good=good, moved=_moved(before, check), both=both))
             before = check
         return found
+
+    @property
+    def _drifted_nights(self) -> frozenset[str]:
+        """The nights that fail by their drift, among others."""
+        nights = {state.night for state in self.states if state.failed}
+        if self.too_far:
+            nights.add(self.night.id)
+        return frozenset(nights)
 
     @cached_property
     def too_far(self) -> tuple[Difference, ...]:

@@ -52,11 +52,16 @@ class Reads(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A history, and the nights before the one that is asked about, by their place in time."""
+    """A history, and a night in it.
+
+    before  the nights before it, oldest first
+    since   how many nights are not before it: itself and later ones
+    """
 
     history: Reads
     night: Night
-    before: Mapping[str, int]
+    before: Mapping[str, Night]
+    since: int
 
 
 def states_of_night(
@@ -69,27 +74,29 @@ def states_of_night(
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
     for check in history.checks(night=night.id, curves=True):
         attempts[check.target].append(check)
-    read = _Read(history, night, _nights_before(history, night))
+    read = _read(history, night)
     names = {*night.targets, *attempts, *_targets_before(read)}
     return tuple(
         classify(_known(read, name, settings.get(name), attempts[name])) for name in sorted(names)
     )
 
 
-def _nights_before(history: Reads, night: Night) -> dict[str, int]:
-    """The nights before this one, and their places in time."""
-    places: dict[str, int] = {}
-    for place, one in enumerate(history.nights()):
-        if one.id == night.id:
+def _read(history: Reads, night: Night) -> _Read:
+    nights = history.nights()
+    names = [one.id for one in nights]
+    count = names.index(night.id) if night.id in names else len(nights)
+    before = {one.id: one for one in nights[:count]}
+    return _Read(history, night, before, since=len(nights) - count)
+
+
+def _targets_before(read: _Read) -> set[str]:
+    """The targets that the suite had in the last night whose states are known, and since."""
+    names: set[str] = set()
+    for night in reversed(tuple(read.before.values())):
+        names.update(night.targets)
+        if read.history.states(night=night.id):
             break
-        places[one.id] = place
-    return places
-
-
-def _targets_before(read: _Read) -> tuple[str, ...]:
-    """The targets that the suite had the night before."""
-    earlier = [one for one in read.history.nights() if one.id in read.before]
-    return earlier[-1].targets if earlier else ()
+    return names
 
 
 def _known(
@@ -105,37 +112,39 @@ def _known(
         baseline=baseline,
         drift=_drift(now, baseline),
         allowed=_allowed(settings, now, baseline),
-        states=_states(read, name),
+        states=_states(read, name, 1),
         settings=settings,
     )
-    if baseline is not None and known.varies and not known.other_key:
-        return replace(known, levels=_levels(read, known))
-    return known
+    if not known.varies or baseline is None:
+        return known
+    return replace(
+        known, states=_states(read, name, LOOK_BACK), levels=_levels(read, known, baseline)
+    )
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
     """The last attempt of each night before, oldest first."""
-    attempts = read.history.checks(target=name, last=last, curves=curves)
+    attempts = read.history.checks(target=name, last=read.since + last, curves=curves)
     final = {check.night: check for check in attempts if check.night in read.before}
     return tuple(final.values())
 
 
-def _states(read: _Read, name: str) -> tuple[TargetState, ...]:
-    """The states before this night, oldest first."""
-    states = read.history.states(target=name, last=LOOK_BACK)
-    return tuple(one for one in states if one.night in read.before)
+def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
+    """The last states before this night, oldest first."""
+    states = read.history.states(target=name, last=read.since + last)
+    return tuple(one for one in states if one.night in read.before)[-last:]
 
 
-def _levels(read: _Read, known: Known) -> dict[str, float]:
+def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
     """The levels of the losses, relative to the baseline, of all nights with its key."""
-    assert known.now is not None
-    assert known.baseline is not None
-    reference = unpack(known.baseline.curves)
-    checks = (*_earlier(read, known.target, WINDOW + REFERENCE, curves=True), known.now)
+    reference = unpack(baseline.curves)
+    checks = list(_earlier(read, known.target, WINDOW + REFERENCE, curves=True))
+    if known.now is not None:
+        checks.append(known.now)
     found = {
         check.night: level(unpack(check.curves), reference)
         for check in checks
-        if check.key.digest == known.baseline.key.digest
+        if check.key.digest == baseline.key.digest
     }
     return {night: value for night, value in found.items() if value is not None}
 

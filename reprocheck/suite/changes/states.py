@@ -23,7 +23,7 @@ from reprocheck.suite.model import State, TargetCheck, TargetState
 
 OF_TIMES = 0.01
 """How often a night may be marked as of another time, two-sided; half of it are slower ones."""
-OF_LOSSES = 0.005
+OF_LOSSES = 0.0075
 """How often a night may be marked as of another level of losses, two-sided. Less than of times: the
 words of such a target come from its verdicts as well, and all of them are to be right in 99 of 100
 nights.
@@ -113,7 +113,8 @@ def _failing(known: Known) -> Found | None:
 
 def _drifted_too_far(known: Known) -> Found | None:
     """Its curves are farther from the baseline than is allowed, and chance does not explain it."""
-    if not known.too_far or known.chance is not None:
+    by_chance = known.varies and known.chance is not None
+    if not known.too_far or by_chance:
         return None
     return _drifted(known, "drift", failed=True)
 

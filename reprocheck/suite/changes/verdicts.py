@@ -170,7 +170,7 @@ def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> Come
 
     varies  it is known that the training does not repeat its bits
     """
-    becomes = _first_failure if varies else _becomes_intermittent
+    becomes = _first_change if varies else _becomes_intermittent
     start = 0
     while True:
         known = becomes(verdicts, start)
@@ -183,11 +183,14 @@ def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> Come
         start = ended
 
 
-def _first_failure(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
-    """Of a target that draws its verdicts every night: all nights count."""
+def _first_change(verdicts: Sequence[Verdict], start: int) -> _Shown | None:
+    """Of a target that draws its verdicts every night: all nights count, once both verdicts were
+    seen.
+    """
     for night in range(start, len(verdicts)):
-        if not verdicts[night].good:
-            return _Shown(counted=start, first=night, night=night)
+        if verdicts[night].good is not verdicts[start].good:
+            first = night if verdicts[start].good else start
+            return _Shown(counted=start, first=first, night=night)
     return None
 
 
