@@ -42,6 +42,8 @@ def print_outcome(outcome: Outcome, suite: Suite, out: Stream) -> None:
 def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream) -> None:
     style = "bold red" if state.failed else "bold"
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
+    if state.operation:
+        out.paragraph(state.operation, indent=4)
     folder = next((one.folder for one in outcome.checks if one.target == state.target), "")
     if folder:
         out.line(f"    {relpath(suite.folder / folder)}")

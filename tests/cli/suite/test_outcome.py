@@ -1,0 +1,38 @@
+"""What a night prints at its end."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from reprocheck.cli.suite.outcome import print_outcome
+from reprocheck.cli.terminal import Stream
+from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
+from reprocheck.suite.night import Outcome
+from reprocheck.suite.targets import Suite
+
+OPERATION = "First to differ from night n1: the forward of `1` (Scaled), in iteration 1."
+
+
+def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Path) -> None:
+    state = TargetState(
+        night="n2",
+        target="small",
+        state="drift",
+        failed=True,
+        sentence="loss differs",
+        operation=OPERATION,
+    )
+    outcome = Outcome(
+        night=Night(id="n2", started=0.0, targets=("small",), selected=("small",)),
+        checks=(TargetCheck(night="n2", target="small", good=True),),
+        states=(state,),
+    )
+    target = Target(name="small", words=("train.py",), workdir=tmp_path)
+    suite = Suite(targets=(target,), folder=tmp_path, history="", file=tmp_path / "reprocheck.toml")
+    text = io.StringIO()
+    print_outcome(outcome, suite, Stream(text))
+    rows = text.getvalue().splitlines()
+    assert rows[0] == "FAILED night n2: 1 target checked: 1 drift"
+    assert rows[1:3] == ["  small drift. loss differs", f"    {OPERATION}"]
+    assert rows[-1] == "if it is meant: reprocheck suite baseline accept small --why ..."
