@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,10 +36,6 @@ name = "second"
 run = "train.py"
 folder = "b"
 """
-
-pytestmark = pytest.mark.skipif(
-    find_spec("reprocheck.cli.suite.merge") is None, reason="there is no merge yet"
-)
 
 
 def program(path: Path, text: str) -> None:
