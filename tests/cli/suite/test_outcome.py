@@ -11,7 +11,7 @@ from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
 from reprocheck.suite.night import Outcome
 from reprocheck.suite.targets import Suite
 
-OPERATION = "First to differ from night n1: the forward of `1` (Scaled), in iteration 1."
+OPERATION = "First to differ from night n1: the forward of `1` (Scaled)."
 
 
 def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Path) -> None:
