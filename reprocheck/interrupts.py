@@ -28,6 +28,12 @@ def heard() -> bool:
     return _heard
 
 
+def answered() -> None:
+    """A signal that arrived has done what it was to do: the command ends well."""
+    global _heard
+    _heard = False
+
+
 def listen() -> None:
     """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this
     process end by them as usual.

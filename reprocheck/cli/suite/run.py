@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,6 +103,7 @@ def command(
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night import Options
     from reprocheck.suite.night.folder import night_folder, prepare
+    from reprocheck.suite.pages import notices, site
     from reprocheck.suite.targets import load
 
     options = Options(
@@ -121,13 +123,17 @@ def command(
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
         outcome = _run(suite, history, where, options, view, folder)
         report = pages.read(history, outcome.night.id, suite)
+        pages.write(report, night_folder(suite, outcome.night))
+        written = site.write(history, suite)
     out = standard_output()
     if file is not None and file.file is None:
         out = standard_error()
-    pages.write(report, night_folder(suite, outcome.night))
     print_outcome(outcome, suite, out)
+    out.labelled("pages:", relpath(written.index))
     if file is not None:
         file.write(report)
+    for sentence in notices.send(suite.webhooks, report):
+        standard_error().labelled("note:", sentence, "bold yellow")
     return outcome.exit_code
 
 

@@ -39,6 +39,7 @@ class TargetReport:
     state     what the night says of it; None where the night has not come to its end
     attempts  its checks of this night, in order; empty where it was not run
     baseline  the accepted curves of the key of its last attempt
+    green     the last night before it failed; "" where none is known, or it does not fail
     """
 
     name: str
@@ -46,6 +47,7 @@ class TargetReport:
     state: TargetState | None = None
     attempts: tuple[TargetCheck, ...] = ()
     baseline: Baseline | None = None
+    green: str = ""
 
     @property
     def check(self) -> TargetCheck | None:
@@ -141,7 +143,8 @@ def read(
         target_report(name, known.get(name), states.get(name), attempts[name], accepted)
         for name in _names(found, states, attempts)
     ]
-    return NightReport(night=found, targets=ordered(targets))
+    told = (with_green(one, _earlier(history, one)) for one in targets)
+    return NightReport(night=found, targets=ordered(told))
 
 
 def target_report(
@@ -155,6 +158,30 @@ def target_report(
     in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
     made = TargetReport(name=name, target=target, state=state, attempts=in_order)
     return replace(made, baseline=accepted.counting(made.check))
+
+
+_LOOKED_BACK = 60
+"""Nights in which the last green one of a target that fails is looked for."""
+
+
+def _earlier(history: History, one: TargetReport) -> tuple[TargetState, ...]:
+    """The states of a target in the last nights; of one that does not fail none is asked for."""
+    if not one.failed:
+        return ()
+    return history.states(target=one.name, last=_LOOKED_BACK)
+
+
+def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport:
+    """The target with the last green night before it failed, of these nights, oldest first."""
+    if one.state is None or not one.failed:
+        return one
+    began = one.state.since or one.state.night
+    green = [
+        state.night
+        for state in states
+        if state.night < began and not state.failed and state.state not in NOT_CHECKED
+    ]
+    return replace(one, green=next(reversed(green), ""))
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:

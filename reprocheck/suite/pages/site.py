@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
@@ -26,10 +26,16 @@ from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import page as report_page
-from reprocheck.suite.model import Night
+from reprocheck.suite.model import Night, TargetCheck
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import Accepted, NightReport, read, target_report
+from reprocheck.suite.pages.report import (
+    Accepted,
+    NightReport,
+    read,
+    target_report,
+    with_green,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -144,7 +150,21 @@ class _Site:
         return Accepted(self._history.baselines())
 
     def _read(self, night: Night) -> NightReport:
-        return read(self._history, night.id, self._suite, self._accepted)
+        found = read(self._history, night.id, self._suite, self._accepted)
+        if self._kept(night.id):
+            return found
+        bare = (
+            replace(one, attempts=tuple(map(_without_report, one.attempts)))
+            for one in found.targets
+        )
+        return replace(found, targets=tuple(bare))
+
+    def _kept(self, night: str) -> bool:
+        """Whether the report folders of a night are kept: no page leads to one that is removed."""
+        keep = self._suite.keep_nights
+        if keep is None:
+            return True
+        return night in [one.id for one in self._past.nights[-keep:]]
 
     @cached_property
     def _newest(self) -> NightReport:
@@ -168,7 +188,7 @@ class _Site:
             known = (*known, self._newest)
         return _Page(
             file=links.night_file(night.id),
-            digest=_digest(_design(), night, *known, self._tags),
+            digest=_digest(_design(), night, *known, self._tags, self._kept(night.id)),
             render=lambda: night_page.render(environment(), self._read(night), self._past),
         )
 
@@ -180,7 +200,13 @@ class _Site:
         baselines = [
             (one.key.digest, one.when, one.why, one.who) for one in self._accepted.of(name)
         ]
-        known = (self._past.nights, self._past.of(name), baselines, self._targets.get(name))
+        known = (
+            self._past.nights,
+            self._past.of(name),
+            baselines,
+            self._targets.get(name),
+            self._suite.keep_nights,
+        )
         return _Page(
             file=links.target_file(name),
             digest=_digest(_design(), *known),
@@ -194,7 +220,7 @@ class _Site:
         # More attempts than the last ones of all nights are not asked for: the history may be long.
         attempts = sum(row.attempts for row in rows)
         checks = [
-            check
+            check if self._kept(check.night) else _without_report(check)
             for check in self._history.checks(target=name, last=attempts, curves=True)
             if check.night >= first
         ]
@@ -213,11 +239,15 @@ class _Site:
         )
         return target_page.Told(
             night=newest,
-            report=report,
+            report=with_green(report, states),
             checks=checks,
             states=states,
             baselines=self._accepted.of(name),
         )
+
+
+def _without_report(check: TargetCheck) -> TargetCheck:
+    return replace(check, folder="")
 
 
 def _digest(*parts: object) -> str:

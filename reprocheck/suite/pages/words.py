@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from reprocheck import rules
 from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
 from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck
 from reprocheck.suite.pages.report import NightReport, TargetReport
@@ -171,18 +172,35 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
     check = one.check
     if check is None:
         return
-    yield "verdict", joined(": ", title(check), line(check.reason))
+    yield "verdict", _verdict(check, sentence(one))
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
     yield "bits", _bits(check)
     if check.rung:
         yield "first rung that differs", joined(": ", line(check.rung), _code(check.place))
     if check.causes:
-        yield "causes", ", ".join(f"`{line(code)}`" for code in check.causes)
+        yield "causes", "; ".join(map(_cause, check.causes))
     if len(one.attempts) > 1:
         yield "attempts", _attempts(one.attempts)
     if check.commit:
         yield "commit", f"`{line(check.commit)}`"
+
+
+def _verdict(check: TargetCheck, said: str) -> str:
+    """The verdict, with its reason where that was not said before."""
+    reason = line(check.reason)
+    if reason.rstrip(".") in said:
+        return title(check)
+    return joined(": ", title(check), reason)
+
+
+def _cause(code: str) -> str:
+    """`RC604`: the name that the catalogue has for it."""
+    known = rules.find(code)
+    name = ""
+    if known is not None:
+        name = known.name
+    return joined(": ", f"`{line(code)}`", name)
 
 
 def _bits(check: TargetCheck) -> str:
@@ -225,8 +243,15 @@ def commands(one: TargetReport) -> list[Fact]:
     if one.state.drift:
         accept = f"reprocheck suite baseline accept {name} --why REASON"
         steps.append(("Where the new values are right, accept them:", accept))
-    began = since(one)
-    if one.failed and began:
-        find = f"reprocheck suite bisect {name} --bad {shlex.quote(began)} --good NIGHT"
+    if one.failed and one.green:
+        nights = f"--good {shlex.quote(one.green)} --bad {shlex.quote(since(one))}"
+        find = f"reprocheck suite bisect {name} {nights}{_by(one)}"
         steps.append(("Find the commit or package since which it is so:", find))
     return steps
+
+
+def _by(one: TargetReport) -> str:
+    """How the search tells good from bad: by the verdict where that is what changed."""
+    if one.check is None or one.check.good:
+        return ""
+    return " --by verdict"

@@ -1,0 +1,174 @@
+"""`reprocheck suite show`: a night as a table, or a target in it with all that is known of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.cli.terminal import Stream
+    from reprocheck.suite.history import History
+    from reprocheck.suite.pages import NightReport, TargetReport
+    from reprocheck.suite.targets import Suite
+
+_LABELS = 12
+"""Columns of the names of facts; a longer one takes a row of its own."""
+_WIDEST_NAME = 30
+_WIDEST_STATE = 14
+_STYLES = {True: "bold red", False: ""}
+"""Whether a target fails -> how its state is printed."""
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NIGHT|TARGET]",
+            help="A night, or a target; the newest night where nothing is named.",
+        ),
+    ] = "last",
+    night: Annotated[
+        str, typer.Option("--night", metavar="NIGHT", help="The night in which a target is shown.")
+    ] = "last",
+    all_targets: Annotated[
+        bool, typer.Option("-a", "--all", help="Of a night: unchanged targets, too.")
+    ] = False,
+    issue: Annotated[
+        bool, typer.Option("--issue", help="Of a target: a text for an issue, in Markdown.")
+    ] = False,
+) -> int:
+    """Shows a night or a target. Exit 0 whatever the night came to."""
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite.history import open_history
+    from reprocheck.suite.pages import markdown
+    from reprocheck.suite.targets import load
+
+    suite = load(Path.cwd())
+    out = standard_output()
+    with open_history(suite.history, create=False) as history:
+        report, one = _asked(history, suite, name, night)
+    if one is None:
+        _print_night(out, report, all_targets=all_targets)
+    elif issue:
+        out.data(markdown.issue(report.night, one))
+    else:
+        _print_target(out, report, one, suite)
+    return 0
+
+
+def _asked(
+    history: History, suite: Suite, name: str, night: str
+) -> tuple[NightReport, TargetReport | None]:
+    """The night, and the target in it that was named; None where a night was."""
+    from reprocheck.cli.suite.report import one_night
+    from reprocheck.settings import nearest
+    from reprocheck.suite import pages
+
+    if name == "last" or any(name == known.id for known in history.nights()):
+        return pages.read(history, one_night(history, name).id, suite), None
+    report = pages.read(history, one_night(history, night).id, suite)
+    one = report.named(name)
+    if one is None:
+        known = [row.name for row in report.targets]
+        meant = nearest(name, known)
+        fix = f"Did you mean {meant}?" if meant else "reprocheck suite show lists the targets."
+        raise UsageError(f"Night {report.night.id} has no target {name}, nor is it a night.", fix)
+    return report, one
+
+
+# ---------------------------------------------------------------------------------------- a night
+
+
+def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None:
+    """The head, a row a target, and how many are not shown."""
+    from reprocheck.suite.pages import words
+
+    out.line(f"{words.headline(report)}", _HEADS[bool(report.failed)])
+    out.paragraph(words.counts(report), indent=2)
+    for name, said in words.about(report.night):
+        out.labelled(name, _plain(said), "dim", indent=2, label_width=_LABELS)
+    rows = report.targets
+    if not all_targets:
+        rows = tuple(one for one in rows if one.failed or one.word != "unchanged")
+    out.line()
+    _print_rows(out, rows)
+    hidden = len(report.targets) - len(rows)
+    if hidden:
+        out.line(f"  {hidden:,} unchanged; --all shows them.", "dim")
+    if rows:
+        out.line()
+        out.labelled("more:", f"reprocheck suite show {_quoted(rows[0])}")
+
+
+_HEADS = {True: "bold red", False: "bold green"}
+"""Whether a target fails -> how the head is printed."""
+
+
+def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
+    from rich.table import Table
+
+    from reprocheck.suite.pages import words
+
+    if not rows:
+        return
+    name = min(_WIDEST_NAME, max(len(one.name) for one in rows))
+    time = max(len(words.duration(one)) for one in rows)
+    said = out.width - name - _WIDEST_STATE - time - 8
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=name, overflow="fold")
+    table.add_column(width=_WIDEST_STATE)
+    table.add_column(width=time, justify="right")
+    table.add_column(width=max(20, said))
+    for one in rows:
+        state = out.text(one.word, _STYLES[one.failed])
+        texts = map(out.text, (words.duration(one), _plain(words.sentence(one))))
+        table.add_row(out.text(one.name), state, *texts)
+    out.draw(table, indent=2)
+
+
+# --------------------------------------------------------------------------------------- a target
+
+
+def _print_target(out: Stream, report: NightReport, one: TargetReport, suite: Suite) -> None:
+    """What changed, all that is known, where to read more, what to type next."""
+    from reprocheck.suite.pages import words
+
+    out.line(f"{one.name}: {one.word}", _HEADS[one.failed])
+    out.paragraph(_plain(words.sentence(one)), indent=2)
+    out.labelled("night", report.night.id, "dim", indent=2, label_width=_LABELS)
+    for name, said in (*words.facts(one), *_places(one, suite)):
+        out.labelled(name, _plain(said), "dim", indent=2, label_width=_LABELS)
+    for why, command in words.commands(one):
+        out.line()
+        out.paragraph(why)
+        out.line(f"    {command}", "cyan")
+
+
+def _places(one: TargetReport, suite: Suite) -> Iterator[tuple[str, str]]:
+    """The report of the check and the page of the target, where they are."""
+    from reprocheck.report import FORMATS
+    from reprocheck.suite.pages import links
+
+    files = {"page": suite.folder / links.SITE / links.target_file(one.name)}
+    if one.check is not None and one.check.folder:
+        files["report"] = suite.folder / one.check.folder / FORMATS["html"].filename
+    for name, file in files.items():
+        if file.exists():
+            yield name, os.path.relpath(file)
+
+
+def _plain(text: str) -> str:
+    """A sentence without the marks around its code."""
+    return text.replace("`", "")
+
+
+def _quoted(one: TargetReport) -> str:
+    import shlex
+
+    return shlex.quote(one.name)
