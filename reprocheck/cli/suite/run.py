@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,6 +79,15 @@ FolderOption = Annotated[
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
+DEFAULTS: Mapping[str, object] = {
+    "retries": 0,
+    "jobs": 1,
+    "executor": "local",
+    "address": "auto",
+    "folder": None,
+}
+"""Of the options that a night which goes on is given again."""
+
 
 def command(
     names: NamesArgument = None,
@@ -120,8 +130,9 @@ def command(
     suite = load(Path.cwd(), folder)
     prepare(suite.folder)
     view = NightView(quiet=quiet)
+    same = _words(retries=retries, jobs=jobs, executor=executor, address=address, folder=folder)
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
-        outcome = _run(suite, history, where, options, view, folder)
+        outcome = _run(suite, history, where, options, view, same)
         report = pages.read(history, outcome.night.id, suite)
         pages.write(report, night_folder(suite, outcome.night))
         written = site.write(history, suite)
@@ -156,10 +167,12 @@ def _run(
     executor: Executor,
     options: Options,
     view: NightView,
-    folder: Path | None,
+    same: Sequence[str],
 ) -> Outcome:
     """The night. Where it is interrupted or cannot go on, what is said ends with the command that
     goes on with it.
+
+    same  the options of this command that hold for that one, too
     """
     from reprocheck.cli.failure import Interrupted
     from reprocheck.suite import night
@@ -167,28 +180,29 @@ def _run(
     try:
         return night.run(suite, history, executor, options, view)
     except KeyboardInterrupt:
-        raise Interrupted(_kept(view, options, folder)) from None
+        raise Interrupted(_kept(view, same)) from None
     except ReprocheckError as error:
         if view.night:
-            error.fix = f"{error.fix} {_kept(view, options, folder)}"
+            error.fix = f"{error.fix} {_kept(view, same)}"
         raise
     finally:
         view.close()
 
 
-def _kept(view: NightView, options: Options, folder: Path | None) -> str:
+def _kept(view: NightView, same: Sequence[str]) -> str:
     """What of an interrupted night is there, and the command that goes on with it."""
     from reprocheck.report.text import count
 
     if not view.night:
         return "Nothing was checked yet."
-    words = ["reprocheck", "suite", "run", "--resume", view.night]
-    if options.retries:
-        words += ["--retries", str(options.retries)]
-    if folder is not None:
-        words += ["--folder", str(folder)]
-    checked = count(view.checked, "check")
-    return f"Kept of this night: {checked}. To go on: {shlex.join(words)}"
+    again = shlex.join(("reprocheck", "suite", "run", "--resume", view.night, *same))
+    return f"Kept of this night: {count(view.checked, 'check')}. To go on: {again}"
+
+
+def _words(**options: object) -> tuple[str, ...]:
+    """Options as one types them, those that have their defaults left out."""
+    given = (item for item in options.items() if item[1] != DEFAULTS[item[0]])
+    return tuple(word for name, value in given for word in (f"--{name}", str(value)))
 
 
 def _refuse_choice_in_resumed(options: Options) -> None:
