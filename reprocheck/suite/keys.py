@@ -22,6 +22,7 @@ import shlex
 from collections.abc import Mapping
 
 from reprocheck.model import Check, Run
+from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words
 from reprocheck.suite.model import Key, Target
 
@@ -47,7 +48,7 @@ def key_of(check: Check, target: Target) -> Key:
         "driver": ", ".join(facts[name] for name in DRIVERS if name in facts),
         "ranks": str(_ranks(run)),
         "threads": next((facts[name] for name in THREADS if name in facts), ""),
-        "options": _options(target),
+        "options": _options(check, target),
     }
     return Key(facts={name: value for name, value in found.items() if value})
 
@@ -101,8 +102,16 @@ def _ranks(run: Run) -> int:
     return run.world or len(run.traces) or 1
 
 
-def _options(target: Target) -> str:
-    """`--steps 20 train.py --lr 0.1`, with the variables of the target before it."""
+def _options(check: Check, target: Target) -> str:
+    """`--steps 20 train.py --lr 0.1`, with the variables of the target before it.
+
+    Options as they held, wherever they were set; those that have their defaults are left out.
+    """
+    held = {setting.name: setting.value for setting in check.record.settings}
+    given = {
+        option.name: held[option.name]
+        for option in OPTIONS
+        if option.name in CHANGING and held.get(option.name) != plain(option, option.default)
+    }
     variables = [f"{name}={value}" for name, value in sorted(target.environment.items())]
-    options = {name: value for name, value in target.options.items() if name in CHANGING}
-    return shlex.join((*variables, *option_words(options), *target.words))
+    return shlex.join((*variables, *option_words(given), *target.words))

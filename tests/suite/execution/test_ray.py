@@ -1,0 +1,212 @@
+"""A night on a real Ray cluster of two nodes, one of which is killed midway.
+
+One cluster for all of these tests: it takes ten seconds to come up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reprocheck.errors import UsageError
+from reprocheck.suite.execution import Job
+from reprocheck.suite.history import open_history
+from reprocheck.suite.model import TargetCheck, TargetState
+from reprocheck.suite.night import Options, Outcome, run
+from reprocheck.suite.targets import load
+from tests.suite.nights import GOOD, Told
+
+ray = pytest.importorskip("ray")
+
+from reprocheck.suite.execution.ray_cluster import RayExecutor  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+MEMORY = 80 * 1024 * 1024
+"""Of a node's object store, in bytes: the least that Ray takes."""
+WAITS = f"""
+import time
+from pathlib import Path
+Path("started").touch()
+while not Path("go").exists():
+    time.sleep(0.02)
+{GOOD}
+"""
+DEVICES = f"import os\nprint(os.environ['ASCEND_RT_VISIBLE_DEVICES'], flush=True)\n{GOOD}"
+SETTINGS = """
+draw = false
+explain = false
+workdir = "copy"
+[[target]]
+name = "anywhere"
+run = "good.py"
+[[target]]
+name = "on a node that dies"
+run = "waits.py"
+workdir = "inplace"
+folder = "alone"
+resources = {npus = 1}
+[[target]]
+name = "with a device"
+run = "devices.py"
+resources = {npus = 1}
+[[target]]
+name = "too large"
+run = "good.py"
+resources = {cpus = 2}
+"""
+
+
+@dataclass
+class Nodes:
+    """The cluster, and the node that has a device."""
+
+    cluster: Any
+    with_device: Any
+
+    def kill(self) -> None:
+        """Kills the node as a power cut would, and brings up another one."""
+        self.cluster.remove_node(self.with_device, allow_graceful=False)
+        self.with_device = _node(self.cluster)
+
+
+def _node(cluster: Any) -> Any:
+    return cluster.add_node(num_cpus=1, resources={"NPU": 1}, object_store_memory=MEMORY)
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    yield Nodes(cluster, _node(cluster))
+    cluster.shutdown()
+
+
+@dataclass
+class Kills(Told):
+    """Kills the node once the check that waits there has begun."""
+
+    nodes: Nodes
+    folder: Path
+    losses: list[str] = field(default_factory=list)
+    checks: list[tuple[TargetCheck, bool]] = field(default_factory=list)
+
+    def tick(self) -> None:
+        started, go = self.folder / "started", self.folder / "go"
+        if started.exists() and not go.exists():
+            self.nodes.kill()
+            go.touch()
+
+    def started(self, job: Job) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def night(nodes: Nodes, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Kills, Path]:
+    folder = tmp_path_factory.mktemp("suite")
+    alone = folder / "alone"
+    alone.mkdir()
+    (folder / "reprocheck.toml").write_text(SETTINGS)
+    (folder / "good.py").write_text(GOOD)
+    (folder / "devices.py").write_text(DEVICES)
+    (alone / "waits.py").write_text(WAITS)
+    suite = load(folder)
+    kills = Kills(nodes, alone)
+    with (
+        open_history(suite.history) as history,
+        RayExecutor(nodes.cluster.address) as executor,
+    ):
+        outcome = run(suite, history, executor, Options(record=False), kills)
+        assert len(history.checks()) == len(outcome.checks)
+    return outcome, kills, suite.folder
+
+
+def state(outcome: Outcome, name: str) -> TargetState:
+    return next(one for one in outcome.states if one.target == name)
+
+
+def test_a_night_on_a_cluster_loses_nothing_with_a_node(
+    night: tuple[Outcome, Kills, Path],
+) -> None:
+    outcome, kills, _ = night
+    assert kills.losses == ["on a node that dies"]
+    assert {check.target: (check.verdict, check.attempt) for check in outcome.checks} == {
+        "anywhere": ("reproducible", 1),
+        "on a node that dies": ("reproducible", 1),
+        "with a device": ("reproducible", 1),
+    }
+    assert outcome.night.executor == "ray"
+
+
+def test_reports_come_back_from_the_nodes(night: tuple[Outcome, Kills, Path]) -> None:
+    outcome, _, folder = night
+    for check in outcome.checks:
+        assert (folder / check.folder / "report.json").is_file()
+        assert check.curves
+
+
+def test_both_runs_have_the_device_that_ray_gave_the_check(
+    night: tuple[Outcome, Kills, Path],
+) -> None:
+    outcome, _, folder = night
+    check = next(one for one in outcome.checks if one.target == "with a device")
+    logs = [folder / check.folder / f"run-{number}" / "stdout.log" for number in (1, 2)]
+    assert [log.read_text().strip() for log in logs] == ["0", "0"]
+
+
+def test_a_target_that_fits_on_no_node_is_not_run(night: tuple[Outcome, Kills, Path]) -> None:
+    outcome, _, _ = night
+    too_large = state(outcome, "too large")
+    assert too_large.state == "not run"
+    assert too_large.sentence == "It asks for 2 CPU, and no node of the cluster has that."
+
+
+def test_an_interrupted_night_leaves_no_task(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "reprocheck.toml").write_text('[[target]]\nname = "a"\nrun = "waits.py"\n')
+    (tmp_path / "waits.py").write_text(WAITS)
+    suite = load(tmp_path)
+
+    class Interrupts(Told):
+        def tick(self) -> None:
+            if (tmp_path / "started").exists():
+                raise KeyboardInterrupt
+
+    with (
+        open_history(suite.history) as history,
+        pytest.raises(KeyboardInterrupt),
+        RayExecutor(nodes.cluster.address) as executor,
+    ):
+        run(suite, history, executor, Options(), Interrupts())
+    assert not ray.is_initialized()
+    assert [path for path in Path("/proc").glob("[0-9]*/cwd") if _is(path, tmp_path)] == []
+
+
+def _is(link: Path, folder: Path) -> bool:
+    try:
+        return link.resolve() == folder
+    except OSError:
+        return False
+
+
+def test_a_cluster_that_is_not_there_is_an_error_for_people(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(**_: object) -> None:
+        raise ConnectionError("Could not find any running Ray instance. Please specify one.")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(UsageError, match="Could not find any running Ray instance") as error:
+        RayExecutor("auto").__enter__()
+    assert "ray start --head" in error.value.fix
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reprocheck.suite.execution.ray_cluster.find_spec", lambda name: None)
+    with pytest.raises(UsageError) as error:
+        RayExecutor("auto")
+    assert error.value.fix == 'pip install "reprocheck[ray]"'

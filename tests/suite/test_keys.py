@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.model import Check
+from reprocheck.suite import keys
+from reprocheck.suite.model import Target
+from reprocheck.workflow import replay
+from tests.suite.nights import GOOD, made
+
+FACTS = {"cpu.model": "EPYC", "cpu.usable": 8, "python.version": "3.11.7", "package.rich": "14"}
+TORCH = {"torch.version": "2.13.0", "torch.threads": 4, "numpy.version": "2.2", **FACTS}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Check:
+    return replay.load(made(tmp_path_factory.mktemp("key"), "good", GOOD).job.folder)
+
+
+def with_facts(check: Check, facts: dict[str, object], world: int = 0) -> Check:
+    """The check as if its first run had recorded these facts."""
+    first = check.runs[0]
+    traces = tuple(replace(trace, environment={}) for trace in first.traces)
+    run = replace(first, environment=facts, traces=traces, world=world)
+    return replace(check, runs=(run, *check.runs[1:]))
+
+
+def facts_of(check: Check, target: Target | None = None) -> dict[str, str]:
+    target = target or Target(name="a", words=("train.py",), workdir=Path())
+    return dict(keys.key_of(check, target).facts)
+
+
+def test_the_key_holds_what_may_change_numbers(recorded: Check) -> None:
+    assert facts_of(with_facts(recorded, TORCH, world=2)) == {
+        "torch": "2.13.0",
+        "device": "EPYC",
+        "ranks": "2",
+        "threads": "4",
+        "options": "train.py",
+    }
+
+
+def test_of_an_accelerator_the_model_and_the_driver_count(recorded: Check) -> None:
+    gpus = {
+        "torch.cuda.devices": "NVIDIA H100, NVIDIA H100",
+        "torch.cuda.driver": 12080,
+        "driver.nvidia": "NVRM 570.1",
+    }
+    found = facts_of(with_facts(recorded, {**TORCH, **gpus}))
+    assert (found["device"], found["driver"]) == ("NVIDIA H100", "NVRM 570.1, 12080")
+
+
+def test_without_a_framework_numpy_or_python_stands_in(recorded: Check) -> None:
+    assert facts_of(with_facts(recorded, FACTS))["python"] == "3.11.7"
+    with_numpy = facts_of(with_facts(recorded, {**FACTS, "numpy.version": "2.2"}))
+    assert with_numpy["numpy"] == "2.2"
+    assert "python" not in with_numpy
+
+
+def test_an_ascend_device_of_mindspore_is_told_from_the_processor(recorded: Check) -> None:
+    facts = {**FACTS, "mindspore.version": "2.5", "mindspore.device_target": "Ascend"}
+    assert facts_of(with_facts(recorded, facts))["device"] == "Ascend, EPYC"
+
+
+def test_arguments_variables_and_options_that_change_numbers_are_options(recorded: Check) -> None:
+    target = Target(
+        name="a", words=("train.py", "--lr", "0.1"), workdir=Path(), environment={"SIZE": "2"}
+    )
+    settings = tuple(
+        replace(one, value={"steps": 20, "timeout": 60.0}.get(one.name, one.value))
+        for one in recorded.record.settings
+    )
+    check = replace(recorded, record=replace(recorded.record, settings=settings))
+    assert facts_of(check, target)["options"] == "SIZE=2 --steps 20 train.py --lr 0.1"
+
+
+def test_everything_else_stands_beside_the_key(recorded: Check) -> None:
+    beside = keys.beside(with_facts(recorded, {**TORCH, "package.torch": "2.13.0"}))
+    assert beside["package.rich"] == "14"
+    assert beside["numpy.version"] == "2.2"
+    assert {"torch.version", "package.torch"}.isdisjoint(beside)
+
+
+def test_the_same_facts_have_the_same_digest(recorded: Check) -> None:
+    target = Target(name="a", words=("train.py",), workdir=Path())
+    one = keys.key_of(with_facts(recorded, TORCH), target)
+    other = keys.key_of(with_facts(recorded, dict(reversed(TORCH.items()))), target)
+    assert one.digest == other.digest
+    changed = keys.key_of(with_facts(recorded, {**TORCH, "torch.threads": 8}), target)
+    assert changed.digest != one.digest
