@@ -25,7 +25,7 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
     )
     outcome = Outcome(
         night=Night(id="n2", started=0.0, targets=("small",), selected=("small",)),
-        checks=(TargetCheck(night="n2", target="small", good=True),),
+        checks=(TargetCheck(night="n2", target="small", verdict="reproducible", good=True),),
         states=(state,),
     )
     target = Target(name="small", words=("train.py",), workdir=tmp_path)
