@@ -81,10 +81,16 @@ class UnderWay:
             self._process.end()
 
     def performed(self) -> Performed:
-        """What became of it, once it has ended; its report stands at its place then."""
+        """What became of it, once it has ended; its report stands at its place then.
+
+        Raises ReportError where it cannot be put there, or where the check did not succeed and the
+        disk is full: then it says nothing of the target, and is to be made again.
+        """
         status = None
         if self._process is not None:
             status = self._process.exit_status
+        if status != 0:
+            _need_room(self._work)
         performed = Performed(
             job=self.job,
             started=self.started,
@@ -148,15 +154,28 @@ def _work_folder(job: Job) -> Path:
     try:
         beside.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{job.folder.name}-", dir=beside))
-        probe = work / ".probe"
+    except OSError as error:
+        raise _no_place(beside, error) from None
+    _need_room(work)
+    return work
+
+
+def _need_room(work: Path) -> None:
+    """Raises ReportError where the disk of a folder is full; the folder goes then."""
+    probe = work / ".probe"
+    try:
         probe.write_bytes(bytes(ROOM))
         probe.unlink()
     except OSError as error:
-        raise ReportError(
-            f"{beside} cannot be written: {error.strerror or error}.",
-            'Make room, or name another folder: folder = "..." in [tool.reprocheck.suite].',
-        ) from None
-    return work
+        shutil.rmtree(work, ignore_errors=True)
+        raise _no_place(work.parent, error) from None
+
+
+def _no_place(folder: Path, error: OSError) -> ReportError:
+    return ReportError(
+        f"{folder} cannot be written: {error.strerror or error}.",
+        'Make room, or name another folder: folder = "..." in [tool.reprocheck.suite].',
+    )
 
 
 def _put_in_place(performed: Performed, work: Path) -> None:

@@ -82,6 +82,9 @@ OF_SQLITE: Mapping[int, Fault] = {
 }
 """By the primary result code: https://sqlite.org/rescode.html"""
 
+OF_SQLITE_IN_DETAIL: Mapping[int, Fault] = {sqlite3.SQLITE_IOERR_SHMSIZE: FULL}
+"""By the extended result code: the file that connections share could not grow."""
+
 OF_POSTGRESQL: Mapping[str, Fault] = {
     "08": UNREACHABLE,
     "23503": UNKNOWN_NIGHT,
@@ -102,7 +105,7 @@ def fault_of(original: BaseException | None) -> Fault:
     """What kind of failure an exception of a driver is."""
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        return OF_SQLITE.get(code & 0xFF, OTHER)
+        return OF_SQLITE_IN_DETAIL.get(code) or OF_SQLITE.get(code & 0xFF, OTHER)
     state = getattr(original, "sqlstate", None)
     if state is None:
         return UNREACHABLE
