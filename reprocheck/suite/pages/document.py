@@ -43,6 +43,8 @@ _OF_DIFFERENCE = (
     "value",
     "other",
     "missing",
+    "new",
+    "loose",
 )
 _OF_BASELINE = ("why", "who", "when", "night", "commit", "bitwise")
 

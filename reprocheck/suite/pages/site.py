@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -85,13 +85,20 @@ def write(history: History, suite: Suite) -> Written:
     Raises UsageError where the history has no night yet, ReportError where the folder cannot be
     written or the disk is full.
     """
-    folder = suite.folder / links.SITE
+    return _write(suite.folder / links.SITE, _Site(history, suite).pages())
+
+
+def write_overview(history: History, suite: Suite) -> Written:
+    """Draws index.html alone; as `write`."""
+    return _write(suite.folder / links.SITE, [_Site(history, suite).overview()])
+
+
+def _write(folder: Path, pages: Iterable[_Page]) -> Written:
     drawn = _drawn_before(folder)
-    site = _Site(history, suite)
     now: dict[str, str] = {}
     written = 0
     try:
-        for page in site.pages():
+        for page in pages:
             file = folder / page.file
             if drawn.get(page.file) != page.digest or not file.exists():
                 _replace(file, page.render())
@@ -143,7 +150,7 @@ class _Site:
             yield self._of_target(name)
         for night in self._past.nights:
             yield self._of_night(night)
-        yield self._overview()
+        yield self.overview()
 
     @cached_property
     def _accepted(self) -> Accepted:
@@ -170,7 +177,8 @@ class _Site:
     def _newest(self) -> NightReport:
         return self._read(self._past.nights[-1])
 
-    def _overview(self) -> _Page:
+    def overview(self) -> _Page:
+        """index.html."""
         return _Page(
             file=links.INDEX,
             digest=_digest(

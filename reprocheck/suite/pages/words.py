@@ -138,13 +138,24 @@ def drift(difference: Difference) -> str:
     if difference.rank:
         name += f" of rank {difference.rank}"
     if difference.missing:
-        return f"{name} is not in both"
+        return f"{name} is in the baseline, and was not reported"
+    if difference.new:
+        return f"{name} is new: the baseline has no such series"
+    parts = [f"{name} {_differs(difference)}", *_beyond(difference)]
+    if difference.loose:
+        parts.append("the runs of a check did not repeat it bit for bit")
+    return "; ".join((*parts, f"largest relative difference {number(difference.relative)}"))
+
+
+def _differs(difference: Difference) -> str:
     if difference.first_bit is None:
-        return f"{name} is equal in every bit"
-    said = f"{name} differs from {_place(difference)} on: {_values(difference)}"
+        return "differs"
+    return f"differs from {_place(difference)} on: {_values(difference)}"
+
+
+def _beyond(difference: Difference) -> Iterator[str]:
     if difference.beyond is not None:
-        said += f"; beyond the tolerance from value {difference.beyond:,} on"
-    return f"{said}; largest relative difference {number(difference.relative)}"
+        yield f"beyond the tolerance from value {difference.beyond:,} on"
 
 
 def _place(difference: Difference) -> str:

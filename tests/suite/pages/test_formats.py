@@ -129,6 +129,7 @@ def test_json_says_what_changed_and_how_far_the_curve_is_off() -> None:
     assert by_name["drift"]["drift"][0] == {
         "series": "loss", "rank": 0, "first_bit": 3, "step": 3.0, "ulp": 1, "beyond": None,
         "relative": 1.2e-7, "value": 0.50000006, "other": 0.5, "missing": False,
+        "new": False, "loose": False,
     }  # fmt: skip
     assert by_name["drift"]["baseline"]["why"] == "new data loader"
     assert by_name["gone"]["check"] is None and by_name["gone"]["state"] == "gone"

@@ -1,0 +1,188 @@
+"""What the pages of a large suite cost: `python -m benchmarks.suite_pages` fills a history with
+1,000 targets and 365 nights, and draws its site.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks import table
+from benchmarks.table import Row
+from reprocheck.model import LossSeries, Series
+from reprocheck.suite.curves import pack
+from reprocheck.suite.history import History, open_history
+from reprocheck.suite.model import (
+    Baseline,
+    Key,
+    Night,
+    RankSeries,
+    State,
+    Target,
+    TargetCheck,
+    TargetState,
+)
+from reprocheck.suite.pages import FORMATS, read, site
+from reprocheck.suite.targets import Suite
+
+T = TypeVar("T")
+TARGETS, NIGHTS = 1_000, 365
+MOST_SECONDS, MOST_MEGABYTES = 10.0, 5.0
+"""Allowed for the overview."""
+_ITERATIONS = 100
+_SERIES = ("loss", "lr", "grad_norm")
+_KEYS = [Key(facts={"torch": f"2.{minor}.0", "device": "CPU", "ranks": "1"}) for minor in range(4)]
+_ONE_IN = 100
+"""One check in so many is not good."""
+
+
+def pages(folder: Path) -> Iterator[Row]:
+    """Rows: the overview alone, the whole site, and what a further night costs."""
+    suite = _suite(folder)
+    with open_history(suite.history) as history:
+        for number in range(NIGHTS):
+            _fill(history, number)
+        drawn, seconds = _timed(lambda: site.write_overview(history, suite))
+        of = f"{TARGETS:,} targets, {NIGHTS} nights"
+        yield _row("overview", seconds, MOST_SECONDS, "s", of)
+        megabytes = drawn.index.stat().st_size / 1e6
+        yield _row("overview, its size", megabytes, MOST_MEGABYTES, "MB", of)
+        written, seconds = _timed(lambda: site.write(history, suite))
+        yield _row("whole site, first drawn", seconds, None, "s", f"{written.written:,} files")
+        _fill(history, NIGHTS)
+        written, seconds = _timed(lambda: site.write(history, suite))
+        yield _row("site after one more night", seconds, None, "s", f"{written.written:,} files")
+        written, seconds = _timed(lambda: site.write(history, suite))
+        yield _row("site, nothing new", seconds, None, "s", f"{written.written:,} files")
+        report, seconds = _timed(lambda: read(history, _night(NIGHTS).id, suite))
+        yield _row("a night read from the history", seconds, None, "s", f"{TARGETS:,} targets")
+        for name, form in FORMATS.items():
+            data, seconds = _timed(lambda form=form: form.render(report))  # type: ignore[misc]
+            yield _row(f"{name} of a night", seconds, None, "s", f"{len(data) / 1e3:.0f} kB")
+
+
+def _row(what: str, value: float, allowed: float | None, unit: str, how: str) -> Row:
+    return Row(what=what, value=value, allowed=allowed, unit=unit, how=how)
+
+
+def _timed(call: Callable[[], T]) -> tuple[T, float]:
+    began = time.perf_counter()
+    result = call()
+    return result, time.perf_counter() - began
+
+
+def _suite(folder: Path) -> Suite:
+    targets = [
+        Target(name=name, words=("train.py",), workdir=folder, tags=(f"team-{number % 7}",))
+        for number, name in enumerate(_names())
+    ]
+    return Suite(
+        targets=tuple(targets),
+        folder=folder,
+        history=f"sqlite:///{folder / 'history.sqlite'}",
+        file=folder / "reprocheck.toml",
+    )
+
+
+def _names() -> list[str]:
+    return [f"model-{number:04}" for number in range(TARGETS)]
+
+
+def _night(number: int) -> Night:
+    began = 1_795_399_200.0 + number * 86_400
+    names = tuple(_names())
+    name = time.strftime("%Y-%m-%dT02-00-00Z", time.gmtime(began))
+    return Night(
+        id=f"{name}-{number:04x}", started=began, ended=began + 3600, targets=names, selected=names
+    )
+
+
+def _fill(history: History, number: int) -> None:
+    """Writes a night; in the first one all curves are accepted."""
+    draw = random.Random(number)
+    night = _night(number)
+    history.begin_night(night)
+    checks = [_check(night, number, name, draw) for name in night.targets]
+    history.add_all(checks)
+    history.put_states(_state(night, check) for check in checks)
+    if number == 0:
+        for check in checks:
+            history.accept(
+                Baseline(
+                    target=check.target,
+                    key=check.key,
+                    curves=check.curves,
+                    why="first night",
+                    who="a person",
+                    when=night.started,
+                )
+            )
+
+
+def _check(night: Night, number: int, name: str, draw: random.Random) -> TargetCheck:
+    good = draw.randrange(_ONE_IN) > 0
+    return TargetCheck(
+        night=night.id,
+        target=name,
+        started=night.started,
+        seconds=10 + draw.random(),
+        verdict="reproducible" if good else "not_reproducible",
+        exit_code=0 if good else 1,
+        reason="2 runs of 100 iterations agree in every bit",
+        good=good,
+        bitwise=good,
+        key=_KEYS[number * len(_KEYS) // (NIGHTS + 1)],
+        beside={"host": "node-1", "pillow": f"11.{number // 40}"},
+        commit=f"{number:012x}",
+        folder=f"nights/{night.id}/{name}/attempt-1",
+        curves=_curves(name, number // 100),
+    )
+
+
+_packed: dict[tuple[str, int], bytes] = {}
+
+
+def _curves(name: str, version: int) -> bytes:
+    """Curves of a target, which are others every 100 nights."""
+    if (name, version) not in _packed:
+        draw = random.Random(f"{name} {version}")
+        _packed[name, version] = pack(_series(one, draw) for one in _SERIES)
+    return _packed[name, version]
+
+
+def _series(name: str, draw: random.Random) -> RankSeries:
+    values = array("f", (draw.random() + 1 / (step + 1) for step in range(_ITERATIONS)))
+    counted = array("q", range(1, _ITERATIONS + 1))
+    numbers = LossSeries(
+        values=array("d", values),
+        dtype_of=array("B", bytes(_ITERATIONS)),
+        dtypes=("float32",),
+        ends=counted,
+    )
+    steps = array("d", [float("nan")] * _ITERATIONS)
+    series = Series(name=name, numbers=numbers, iterations=counted, steps=steps)
+    return RankSeries(rank=0, series=series)
+
+
+_STATES: dict[bool, State] = {True: "unchanged", False: "new failure"}
+
+
+def _state(night: Night, check: TargetCheck) -> TargetState:
+    return TargetState(
+        night=night.id,
+        target=check.target,
+        state=_STATES[check.good],
+        failed=not check.good,
+        sentence=check.reason,
+    )
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="suite-pages-") as scratch:
+        for row in pages(Path(scratch)):
+            print(table.markdown([row], "", 0).splitlines()[-1], flush=True)
