@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import accelerator, levels, ranks, recorder, scan, table, whole
+from benchmarks import accelerator, levels, ranks, recorder, scan, suite_pages, table, whole
 
 HERE = Path(__file__).resolve().parent
 MEASUREMENTS = {
@@ -22,8 +22,8 @@ MEASUREMENTS = {
     "ranks": ranks.ranks,
     "scan": scan.scan,
 }
-LARGE = {"ranks-full": ranks.full}
-"""Measurements that are made only when they are asked for."""
+LARGE = {"ranks-full": ranks.full, "suite-pages": suite_pages.pages}
+"""Measurements that are made only when they are asked for. Those of the suite stand in suite.md."""
 
 
 def main() -> None:
