@@ -18,7 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.errors import UsageError
-from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, Trace
+from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, SeriesComparison, Trace
 from reprocheck.suite.model import RankSeries
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ LOSS_OF_SCRIPT = "script"
 """`Series.by` of a series `loss` that the script reported through `reprocheck.log`: the loss that
 the verdict is about has the name `loss` and no `by`.
 """
+_EQUAL = SeriesComparison()
+"""Of a series that the runs agree on."""
 _NAME = b"RCC1"
 _LENGTH = 4
 _LARGEST = 1 << 30
@@ -59,6 +61,7 @@ class _Header:
     dtypes: tuple[str, ...]
     exact: Mapping[str, str]
     count: int
+    steady: int | None = None
 
 
 def of_check(check: Check) -> tuple[RankSeries, ...]:
@@ -142,18 +145,35 @@ def _of_losses(trace: Trace, check: Check) -> RankSeries:
         iterations=array("q", iterations.tolist()),
         steps=array("d", [float("nan")]) * count,
     )
-    return RankSeries(rank=trace.rank, series=series, repeats=check.verdict.bitwise.equal is True)
+    diverges = check.verdict.first_divergence
+    steady = None
+    if diverges is not None:
+        steady = losses.until(min(diverges.iteration - 1, len(losses)))
+    return RankSeries(
+        rank=trace.rank,
+        series=series,
+        repeats=check.verdict.bitwise.equal is True,
+        steady=steady,
+    )
 
 
 def _reported(trace: Trace, check: Check) -> list[RankSeries]:
     """What a rank reported beside its losses."""
-    unequal = {(row.reported, row.by) for row in check.verdict.series if row.unequal}
+    rows = {(row.reported, row.by): row for row in check.verdict.series if row.unequal}
     found = []
     for series in trace.series:
-        repeats = (series.name, series.by) not in unequal
+        row = rows.get((series.name, series.by), _EQUAL)
         if (series.name, series.by) == (LOSS_SERIES, ""):
             series = replace(series, by=LOSS_OF_SCRIPT)
-        found.append(RankSeries(rank=trace.rank, series=series, repeats=repeats))
+        apart = row.first_outside
+        found.append(
+            RankSeries(
+                rank=trace.rank,
+                series=series,
+                repeats=row is _EQUAL,
+                steady=apart.number - 1 if apart else None,
+            )
+        )
     return found
 
 
@@ -168,6 +188,7 @@ def _header(one: RankSeries) -> _Header:
         dtypes=numbers.dtypes,
         exact={str(index): value for index, value in numbers.exact.items()},
         count=len(one.series),
+        steady=one.steady,
     )
 
 
@@ -248,7 +269,11 @@ def _series(header: _Header, columns: Mapping[str, bytes]) -> RankSeries:
         steps=array("d", columns["steps"]),
     )
     return RankSeries(
-        rank=header.rank, series=series, repeats=header.repeats, rounded=header.rounded
+        rank=header.rank,
+        series=series,
+        repeats=header.repeats,
+        rounded=header.rounded,
+        steady=header.steady,
     )
 
 

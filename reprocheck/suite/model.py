@@ -95,12 +95,15 @@ class RankSeries:
              clock gave, which is not compared
     rounded  read from a file of another program, which holds fewer digits, or fewer of the steps,
              than were computed: such values are compared by the tolerance, never by their bits
+    steady   how many values, from the first, the runs of the check agree on at its tolerance; None:
+             on all of them
     """
 
     rank: int
     series: Series
     repeats: bool = True
     rounded: bool = False
+    steady: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -182,7 +185,8 @@ class Difference:
     step         where that value stands: the tracker's step, or the iteration
     ulp          how far it is from the baseline's, in units in the last place of its dtype; None
                  where that cannot be said
-    beyond       the first value beyond the tolerance; None where none is
+    beyond       the first value beyond the tolerance; None where none is, and where the runs of one
+                 of the two checks are themselves as far apart by then
     relative     the largest relative difference; 1.0 where the baseline has 0
     value, other here and in the baseline, at the first value that differs
     missing      the baseline has this series, and the check does not

@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprocheck.model import Bitwise, LossSeries, Series, SeriesComparison
+from reprocheck.model import (
+    Bitwise,
+    Divergence,
+    LossSeries,
+    Series,
+    SeriesComparison,
+    SeriesPlace,
+)
 from reprocheck.suite.curves import CurvesError, of_check, pack, unpack
 from reprocheck.suite.model import RankSeries
 from reprocheck.verdict.series import first_unequal
@@ -47,6 +54,7 @@ def _series(draw: st.DrawFn) -> RankSeries:
         series=series,
         repeats=draw(st.booleans()),
         rounded=draw(st.booleans()),
+        steady=draw(st.none() | st.integers(0, 40)),
     )
 
 
@@ -58,7 +66,7 @@ def _bits(one: RankSeries) -> tuple[object, ...]:
     """All of a series in a form in which equal means equal in every bit."""
     numbers, series = one.series.numbers, one.series
     columns = (numbers.values, numbers.dtype_of, numbers.ends, series.iterations, series.steps)
-    named = (one.rank, series.name, series.by, one.repeats, one.rounded)
+    named = (one.rank, series.name, series.by, one.repeats, one.rounded, one.steady)
     return (*named, numbers.dtypes, dict(numbers.exact), *(column.tobytes() for column in columns))
 
 
@@ -151,6 +159,25 @@ def test_every_series_of_every_rank_of_run_1_is_among_them() -> None:
     seen = [(one.rank, one.series.name, one.series.by, one.repeats) for one in series]
     of_one_rank = [("loss", "", False), ("val_loss", "torch", False), ("loss", "script", True)]
     assert seen == [(rank, *one) for rank in range(2) for one in of_one_rank]
+
+
+def test_how_far_the_runs_agree_at_the_tolerance_is_kept() -> None:
+    made = bitwise_equal()
+    trace = parts.trace(parts.series([1.0] * 8, per_iteration=2), series=(_reported("acc", [1.0]),))
+    apart = SeriesPlace(number=1, iteration=1, step=None, run=2, rank=0, reference=1.0, value=2.0)
+    verdict = replace(
+        made.verdict,
+        first_divergence=Divergence(iteration=3, run=2, rank=0, reference=1.0, value=2.0),
+        series=(
+            SeriesComparison(
+                name="acc", reported="acc", by="torch", state="differs", first_outside=apart
+            ),
+        ),
+    )
+    losses, acc = of_check(replace(made, runs=(parts.run(1, [trace]),), verdict=verdict))
+    assert (losses.steady, acc.steady) == (4, 0)
+    everywhere = of_check(replace(made, runs=(parts.run(1, [trace]),)))
+    assert [one.steady for one in everywhere] == [None, None]
 
 
 def test_a_check_without_runs_has_no_curves() -> None:

@@ -42,7 +42,9 @@ def compare(
     atol + rtol * |b|. A value that stands at another step or iteration than in the baseline, or
     that only one of the two has, differs and is beyond the tolerance. Series whose names say that
     they are a clock's (times, throughput, memory) are never compared. Of a series that was
-    imported, the steps that the file has are compared, by the tolerance alone.
+    imported, the steps that the file has are compared, by the tolerance alone. From where on the
+    runs of one of the two checks are themselves further apart than the tolerance, nothing is called
+    beyond it.
     """
     tolerance = Tolerance(rtol=rtol, atol=atol)
     own = {_identity(one): one for one in curves if not _of_a_clock(one)}
@@ -85,7 +87,7 @@ def _difference(
     if own is None:
         return Difference(series="", missing=True)
     if other.rounded:
-        return _rounded(own.series, other.series, tolerance)
+        return _rounded(own, other.series, tolerance)
     return _recorded(own, other, tolerance)
 
 
@@ -101,7 +103,7 @@ def _recorded(own: RankSeries, other: RankSeries, tolerance: Tolerance) -> Diffe
         first_bit=first,
         step=_step(own.series, other.series, first),
         ulp=_ulp(own.series, other.series, first),
-        beyond=apart.beyond,
+        beyond=_steady(apart.beyond, own, other),
         relative=apart.relative,
         value=value,
         other=reference,
@@ -119,6 +121,14 @@ def _apart(own: Series, other: Series, tolerance: Tolerance) -> _Apart:
         beyond=_first(outside.iteration if outside else None, moved),
         relative=_relative(both.values, both.reference),
     )
+
+
+def _steady(beyond: int | None, own: RankSeries, other: RankSeries) -> int | None:
+    """A value that is beyond the tolerance, if the runs of both checks agree that far."""
+    last = _first(own.steady, other.steady)
+    if beyond is None or last is None or beyond <= last:
+        return beyond
+    return None
 
 
 def _first(*numbers: int | None) -> int | None:
@@ -176,7 +186,7 @@ def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> fl
     return min(largest, float(np.finfo(np.float64).max))
 
 
-def _rounded(own: Series, other: Series, tolerance: Tolerance) -> Difference | None:
+def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference | None:
     """A series and what a file of another program says of it, at the steps of the file.
 
     Of several values at a step the last counts. A step that the check did not come to is beyond the
@@ -184,14 +194,17 @@ def _rounded(own: Series, other: Series, tolerance: Tolerance) -> Difference | N
     """
     import numpy as np
 
-    at = _by_step(own)
+    places = steps_of(own.series)
+    at = dict(zip(places, own.series.numbers.values, strict=True))
+    loose = set(places) - set(places[: own.steady])
     steps = steps_of(other)
     values = np.array([at.get(step, np.nan) for step in steps])
     reference = column(other.numbers.values, "float64")
     outside = np.flatnonzero(differs(values, reference, tolerance))
-    if not outside.size:
+    beyond = [int(place) for place in outside if steps[place] not in loose]
+    if not beyond:
         return None
-    first = int(outside[0])
+    first = beyond[0]
     return Difference(
         series="",
         step=steps[first],
@@ -200,10 +213,6 @@ def _rounded(own: Series, other: Series, tolerance: Tolerance) -> Difference | N
         value=at.get(steps[first]),
         other=float(reference[first]),
     )
-
-
-def _by_step(series: Series) -> Mapping[float, float]:
-    return dict(zip(steps_of(series), series.numbers.values, strict=True))
 
 
 def steps_of(series: Series) -> list[float]:

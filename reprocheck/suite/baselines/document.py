@@ -38,6 +38,7 @@ class _Series(msgspec.Struct, kw_only=True, frozen=True):
     dtypes: tuple[str, ...]
     repeats: bool
     rounded: bool
+    steady: int | None = None
     values: tuple[str, ...]
 
 
@@ -151,6 +152,7 @@ def _series(one: RankSeries) -> _Series:
         dtypes=one.series.numbers.dtypes,
         repeats=one.repeats,
         rounded=one.rounded,
+        steady=one.steady,
         values=tuple(_line(one.series, number) for number in numbers),
     )
 
@@ -206,7 +208,13 @@ def _rank_series(one: _Series) -> RankSeries:
         iterations=array("q", [int(row[0]) for row in rows]),
         steps=array("d", [_step(row[1]) for row in rows]),
     )
-    return RankSeries(rank=one.rank, series=series, repeats=one.repeats, rounded=one.rounded)
+    return RankSeries(
+        rank=one.rank,
+        series=series,
+        repeats=one.repeats,
+        rounded=one.rounded,
+        steady=one.steady,
+    )
 
 
 def _step(text: str) -> float:

@@ -21,6 +21,7 @@ def curve(
     dtype: str = "float32",
     repeats: bool = True,
     rounded: bool = False,
+    steady: int | None = None,
 ) -> RankSeries:
     """A series whose values stand at iterations 1, 2, …, without steps of a tracker."""
     count = len(values)
@@ -37,4 +38,4 @@ def curve(
         iterations=array("q", iterations or range(1, count + 1)),
         steps=array("d", steps or [math.nan] * count),
     )
-    return RankSeries(rank=rank, series=series, repeats=repeats, rounded=rounded)
+    return RankSeries(rank=rank, series=series, repeats=repeats, rounded=rounded, steady=steady)

@@ -128,6 +128,17 @@ def test_what_runs_of_one_check_did_not_repeat_is_marked() -> None:
     assert not found.loose
 
 
+@pytest.mark.parametrize(("steady", "beyond"), [(None, 3), (3, 3), (2, None)])
+def test_nothing_is_beyond_where_the_runs_of_a_check_are_as_far_apart(steady, beyond) -> None:
+    far, near = [1.0, 1.0, 9.0], [1.0, 1.0, 1.0]
+    for now, baseline in (
+        (curve(far, steady=steady), curve(near)),
+        (curve(far), curve(near, steady=steady)),
+    ):
+        (found,) = compare([now], [baseline])
+        assert (found.first_bit, found.beyond) == (3, beyond)
+
+
 def test_an_imported_series_is_held_by_the_tolerance_at_the_steps_it_has() -> None:
     imported = curve(
         [round(VALUES[step - 1], 4) for step in (1, 50, 100)],
@@ -139,3 +150,5 @@ def test_an_imported_series_is_held_by_the_tolerance_at_the_steps_it_has() -> No
     assert (found.first_bit, found.beyond, found.step, found.value) == (None, 2, 50, 9.0)
     (found,) = compare([curve(VALUES[:60])], [imported])
     assert (found.beyond, found.step, found.value) == (3, 100, None)
+    unsteady = curve([*VALUES[:49], 9.0, *VALUES[50:]], steady=40)
+    assert compare([unsteady], [imported]) == ()

@@ -36,7 +36,7 @@ def _baseline(*curves: RankSeries, target: str = "small") -> Baseline:
 def test_what_is_read_is_what_was_written() -> None:
     baseline = _baseline(
         curve([1.0, 0.1 + 0.2, math.nan, -math.inf, -0.0]),
-        curve([0.5], "val loss", "tensorboard", rank=1, steps=[1000.0], repeats=False),
+        curve([0.5], "val loss", "tensorboard", rank=1, steps=[1000.0], repeats=False, steady=0),
     )
     (read,) = document.read(document.export([baseline]), "b.json")
     assert replace(read, key=baseline.key) == baseline
