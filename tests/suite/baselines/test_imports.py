@@ -42,13 +42,19 @@ def test_steps_counted_from_zero_are_those_of_the_iterations() -> None:
     [
         ((1, 3), (1.0, SINGLE[2]), "single"),
         (range(1, 6), SINGLE, "rounded"),
-        (range(1, 7), [*SINGLE, 0.5], "single"),
+        ((1, 2, 3, 5, 4), SINGLE, "single"),
     ],
 )
 def test_fewer_steps_or_digits_are_held_by_the_tolerance(steps, values, precision) -> None:
     (found,) = fit([_points(steps, values, precision=precision)], [curve(SINGLE)]).series
     assert found.rounded
-    assert list(found.series.iterations) == [step for step in steps if step <= 5]
+    assert list(found.series.iterations) == sorted(steps)
+
+
+def test_steps_behind_the_end_of_the_check_are_left_out() -> None:
+    own = curve(SINGLE)
+    (found,) = fit([_points(range(1, 8), [*SINGLE, 0.5, 0.25])], [own]).series
+    assert pack([found]) == pack([own])
 
 
 def test_single_precision_of_a_double_is_rounded() -> None:

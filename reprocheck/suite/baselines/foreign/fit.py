@@ -2,7 +2,7 @@
 
 A baseline has the names, places and dtypes of the check of its target. So each series of a file is
 put beside the series of the last check that it stands for: values at its steps are kept, and where
-the file has all steps of it in full precision, it counts bit for bit.
+the file has all of these in full precision, it counts bit for bit.
 """
 
 from __future__ import annotations
@@ -76,18 +76,15 @@ def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
     """The values of a file at the places of a series; None where they have no place in common."""
     places = steps_of(own.series)
     steps = _from_one(points.steps, places)
-    if steps == places:
-        series = _at(own.series, range(len(places)), points.values)
-        rounded = not _in_full(points, own.series)
-        return replace(own, series=series, rounded=rounded)
-    number_at = {place: number for number, place in enumerate(places)}
-    kept = {
-        number_at[step]: value
-        for step, value in zip(steps, points.values, strict=True)
-        if step in number_at
-    }
-    if not kept:
+    known = set(places)
+    within = [pair for pair in zip(steps, points.values, strict=True) if pair[0] in known]
+    if not within:
         return None
+    if [step for step, _ in within] == places:
+        series = _at(own.series, range(len(places)), [value for _, value in within])
+        return replace(own, series=series, rounded=not _in_full(points, own.series))
+    last_at = {place: number for number, place in enumerate(places)}
+    kept = {last_at[step]: value for step, value in within}
     numbers = sorted(kept)
     series = _at(own.series, numbers, [kept[number] for number in numbers])
     return replace(own, series=series, rounded=True)
