@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from reprocheck.suite.bisect import packages
 from reprocheck.suite.bisect.commits import root_of
 from reprocheck.suite.bisect.environments import Environments, digest_of
 from reprocheck.suite.bisect.memory import Remembered
+from reprocheck.suite.bisect.own_code import search_path
 from reprocheck.suite.bisect.packages import Requirements
 from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By
@@ -43,6 +44,7 @@ class Checker:
     """Checks candidates of a plan.
 
     target   with an absolute interpreter, but for a command that names its own
+    python   its interpreter
     root     the folder of the suite
     place    where the reports of the checks lie, relative to it
     good     the check of the good night, with its curves
@@ -52,6 +54,7 @@ class Checker:
     """
 
     target: Target
+    python: str
     root: Path
     place: str
     plan: Plan
@@ -65,8 +68,7 @@ class Checker:
     @property
     def inside(self) -> Path:
         """The folder for temporary files that this search alone makes worktrees in."""
-        name = digest_of((str(self.root), self.place))
-        return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{name}"
+        return temporary_folder(self.root, self.place)
 
     def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
         """What the candidate has installed; None where it takes the interpreter of the target."""
@@ -110,23 +112,31 @@ class Checker:
 
         Raises UsageError where one of them cannot be made.
         """
-        target = self.target
+        target, python = self.target, self.python
         with ExitStack() as stack:
             if requirements is not None and self.plan.uv is not None:
                 making = partial(self.say, f"making the environment: {candidate.label}")
                 used = self.environments.used(requirements.lines, self.plan.uv, making)
-                python = stack.enter_context(used)
-                if isinstance(python, Refused):
-                    raise UsageError(f"its environment cannot be made: {python.reason}")
-                target = _with_python(target, python)
+                made = stack.enter_context(used)
+                if isinstance(made, Refused):
+                    raise UsageError(f"its environment cannot be made: {made.reason}")
+                target, python = _with_python(target, made), str(made)
             if candidate.commit:
-                root = root_of(target.workdir)
-                commit = Commit(name=candidate.commit[:9], hash=candidate.commit, root=root)
-                there = launch.worktree(
-                    commit, target.workdir, self.root, self.say, inside=self.inside
-                )
-                target = replace(target, workdir=stack.enter_context(there))
+                target = stack.enter_context(self._at(candidate, target, python))
             yield target
+
+    @contextmanager
+    def _at(self, candidate: Candidate, target: Target, python: str) -> Iterator[Target]:
+        """The target in a worktree of the candidate's commit."""
+        root = root_of(target.workdir)
+        commit = Commit(name=candidate.commit[:9], hash=candidate.commit, root=root)
+        with launch.worktree(
+            commit, target.workdir, self.root, self.say, inside=self.inside
+        ) as there:
+            depth = len(target.workdir.resolve().relative_to(root.resolve()).parts)
+            worktree = (there, *there.parents)[depth]
+            own = search_path(python, root, worktree)
+            yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
         """One check, made and read."""
@@ -155,6 +165,12 @@ class Checker:
         judged.
         """
         return self.by == "verdict" and row.verdict != "error" and row.verdict == self.bad.verdict
+
+
+def temporary_folder(root: Path, place: str) -> Path:
+    """Where a search makes its worktrees, by the folder of the suite and the place in it."""
+    name = digest_of((str(root), place))
+    return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{name}"
 
 
 def apart(
@@ -189,6 +205,15 @@ def _performed(job: Job, say: Say) -> Performed:
         while True:
             for performed in executor.wait(WAIT):
                 return performed
+
+
+def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
+    """The variables of a target that imports its own packages from these folders first."""
+    if not own:
+        return target.environment
+    before = target.environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
+    path = os.pathsep.join(filter(None, (*map(str, own), before)))
+    return {**target.environment, "PYTHONPATH": path}
 
 
 def _with_python(target: Target, python: Path) -> Target:

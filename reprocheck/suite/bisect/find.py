@@ -80,6 +80,7 @@ def find(
     place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
     checker = Checker(
         target=target,
+        python=python,
         root=suite.folder,
         place=place,
         plan=found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
@@ -9,7 +10,11 @@ from tempfile import gettempdir
 import pytest
 
 from reprocheck.errors import UsageError
+from reprocheck.suite.bisect.checking import temporary_folder
 from reprocheck.suite.bisect.result import Bisected
+from reprocheck.suite.history import open_history
+from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.targets import load
 from tests.suite.bisect.places import (
     ONE_MORE_BIT,
     Heard,
@@ -19,6 +24,7 @@ from tests.suite.bisect.places import (
     repository,
     searched,
     suite_of,
+    uv,
 )
 
 COMMITS = 16
@@ -121,3 +127,53 @@ def test_by_verdict_a_commit_that_cannot_run_is_skipped_and_named(tmp_path: Path
     assert "SyntaxError" in skipped.reason
     with pytest.raises(UsageError, match="runs of toy were not equal"):
         searched(project, bad, good)
+
+
+def test_packages_that_the_interpreter_has_from_the_working_tree_come_from_the_worktree(
+    tmp_path: Path,
+) -> None:
+    project = repository(tmp_path / "project")
+    suite_of(project, "own", {"python": "env/bin/python"})
+    (project / ".gitignore").write_text("nightly/\nenv/\ncache/\n__pycache__/\n")
+    (project / "src").mkdir()
+    uv(project, "venv", "--quiet", "--python", sys.executable, "env")
+    (site,) = (project / "env").glob("lib/*/site-packages")
+    (site / "own.pth").write_text(f"{project / 'src'}\n")
+    commit(project, "Start", **{"src/own": "SCALE = 1.0\n"})
+    good = night(project)
+    commit(project, "Scale", **{"src/own": f"SCALE = {ONE_MORE_BIT}\n"})
+    commit(project, "Notes", notes="")
+    bad = night(project)
+
+    found = searched(project, good, bad)
+
+    assert found.outcome == "found"
+    assert found.guilty[0].commit is not None
+    assert found.guilty[0].commit.subject == "Scale"
+
+
+def test_a_search_that_was_killed_leaves_nothing_once_it_goes_on(regressed: Regressed) -> None:
+    suite = load(regressed.project)
+    place = next((suite.folder / "bisect" / "toy").iterdir()).relative_to(suite.folder)
+    inside = temporary_folder(suite.folder, str(place))
+    git(regressed.project, "worktree", "add", "--quiet", "--detach", str(inside / "r-1" / "tree"))
+    assert regressed.worktrees == 2
+    assert regressed.searched().made == 0
+    assert regressed.worktrees == 0
+
+
+def test_an_intermittent_target_is_checked_several_times_or_refused(tmp_path: Path) -> None:
+    project = repository(tmp_path / "project")
+    suite_of(project, "model")
+    suite = load(project)
+    suite.folder.mkdir()
+    with open_history(suite.history) as history:
+        for name, good in (("n1", (True,)), ("n2", (False, True, False))):
+            history.begin_night(Night(id=name, started=0.0))
+            for attempt, one in enumerate(good, 1):
+                history.add(TargetCheck(night=name, target="toy", attempt=attempt, good=one))
+    with pytest.raises(UsageError, match="good and bad in the same night n2") as told:
+        searched(project, "n1", "n2", by="verdict")
+    assert "--repeat 5" in told.value.fix
+    with pytest.raises(UsageError, match="commits and packages are the same, or not recorded"):
+        searched(project, "n1", "n2", by="verdict", repeat=2)
