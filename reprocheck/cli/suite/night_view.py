@@ -36,7 +36,7 @@ class NightView:
     """Draws on stderr what a night does.
 
     On a terminal: checks that are not good stay as lines, above a table of those under way and
-    those that ended last, as high as the terminal at most. Else a line a check.
+    the good ones that ended last, as high as the terminal at most. Else a line a check.
 
     `night` once it has begun, and `checked`: how many checks of it are in the history.
     """
@@ -83,8 +83,8 @@ class NightView:
         if not again:
             self._ended += 1
             self._bad += not check.good
-        self._last.append(check)
         if self._live is not None and check.good and check.attempt == 1:
+            self._last.append(check)
             return
         said = f"{self._ended} of {self._to_do}  {self._described(check)}"
         if again:
@@ -174,13 +174,8 @@ class NightView:
         return (self.err.text(self._cut(text), style) for text, style in rows)
 
     def _row(self, check: TargetCheck) -> tuple[str, str]:
-        return (
-            f"  {self._name(check.target)}  {self._after_name(check)}",
-            GOOD if check.good else BAD,
-        )
-
-    def _after_name(self, check: TargetCheck) -> str:
-        return f"{verdict_of(check)} · {duration(check.seconds)}"
+        after = f"{verdict_of(check)} · {duration(check.seconds)}"
+        return f"  {self._name(check.target)}  {after}", GOOD
 
     def _row_under_way(self, job: Job, since: float) -> tuple[str, str]:
         doing = "under way"
