@@ -92,6 +92,7 @@ class Told:
         self.night = ""
         self.checks: list[tuple[TargetCheck, bool]] = []
         self.losses: list[str] = []
+        self.recordings: list[str] = []
 
     def begun(self, night: Night, to_do: int, checked: int) -> None:
         self.night, self.to_do, self.checked = night.id, to_do, checked
@@ -101,7 +102,8 @@ class Told:
     def ended(self, check: TargetCheck, *, again: bool) -> None:
         self.checks.append((check, again))
 
-    def recorded(self, job: Job) -> None: ...
+    def recorded(self, job: Job) -> None:
+        self.recordings.append(job.target.name)
 
     def lost(self, job: Job, why: str) -> None:
         self.losses.append(job.target.name)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from reprocheck.report.text import count
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reprocheck.cli.terminal import Stream
     from reprocheck.suite.model import TargetState
     from reprocheck.suite.night import Outcome
@@ -24,9 +26,9 @@ MOST_NAMED = 20
 """Targets that are named; a night in which more failed is to be read in its report."""
 
 
-def print_outcome(outcome: Outcome, suite: Suite, out: Stream) -> None:
+def print_outcome(outcome: Outcome, suite: Suite, index: Path, out: Stream) -> None:
     """Prints the night in a few lines; those that name what failed and the next command are the
-    last ones.
+    last ones. `index`: the first page of the site.
     """
     head, style = HEADS[outcome.exit_code]
     out.labelled(head, f"night {outcome.night.id}: {_counted(outcome)}", style)
@@ -35,8 +37,10 @@ def print_outcome(outcome: Outcome, suite: Suite, out: Stream) -> None:
         _print_state(state, outcome, suite, out)
     if len(named) > MOST_NAMED:
         out.line(f"  and {len(named) - MOST_NAMED} more")
+    out.line(f"  pages: {relpath(index)}")
     for why, words in _next(outcome):
-        out.labelled(f"{why}:", shlex.join(words))
+        out.paragraph(f"{why}:", indent=2)
+        out.line(f"    {shlex.join(words)}")
 
 
 def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream) -> None:
@@ -64,14 +68,12 @@ def _told(outcome: Outcome) -> Iterator[TargetState]:
 def _next(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(why, command)."""
     suite = ("reprocheck", "suite")
+    accept = (*suite, "baseline", "accept")
     if outcome.failed:
-        yield "more", (*suite, "show", outcome.failed[0].target)
-        yield "check again", (*suite, "run", "--only-failed")
+        yield "look at one", (*suite, "show", outcome.failed[0].target)
+        yield "check what failed again", (*suite, "run", "--only-failed")
     drifted = [state.target for state in outcome.states if "drift" in state.state]
     if drifted:
-        yield "if it is meant", (*suite, "baseline", "accept", *drifted, "--why", "...")
+        yield "accept new curves that are meant", (*accept, *drifted, "--why", "...")
     elif all(state.state in ("new target", "not run") for state in outcome.states):
-        yield (
-            "to hold the next nights against this one",
-            (*suite, "baseline", "accept", "--why", "first night"),
-        )
+        yield "hold the next nights against this one", (*accept, "--why", "first night")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -139,8 +138,7 @@ def command(
     out = standard_output()
     if file is not None and file.file is None:
         out = standard_error()
-    print_outcome(outcome, suite, out)
-    out.labelled("pages:", relpath(written.index))
+    print_outcome(outcome, suite, written.index, out)
     if file is not None:
         file.write(report)
     for sentence in notices.send(suite.webhooks, report):

@@ -31,8 +31,11 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
     target = Target(name="small", words=("train.py",), workdir=tmp_path)
     suite = Suite(targets=(target,), folder=tmp_path, history="", file=tmp_path / "reprocheck.toml")
     text = io.StringIO()
-    print_outcome(outcome, suite, Stream(text))
+    print_outcome(outcome, suite, tmp_path / "site" / "index.html", Stream(text))
     rows = text.getvalue().splitlines()
     assert rows[0] == "FAILED night n2: 1 target checked: 1 drift"
     assert rows[1:3] == ["  small drift. loss differs", f"    {OPERATION}"]
-    assert rows[-1] == "if it is meant: reprocheck suite baseline accept small --why ..."
+    assert rows[-2:] == [
+        "  accept new curves that are meant:",
+        "    reprocheck suite baseline accept small --why ...",
+    ]

@@ -1,0 +1,97 @@
+"""Nights of a real target: its deeper recording is kept, and names what differs first later."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from reprocheck.suite.baselines import accept
+from reprocheck.suite.execution.local import LocalExecutor
+from reprocheck.suite.history import open_history
+from reprocheck.suite.model import TargetState
+from reprocheck.suite.night import Options, Outcome, run
+from reprocheck.suite.targets import load
+from tests.suite.nights import Told
+
+SETTINGS = """
+draw = false
+explain = false
+[[target]]
+name = "a"
+run = "train.py"
+[[target]]
+name = "fails"
+run = "fails.py"
+"""
+TRAINING = (
+    "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + {start}))\n"
+)
+FAILS = "raise SystemExit(1)\n"
+
+
+@dataclass
+class Nights:
+    """Three nights: a good one, one after the script was changed, and one after that was accepted.
+
+    kept  after each night: the time of the kept recording, and what it is of
+    """
+
+    outcomes: list[Outcome]
+    kept: list[tuple[int, dict[str, object]]]
+    recordings: list[list[str]]
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "reprocheck.toml").write_text(SETTINGS)
+    (folder / "fails.py").write_text(FAILS)
+    suite = load(folder)
+    found = Nights([], [], [])
+    with open_history(suite.history) as history, LocalExecutor() as executor:
+        for start in (1, 2, 2):
+            (folder / "train.py").write_text(TRAINING.format(start=start))
+            told = Told()
+            outcome = run(suite, history, executor, Options(), told)
+            (kept,) = (suite.folder / "kept").rglob("*.zip")
+            found.outcomes.append(outcome)
+            about = json.loads(kept.with_suffix(".json").read_text())
+            found.kept.append((kept.stat().st_mtime_ns, about))
+            found.recordings.append(told.recordings)
+            good = [check for check in history.final(outcome.night.id) if check.good]
+            accept(history, good, "It is meant.", "somebody")
+    return found
+
+
+def state(outcome: Outcome) -> TargetState:
+    return next(one for one in outcome.states if one.target == "a")
+
+
+def test_the_recording_of_a_good_target_is_kept_once(nights: Nights) -> None:
+    first, _, third = nights.outcomes
+    assert nights.recordings == [["a"], ["a"], []]
+    assert nights.kept[0][1]["night"] == first.night.id
+    assert state(third).state == "unchanged"
+
+
+def test_a_failure_names_the_first_operation_that_differs_from_the_green_night(
+    nights: Nights,
+) -> None:
+    first, second, _ = nights.outcomes
+    assert (state(second).state, state(second).failed) == ("drift", True)
+    said = state(second).operation
+    assert said.startswith(f"First to differ from night {first.night.id}: ")
+    assert "in iteration 1" in said
+    assert "train.py" in said
+    assert state(first).operation == ""
+
+
+def test_the_recording_of_accepted_curves_takes_the_place_of_the_one_before(
+    nights: Nights,
+) -> None:
+    first, second, third = nights.kept
+    assert second == first
+    assert third[1]["night"] == nights.outcomes[1].night.id
+    assert third[1]["curves"] != first[1]["curves"]
