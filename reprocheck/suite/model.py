@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +29,15 @@ State = Literal[
     "not run",
 ]
 """What changed at a target since the nights before."""
+_COMMIT = re.compile(r"([0-9a-f]{12})[0-9a-f]{28}(\+?)")
+
+
+def short(fact: str) -> str:
+    """A commit as people name it, by its first 12 digits; every other fact as it is."""
+    commit = _COMMIT.fullmatch(fact)
+    if commit is None:
+        return fact
+    return commit[1] + commit[2]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -176,7 +176,9 @@ def _source(baseline: Baseline) -> str:
         return "imported curves"
     if not baseline.commit:
         return f"night {baseline.night}"
-    return f"night {baseline.night}, commit {baseline.commit[:12]}"
+    from reprocheck.suite.model import short
+
+    return f"night {baseline.night}, commit {short(baseline.commit)}"
 
 
 def _key(baseline: Baseline) -> str:
@@ -203,7 +205,12 @@ def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
     if not facts:
         _row("environment", "the same")
         return
-    rows = [f"{name}: {then or 'none'} → {now or 'none'}" for name, (then, now) in facts.items()]
+    from reprocheck.suite.model import short
+
+    rows = [
+        f"{name}: {short(then) or 'none'} → {short(now) or 'none'}"
+        for name, (then, now) in facts.items()
+    ]
     left = len(rows) - MOST_FACTS
     if left > 0:
         rows[MOST_FACTS:] = [f"and {left} more"]

@@ -144,10 +144,12 @@ def _bitwise(check: TargetCheck) -> str:
 
 def _notes(night: TargetNight) -> Iterator[str]:
     """What stands below a row."""
+    from reprocheck.suite.model import short
+
     for attempt in night.attempts[:-1]:
         yield f"attempt {attempt.attempt}: {attempt.verdict.replace('_', ' ')}"
     for name, (then, now) in night.changed.items():
-        yield f"{name}: {then} → {now}"
+        yield f"{name}: {short(then)} → {short(now)}"
 
 
 def _style(night: TargetNight) -> str:

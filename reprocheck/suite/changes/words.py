@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import singledispatch
 
 from reprocheck.suite.changes import reasons
-from reprocheck.suite.model import Difference, TargetCheck
+from reprocheck.suite.model import Difference, TargetCheck, short
 
 FACTS = 3
 """So many facts that changed stand in a sentence; of the others it has the number."""
@@ -214,6 +214,7 @@ def _verdict(check: TargetCheck) -> str:
 
 
 def _fact(name: str, then: str, now: str) -> str:
+    then, now = short(then), short(now)
     if not then:
         return f"{name} {now} is new"
     if not now:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from reprocheck.report.text import UNKNOWN, count, line, number, seconds
-from reprocheck.suite.model import Night, OverviewRow, TargetCheck, TargetState
+from reprocheck.suite.model import Night, OverviewRow, TargetCheck, TargetState, short
 from reprocheck.suite.pages import links, sparkline, words
 from reprocheck.suite.pages.past import Past
 from reprocheck.suite.pages.report import ORDER, NightReport, TargetReport
@@ -109,7 +109,7 @@ def _night(night: Night, rows: Sequence[OverviewRow], root: str) -> NightRow:
         started=words.moment(night.started),
         said=_states(rows),
         failed=f"{failed:,} of {count(len(rows), 'target')}",
-        commit=line(night.commit)[:12],
+        commit=line(short(night.commit)),
     )
 
 
@@ -175,7 +175,7 @@ def _check(
         bits=_BITS[check.bitwise],
         drift=_drift(state),
         time=seconds(check.seconds),
-        commit=line(check.commit)[:13],
+        commit=line(short(check.commit)),
         mark=mark,
         report=links.report(check, root),
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from reprocheck import rules
 from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
-from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck
+from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, short
 from reprocheck.suite.pages.report import NightReport, TargetReport
 
 Fact = tuple[str, str]
@@ -52,7 +52,7 @@ def about(night: Night) -> Iterator[Fact]:
     if night.ended is not None:
         yield "ended", moment(night.ended)
     if night.commit:
-        yield "commit", f"`{line(night.commit)}`"
+        yield "commit", f"`{line(short(night.commit))}`"
     if night.shard:
         yield "shard", line(night.shard)
     yield "executor", line(night.executor)
@@ -118,7 +118,7 @@ def _changed(one: TargetReport) -> Iterator[Fact]:
 
 def shown(value: str) -> str:
     """A fact of the environment; what stands for one that is not there."""
-    return line(value) or "none"
+    return line(short(value)) or "none"
 
 
 def _drift(one: TargetReport) -> Iterator[Fact]:
@@ -194,7 +194,7 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
     if len(one.attempts) > 1:
         yield "attempts", _attempts(one.attempts)
     if check.commit:
-        yield "commit", f"`{line(check.commit)}`"
+        yield "commit", f"`{line(short(check.commit))}`"
 
 
 def _verdict(check: TargetCheck, said: str) -> str:
