@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from reprocheck.errors import UsageError
@@ -77,6 +78,7 @@ def find(
     good, bad = (_check(history, night, target) for night in (options.good, options.bad))
     _refuse(good, bad, history, options)
     found = plan(target.workdir, python, good, bad, options.asked)
+    found = replace(found, notes=(*found.notes, *_other_words(target, good)))
     place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
     checker = Checker(
         target=target,
@@ -206,6 +208,13 @@ def _outcome(found: Found | NotHere) -> Outcome:
     if found.skipped:
         return "bad end is skipped"
     return "good end is bad" if found.end == "good" else "bad end is good"
+
+
+def _other_words(target: Target, good: TargetCheck) -> Iterator[str]:
+    """That the target is no longer run as it was: then its curves may be others for that alone."""
+    then, now = good.key.facts.get("options", ""), shlex.join(target.words)
+    if then and not then.endswith(now):
+        yield f"In the night {good.night} `{then}` was run, and now it is `{now}`."
 
 
 def _one(targets: tuple[Target, ...], name: str) -> Target:

@@ -148,7 +148,7 @@ def night(project: Path) -> str:
     suite = load(project)
     suite.folder.mkdir(parents=True, exist_ok=True)
     with open_history(suite.history) as history, LocalExecutor() as executor:
-        return run(suite, history, executor, NightOptions(), Unheard()).night.id  # type: ignore[arg-type]
+        return run(suite, history, executor, NightOptions(record=False), Unheard()).night.id  # type: ignore[arg-type]
 
 
 def searched(

@@ -162,6 +162,21 @@ def test_a_search_that_was_killed_leaves_nothing_once_it_goes_on(regressed: Regr
     assert regressed.worktrees == 0
 
 
+def test_a_target_that_is_run_otherwise_than_in_the_night_is_said_to_be(
+    regressed: Regressed,
+) -> None:
+    settings = regressed.project / "reprocheck.toml"
+    before = settings.read_text()
+    settings.write_text(before.replace("train.py", "train.py --steps 2"))
+    try:
+        found = regressed.searched()
+    finally:
+        settings.write_text(before)
+    (note,) = found.notes
+    assert note.endswith("`train.py` was run, and now it is `train.py --steps 2`.")
+    assert found.made == len(found.checked), "what was found out before is of another training"
+
+
 def test_an_intermittent_target_is_checked_several_times_or_refused(tmp_path: Path) -> None:
     project = repository(tmp_path / "project")
     suite_of(project, "model")
