@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,13 +16,17 @@ from reprocheck.cli.application import made
 from reprocheck.suite.targets import load, missing
 from reprocheck.suite.targets.scripts import below, of_target
 from tests.conftest import ROOT
-
-NIGHTLY = ROOT / "examples" / "nightly"
-WORKFLOW = NIGHTLY / "github-actions.yml"
-GITLAB = NIGHTLY / "gitlab-ci.yml"
-JENKINS = NIGHTLY / "Jenkinsfile"
-CRON = NIGHTLY / "crontab"
-SLURM = (NIGHTLY / "nightly.sbatch", NIGHTLY / "merge.sbatch")
+from tests.e2e.nightly_files import (
+    GITLAB,
+    JENKINS,
+    NIGHTLY,
+    SLURM,
+    WORKFLOW,
+    cron_line,
+    github_steps,
+    gitlab_script,
+    jenkins_step,
+)
 
 
 def tool(name: str) -> str:
@@ -39,35 +42,9 @@ def passes(*words: str, text: str = "") -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def read_yaml(path: Path) -> Any:
-    yaml = pytest.importorskip("ruamel.yaml")
-    return yaml.YAML(typ="safe").load(path.read_text())
-
-
-def github_steps() -> dict[str, str]:
-    """The shell steps of the workflow, expressions of GitHub as plain words."""
-    steps = read_yaml(WORKFLOW)["jobs"]["nightly"]["steps"]
-    return {
-        step["name"]: re.sub(r"\$\{\{.*?\}\}", "X", step["run"]) for step in steps if "run" in step
-    }
-
-
-def jenkins_steps() -> list[str]:
-    return re.findall(r"\bsh '''(.*?)'''", JENKINS.read_text(), re.DOTALL)
-
-
-def cron_line() -> tuple[str, str]:
-    """When, and what."""
-    lines = [line for line in CRON.read_text().splitlines() if re.match(r"[\d*]", line)]
-    (line,) = lines
-    *when, what = line.split(maxsplit=5)
-    return " ".join(when), what
-
-
 def all_shell() -> str:
     """All that a shell is given by any of the files."""
-    gitlab = "\n".join(read_yaml(GITLAB)["nightly"]["script"])
-    parts = [*github_steps().values(), gitlab, *jenkins_steps(), cron_line()[1]]
+    parts = [*github_steps().values(), gitlab_script(), jenkins_step(), cron_line()[1]]
     return "\n".join([*parts, *(script.read_text() for script in SLURM)])
 
 
@@ -81,8 +58,7 @@ def test_the_workflow_of_github_is_valid_and_safe() -> None:
 def test_the_job_of_gitlab_is_valid() -> None:
     schema = ("--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci")
     passes(tool("check-jsonschema"), *schema, str(GITLAB))
-    script = "\n".join(read_yaml(GITLAB)["nightly"]["script"])
-    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{script}")
+    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{gitlab_script()}")
 
 
 def test_the_pipeline_of_jenkins_is_groovy_and_its_steps_are_shell() -> None:
@@ -92,8 +68,7 @@ def test_the_pipeline_of_jenkins_is_groovy_and_its_steps_are_shell() -> None:
     text = JENKINS.read_bytes()
     assert not parser.parse(text).root_node.has_error
     assert parser.parse(text.replace(b"}", b"", 1)).root_node.has_error
-    (step,) = jenkins_steps()
-    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{step}")
+    passes(tool("shellcheck"), "--shell", "sh", "-", text=f"set -e\n{jenkins_step()}")
 
 
 def test_the_line_of_cron_is_a_time_and_a_command() -> None:
