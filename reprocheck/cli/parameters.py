@@ -5,6 +5,7 @@ the user's own command begins.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 ENTRY = "reprocheck.entry"
 """Key in a context's `meta`: the words from the entry point on."""
+_BRACKETS_TWICE = re.compile(r"\[(\[[\w|]+\](?:\.\.\.)?)\](?:\.\.\.)?")
+_TYPE_OF_ARGUMENT = re.compile(r"^(  \S+) <[\w\[\]]+>", re.MULTILINE)
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
@@ -87,11 +90,14 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
 
 
 class OneCommand(TyperCommand):
-    """A command whose help is plain text: some versions of typer escape it for another purpose."""
+    """A command whose help is plain text, and the same with every version of typer: some escape it
+    for another purpose, some put brackets around what is in brackets, and types behind arguments.
+    """
 
     def get_help(self, ctx: Any) -> str:
-        """The help, without backslashes before brackets."""
-        return super().get_help(ctx).replace("\\[", "[")
+        """The help, without such additions."""
+        text = super().get_help(ctx).replace("\\[", "[")
+        return _TYPE_OF_ARGUMENT.sub(r"\1", _BRACKETS_TWICE.sub(r"\1", text))
 
 
 class RunCommand(OneCommand):

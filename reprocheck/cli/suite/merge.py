@@ -41,8 +41,6 @@ def command(
     """
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.history.folders import settle
-    from reprocheck.suite.history.shards import join
     from reprocheck.suite.night.folder import prepare
     from reprocheck.suite.targets import load
 
@@ -50,6 +48,9 @@ def command(
     sources = [_source(name, suite) for name in shards or ()]
     prepare(suite.folder)
     with open_history(suite.history) as history:
+        from reprocheck.suite.history.folders import settle
+        from reprocheck.suite.history.shards import join
+
         merged = [_merge(history, suite, file) for file in sources]
         joined = join(history)
         settle(history, suite.folder)

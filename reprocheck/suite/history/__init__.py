@@ -40,11 +40,7 @@ def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> Histor
 
     Raises HistoryError, which says what to do.
     """
-    if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
-        raise HistoryError(
-            "The history needs SQLAlchemy and Alembic, which are not installed.",
-            'pip install "reprocheck[suite]"',
-        )
+    _refuse_without_libraries()
     from reprocheck.suite.history.store import opened
 
     return opened(url, create=create, wait=wait)
@@ -53,6 +49,15 @@ def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> Histor
 def __getattr__(name: str) -> object:
     if name != "History":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _refuse_without_libraries()
     from reprocheck.suite.history.store import History
 
     return History
+
+
+def _refuse_without_libraries() -> None:
+    if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
+        raise HistoryError(
+            "The history needs SQLAlchemy and Alembic, which are not installed.",
+            'pip install "reprocheck[suite]"',
+        )
