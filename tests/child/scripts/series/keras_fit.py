@@ -18,8 +18,20 @@ keras.utils.set_random_seed(1)
 model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
 x, y = np.ones((8, 3), "float32"), np.zeros((8, 1), "float32")
+
+
+class Batches(keras.callbacks.Callback):
+    """Reports what it is handed at the end of each batch."""
+
+    batches = 0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.batches += 1
+        report(logs, self.batches, None, "batch_end/")
+
+
 halve = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
-history = model.fit(x, y, epochs=2, batch_size=4, validation_data=(x, y), verbose=0, callbacks=[halve])
+history = model.fit(x, y, epochs=2, batch_size=4, validation_data=(x, y), verbose=0, callbacks=[halve, Batches()])
 for epoch in range(2):
     report({name: values[epoch] for name, values in history.history.items()}, 2 * (epoch + 1), float(epoch))
 report(model.evaluate(x, y, verbose=0, return_dict=True), 4, None, "evaluate/")

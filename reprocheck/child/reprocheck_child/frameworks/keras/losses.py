@@ -116,7 +116,7 @@ class _Adapter:
 
             def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
                 self.adapter.training = 0
-                self.adapter.end(self.model)
+                self.adapter.end(self.model, logs)
 
         return Recording
 
@@ -133,8 +133,7 @@ class _Adapter:
 
     def evaluated(self, logs: Dict[str, Any]) -> None:
         """`evaluate` has ended, called by the script itself."""
-        named = {"evaluate/" + str(name): value for name, value in logs.items()}
-        self.recorder.series.add_all(named, None, BY)
+        self.recorder.series.add_all(_prefixed("evaluate/", logs), None, BY)
 
     def compiled(self, _: Any, model: Any, *__: Any, **___: Any) -> None:
         """A model was compiled: it is going to be trained, each batch an execution of its own."""
@@ -156,10 +155,15 @@ class _Adapter:
                 self.deep.begin(model, given)
 
     @guarded("a batch of keras")
-    def end(self, model: Any) -> None:
-        """A batch has ended, and with it an iteration. May end the process."""
+    def end(self, model: Any, logs: Any = None) -> None:
+        """A batch has ended, and with it an iteration. May end the process.
+
+        `logs`: what `fit` hands to callbacks then, which Keras has made Python numbers of.
+        """
         if self.keras.backend.backend() == "jax":
             sys.modules["jax"].effects_barrier()
+        # behind the loss, which opens the iteration, and before the update, which may be the last
+        self.recorder.series.add_all(_prefixed("batch_end/", logs or {}), None, BY)
         if self.deep is not None:
             self.deep.end(model, self.of_model(model))
         self.recorder.update(self.of_model(model), None)
@@ -243,6 +247,11 @@ class _Adapter:
 def _wrapped(optimizer: Any) -> Any:
     """The optimizer that one of loss scaling wraps, else itself."""
     return getattr(optimizer, "inner_optimizer", optimizer)
+
+
+def _prefixed(prefix: str, logs: Dict[str, Any]) -> Dict[str, Any]:
+    """Logs under names that are not those of an epoch's logs."""
+    return {prefix + str(name): value for name, value in logs.items()}
 
 
 def _given(grads: Any, trainable_variables: Any = None) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 from ...hooking import guarded
 from ...lines import one_or_all
 from ...shared.iterations import LOG
+from .rates import Rates
 from .values import Values, changed, checksums, listed
 
 Before = List[Optional[List[int]]]
@@ -46,7 +47,8 @@ class Recording:
         self.inside = Inside()
         self.optimizers: Tuple[Any, ...] = (nn.Optimizer, *_experimental(mindspore))
         self.index: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.built = False
+        self.built = 0  # optimizers that were ever built
+        self.rates = Rates(mindspore, recorder)
         self.deep: Any = None
         """What watches the deeper levels, at those levels; it is told of each half of a gradient
         and of each update before they are counted, which may end the process.
@@ -66,14 +68,18 @@ class Recording:
         values = self.values
         dtypes = one_or_all(list(map(values.dtype, tensors)))
         numel = tensors[0].size if len(tensors) == 1 else 1
-        if self._on_cpu is None:
-            self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
-        if self._on_cpu:
+        if self.on_cpu():
             self.recorder.loss(
                 [values.read(tensor, scale) for tensor in tensors], dtypes, kind, numel
             )
         else:
             self.recorder.later(len(tensors), values.later(tensors, dtypes, scale), kind, numel)
+
+    def on_cpu(self) -> bool:
+        """Whether tensors lie in host memory."""
+        if self._on_cpu is None:
+            self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
+        return self._on_cpu
 
     def index_of(self, optimizer: Any) -> int:
         """The recorder's index of an optimizer; a new one where its birth was not seen (a deep
@@ -81,12 +87,16 @@ class Recording:
         """
         index = self.index.get(optimizer)
         if index is None:
-            self.built = True
+            self.built += 1
             index = self.index[optimizer] = self.recorder.optimizer(type(optimizer).__name__)
         return index
 
     def look(self, optimizers: Sequence[Any]) -> Before:
-        """Checksums of the weights of each optimizer, as long as they are needed."""
+        """A step of these optimizers begins: their learning rates are read, and checksums of their
+        weights are returned as long as they are needed.
+        """
+        if optimizers and self.on_cpu():
+            self.rates.look(optimizers)
         if self.deep is not None:
             self.deep.before_step(optimizers)
         if not self.recorder.watching():
@@ -104,7 +114,9 @@ class Recording:
             moved = None
             if self.recorder.watching():
                 moved = changed(optimizer.parameters, sums)
-            self.recorder.update(self.index_of(optimizer), moved)
+            index = self.index_of(optimizer)
+            self.rates.report(optimizer, index, self.built)
+            self.recorder.update(index, moved)
 
     def stepped_without_optimizer(self) -> None:
         """A step of a Model whose network updates its weights by itself. May end the process."""
