@@ -317,6 +317,16 @@ class Verdict:
         """The series that differ beyond the tolerance, and are no clock's."""
         return tuple(one for one in self.series if one.state == "differs")
 
+    def failing_series(self, fail_on: str) -> SeriesComparison | None:
+        """The first series that makes the exit code 1 while all losses agree in every bit, because
+        a rule of `fail_on` names it; one that no run reported is none.
+        """
+        if self.exit_code != EXIT_CODE["not_reproducible"] or self.bitwise.equal is not True:
+            return None
+        rules = rules_of(fail_on)
+        differ = (row for row in self.series if row.first_outside is not None)
+        return next((row for row in differ if SERIES_RULE + row.name in rules), None)
+
     @property
     def passed(self) -> bool:
         """Whether the exit code is 0."""

@@ -50,7 +50,8 @@ def _allowed_difference(check: Check) -> Step | None:
     if verdict.passed:
         fails_on = f"--fail-on {shlex.quote(verdict.next_rule)}"
     located = any(cause.source for cause in check.causes)
-    if located and _not_searched(check):
+    searchable = located or verdict.failing_series(check.record.fail_on) is not None
+    if searchable and _not_searched(check):
         return CONFIRM, again(check, fails_on, "explain")
     if verdict.passed and not verdict.plainly_passes:
         return _MAKE_A_FAILURE[verdict.first_divergence is not None], again(check, fails_on)

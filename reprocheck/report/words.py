@@ -280,7 +280,12 @@ def summary(check: Check) -> list[str]:
 
 def bitwise_search(check: Check) -> str:
     """The command that searches for a difference which the criterion allows."""
-    return again(check, "--fail-on bitwise", "explain")
+    return search_with(check, "--fail-on bitwise")
+
+
+def search_with(check: Check, options: str) -> str:
+    """The command that searches with further options."""
+    return again(check, options, "explain")
 
 
 # -------------------------------------------------------------------------------------------- parts

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, filterfalse
@@ -14,12 +14,13 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes import likely
-from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace
+from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
 from reprocheck.search.enough import speaks_for
 from reprocheck.search.judged import Judged, agree
+from reprocheck.search.target import target_of
 
 
 class Book:
@@ -27,6 +28,8 @@ class Book:
 
     def __init__(self, check: Check, folder: Path) -> None:
         self.check, self.folder = check, folder
+        self._target = target_of(check)
+        """The series that is searched, where that is not the losses."""
 
     @property
     def record(self) -> CheckRecord:
@@ -101,11 +104,17 @@ class Book:
         return self._sample_until(self._told_apart)
 
     def _sample_until(self, last: int) -> Sample:
-        outcome = partial(_outcome, last=last)
+        outcome = self._outcome(last)
         outcomes = [list(map(outcome, pair)) for pair in self._as_is]
         not_finite = filter(self._not_finite, chain.from_iterable(self._as_is))
         blind = frozenset(map(outcome, not_finite))
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
+
+    def _outcome(self, last: int) -> Callable[[Run], Hashable]:
+        """Gives what tells a run from others, of losses up to an iteration."""
+        if self._target is not None:
+            return self._target.outcome
+        return partial(_outcome, last=last)
 
     @cached_property
     def _told_apart(self) -> int:
@@ -117,7 +126,7 @@ class Book:
         control: luck has to explain all of these. Something else than the control must speak for
         it. Without, what it removes might be another difference, behind the first.
         """
-        if not self._sample_until(self._first).intermittent:
+        if self._target is not None or not self._sample_until(self._first).intermittent:
             return self._first
         agreed = max(map(self._agreed_until, self.judged), default=0)
         recorded = map(_iterations, chain.from_iterable(self._as_is))
@@ -152,7 +161,7 @@ class Book:
         overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
         if not set(under.names).isdisjoint(one.control for one in overrides):
             return False
-        outcome = partial(_outcome, last=self._told_apart)
+        outcome = self._outcome(self._told_apart)
         as_is = map(outcome, chain.from_iterable(self._as_is))
         return set(as_is).isdisjoint(map(outcome, under.runs))
 
@@ -193,6 +202,8 @@ class Book:
         """Whether it has a loss that is not finite where the runs first differ, and a check is made
         of that iteration.
         """
+        if self._target is not None:
+            return not self._target.is_finite(run)
         if self._first not in self._checked:
             return False
         losses = (trace.losses.losses(self._first) for trace in run.traces)
@@ -239,12 +250,18 @@ class Book:
             why=arms[0].why,
             runs=runs,
             verdict=verdict,
-            agrees=agree(verdict, runs, until),
+            agrees=self._agree(verdict, runs, until),
             arms=tuple(arms),
             until=until,
             acted=self._acting.of(names, runs),
             untried=in_place and not all_patched,
         )
+
+    def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
+        """Whether runs agree in what is searched; None: could not be decided."""
+        if self._target is not None:
+            return self._target.agree(verdict, until)
+        return agree(verdict, runs, until)
 
 
 def _iterations(run: Run) -> int:

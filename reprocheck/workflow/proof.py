@@ -4,6 +4,7 @@ difference, and a patch that is tried.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,10 +54,11 @@ def searched(
 
     watch  hears of the runs, and has the times of their iterations
     """
+    from reprocheck.search.target import target_of
     from reprocheck.workflow.escalation import keep_caveat, wanted
     from reprocheck.workflow.repair import repair
 
-    if not wanted(check, settings):
+    if not (wanted(check, settings) or target_of(check)):
         teller.remark(_nothing_to_search(check), style="bold")
         return check
     watch.keep_as_is(folder)
@@ -184,6 +186,7 @@ def _iterations(check: Check, settings: Settings) -> int | None:
     """How many iterations an arm records: those that show the difference, and as many as the check
     does by default; all of the check where run 1 left files, which it wrote somewhere on its way.
     """
+    from reprocheck.search.target import target_of
     from reprocheck.workflow.own_pair import last_checked
 
     if check.state_left:
@@ -191,6 +194,10 @@ def _iterations(check: Check, settings: Settings) -> int | None:
     verdict = check.verdict
     shown = (verdict.bitwise.first_iteration or 0, verdict.diverges_from or 0)
     needed = max(LEAST_ITERATIONS, last_checked(check), *shown)
+    target = target_of(check)
+    if target is not None:
+        # What is reported behind an update is there for certain once the next loss is.
+        needed = max(needed, target.iteration + 1)
     return min(needed, settings.steps or needed)
 
 
@@ -230,13 +237,16 @@ def _nothing_to_search(check: Check) -> str:
     from reprocheck.report import words
 
     found = check.verdict.bitwise
-    if check.verdict.exit_code != 0 and found.equal:
+    if found.equal and check.verdict.differing_series:
+        rule = f"--fail-on {shlex.quote(check.verdict.next_rule)}"
         return (
-            "All losses are equal in every bit: a series beside them differs, and controls are"
-            " tried for differences between losses alone."
+            "All losses agree, and a series beside them differs:"
+            f" `{words.search_with(check, rule)}` searches for the cause."
         )
     if check.verdict.exit_code != 0:
         return "No losses that differ were recorded, so no control can be tried."
+    if any(row.unequal for row in check.verdict.series):
+        return "All losses agree, and every series that differs does so within the tolerance."
     if found.equal is not False:
         return (
             "No difference was seen: there is nothing to explain. `--runs N` looks for one that"

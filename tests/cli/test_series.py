@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 from reprocheck import report
 from reprocheck.workflow import replay
-from tests.conftest import check
+from tests.conftest import assert_same_elsewhere, check, reprocheck
 
 SCRIPT = """
 import random, time
@@ -52,6 +53,7 @@ def test_a_series_that_differs_is_told_everywhere_and_fails_where_it_is_asked_fo
 
     advised = check("--fail-on", "series:val, loss", "train.py", cwd=workdir)
     assert advised.exit_code == 1
+    assert "reprocheck explain --fail-on 'series:val, loss' train.py" in advised.stdout
     stricter = check("--fail-on", "series:accuracy,bitwise", "train.py", cwd=workdir)
     assert stricter.exit_code == 0
     failed = check("--fail-on", "series:val_loss", "train.py", cwd=workdir, explain=True)
@@ -60,3 +62,19 @@ def test_a_series_that_differs_is_told_everywhere_and_fails_where_it_is_asked_fo
         "no run reported val_loss (reported: step_time, accuracy, val, loss)"
         in failed.report["reason"]
     )
+
+
+def test_the_search_finds_what_makes_a_series_differ(workdir: Path) -> None:
+    (workdir / "train.py").write_text(SCRIPT)
+    advised = reprocheck("explain", "train.py", cwd=workdir, REPROCHECK_DRAW="false")
+    command = "reprocheck explain --fail-on 'series:val, loss' train.py"
+    assert command in " ".join(advised.stderr.split() + advised.stdout.split())
+    options = ("--fail-on", "series:val, loss", "train.py")
+    done = reprocheck("explain", *options, cwd=workdir, REPROCHECK_DRAW="false")
+    assert done.returncode == 1, done.stderr
+    folder = (workdir / "reports" / "latest").resolve()
+    made = json.loads((folder / "report.json").read_text())
+    assert made["controls"]["smallest"] == ["seed"]
+    [cause] = made["causes"]
+    assert (cause["code"], cause["confidence"]) == ("RC401", "confirmed")
+    assert_same_elsewhere(folder, made)
