@@ -56,7 +56,7 @@ def ladder_of(check: Check, folder: Path) -> Ladder | None:
 
 def _ladder(check: Check, folder: Path) -> Ladder:
     deeper = check.record.deeper
-    main = next((pair for pair in deeper if pair.level == "module"), deeper[-1])
+    main = _main(check)
     pairs = read_pairs(folder, main)
     shown = _shown(check, folder, pairs)
     rungs = _rungs(check, main, shown)
@@ -72,9 +72,15 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         level=level,
         independent=shown.independent,
         came_back=came_back,
-        sentence=_sentence(main, shown, first, came_back=came_back),
+        sentence=_sentence(check, shown, first, came_back=came_back),
         coverage=_coverage(shown.ranks, pairs.alone),
     )
+
+
+def _main(check: Check) -> DeeperPair:
+    """The runs that are compared at level `module`, else the last that were recorded again."""
+    deeper = check.record.deeper
+    return next((pair for pair in deeper if pair.level == "module"), deeper[-1])
 
 
 def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
@@ -237,13 +243,16 @@ def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName
     return drawn.seeded_unequally or not drawn.drawn
 
 
-def _sentence(main: DeeperPair, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
+def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
     """Where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
         return in_words.NOTHING_RECORDED
+    series = check.verdict.failing_series(check.record.fail_on)
+    if series is not None and rung is None:
+        return in_words.hidden(series.name)
     if came_back:
         return in_words.where_and_why(rung, shown.first, _on_ranks(shown))
-    return in_words.agreed_again(rung, main.iterations)
+    return in_words.agreed_again(rung, _main(check).iterations)
 
 
 def _on_ranks(shown: _Shown) -> str:

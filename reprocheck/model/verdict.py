@@ -214,6 +214,13 @@ class SeriesComparison:
         return self.first_outside or self.first_unequal
 
     @property
+    def unequal_from(self) -> int:
+        """The iteration in which the first value was reported that is not equal in every bit; 0
+        where all are.
+        """
+        return self.first_unequal.iteration if self.first_unequal else 0
+
+    @property
     def compared(self) -> bool:
         """Whether it was compared: it was not taken for a clock's."""
         return self.state != "clock"

@@ -40,9 +40,17 @@ def explains(check: Check) -> DeeperPair | None:
     pair = own_pair(check)
     if pair is None or check.record.compared:
         return pair
+    return pair if _holds(pair, check) else None
+
+
+def _holds(pair: DeeperPair, check: Check) -> bool:
+    """Whether a difference that is to be explained is among the iterations of a pair."""
+    series = check.verdict.failing_series(check.record.fail_on)
+    if series is not None:
+        # what an evaluation behind an update calls is recorded in the iteration after it
+        return series.unequal_from < pair.iterations
     first = check.verdict.bitwise.first_iteration or 0
-    is_here = first <= pair.iterations
-    return pair if is_here and is_to_be_explained(check) else None
+    return first <= pair.iterations and is_to_be_explained(check)
 
 
 def is_to_be_explained(check: Check) -> bool:

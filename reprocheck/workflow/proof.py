@@ -245,12 +245,10 @@ def _nothing_to_search(check: Check) -> str:
         )
     if check.verdict.exit_code != 0:
         return "No losses that differ were recorded, so no control can be tried."
-    if any(row.unequal for row in check.verdict.series):
-        return "All losses agree, and every series that differs does so within the tolerance."
     if found.equal is not False:
         return (
-            "No difference was seen: there is nothing to explain. `--runs N` looks for one that"
-            " is intermittent."
+            "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
+            " looks for one that is intermittent."
         )
     if found.one_is_longer:
         missing = f"iteration {found.first_iteration:,} is missing in the other"

@@ -40,6 +40,14 @@ def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
     return _ALL_AGREES
 
 
+def hidden(series: str) -> str:
+    """A series alone differs, and nothing that was recorded deeply."""
+    return (
+        f"The training agrees in everything that was recorded; what computes {words.code(series)}"
+        " was not."
+    )
+
+
 def agreed_again(rung: Rung | None, iterations: int) -> str:
     """Two runs that agree, although others did not; `rung` differs nevertheless."""
     also = ""
