@@ -46,9 +46,9 @@ def explains(check: Check) -> DeeperPair | None:
 def _holds(pair: DeeperPair, check: Check) -> bool:
     """Whether a difference that is to be explained is among the iterations of a pair."""
     series = check.verdict.failing_series(check.record.fail_on)
-    if series is not None:
+    if series is not None and series.unequal_from < pair.iterations:
         # what an evaluation behind an update calls is recorded in the iteration after it
-        return series.unequal_from < pair.iterations
+        return True
     first = check.verdict.bitwise.first_iteration or 0
     return first <= pair.iterations and is_to_be_explained(check)
 
@@ -95,11 +95,15 @@ def last_checked(check: Check) -> int:
 
 
 def _differing_run(check: Check) -> Run:
-    """The run whose losses differ from those of run 1 first; run 2 where none do."""
+    """The run whose losses differ from those of run 1 first, else the series that makes the check
+    fail; run 2 where none do.
+    """
     verdict = check.verdict
     failed = [row.run for row in verdict.comparisons if row.passed is False]
     later = map(attrgetter("run"), filter(None, (verdict.first_divergence,)))
     # the first group is that of run 1
     others = chain.from_iterable(map(attrgetter("runs"), verdict.outcomes.groups[1:]))
-    number = next(chain(failed, later, others), 2)
+    series = filter(None, (verdict.failing_series(check.record.fail_on),))
+    reported = map(attrgetter("first_outside.run"), series)
+    number = next(chain(failed, later, others, reported), 2)
     return next((run for run in check.runs[1:] if run.number == number), check.runs[1])

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.model import Bitwise, Check, DeeperPair, Rung, Setting
+from reprocheck.model import (
+    Bitwise,
+    Check,
+    DeeperPair,
+    Rung,
+    SeriesComparison,
+    SeriesPlace,
+    Setting,
+)
 from reprocheck.recording import record
 from reprocheck.report.why import evidence
 from reprocheck.settings import Settings
@@ -64,6 +72,31 @@ def test_a_pass_has_a_ladder_where_a_level_is_asked_for() -> None:
     settings = tuple(one for one in base.record.settings if one.name != "level")
     told = replace(base.record, settings=(*settings, asked))
     assert explains(replace(base, record=told)) is not None
+
+
+def test_a_series_that_fails_the_check_is_looked_for_in_the_iterations_of_the_pair() -> None:
+    base = deep(bitwise_equal(), *[2] * len(bitwise_equal().runs))
+    other = base.runs[-1].number
+    rule = Setting(name="fail_on", value="series:val", origin="--fail-on")
+    told = replace(base.record, settings=(*base.record.settings, rule))
+
+    def failing(iteration: int) -> Check:
+        place = SeriesPlace(
+            number=1,
+            iteration=iteration,
+            step=None,
+            run=other,
+            rank=0,
+            reference=1.0,
+            value=2.0,
+        )
+        row = SeriesComparison(name="val", first_unequal=place, first_outside=place)
+        verdict = replace(base.verdict, exit_code=1, series=(row,))
+        return replace(base, record=told, verdict=verdict)
+
+    pair = explains(failing(1))
+    assert pair is not None and [run.number for run in pair.runs] == [1, other]
+    assert explains(failing(2)) is None, "the evaluation behind an update is in the next iteration"
 
 
 def test_a_script_that_failed_is_not_explained_by_them() -> None:
