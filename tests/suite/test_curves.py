@@ -106,13 +106,24 @@ def test_a_hundred_iterations_of_four_series_take_less_than_five_kilobytes(round
     assert len(packed) <= 5 * 1024
 
 
+def _damage(packed: bytes, place: int, bits: int) -> bytes:
+    damaged = bytearray(packed)
+    damaged[place] ^= bits
+    return bytes(damaged)
+
+
 @given(st.data())
-def test_damaged_bytes_are_an_error_with_a_name(data: st.DataObject) -> None:
-    packed = bytearray(pack([RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125]))]))
+def test_damaged_bytes_are_never_read_as_other_curves(data: st.DataObject) -> None:
+    curves = (RankSeries(rank=0, series=_reported("loss", [1.5, 0.25, 0.125])),)
+    packed = pack(curves)
     place = data.draw(st.integers(0, len(packed) - 1))
-    packed[place] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(CurvesError):
-        unpack(bytes(packed))
+    bits = data.draw(st.integers(1, 255))
+    try:
+        read = unpack(_damage(packed, place, bits))
+    except CurvesError:
+        return
+    # A few bits of a deflated stream say nothing, such as those that fill its last byte up.
+    assert list(map(_bits, read)) == list(map(_bits, curves))
 
 
 def test_every_way_to_cut_them_short_is_an_error_with_a_name() -> None:
