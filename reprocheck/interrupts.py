@@ -19,6 +19,7 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _Handler = Callable[[int, FrameType | None], object]
 
 _heard = False
+_listening = False
 
 
 def heard() -> bool:
@@ -38,17 +39,20 @@ def listen() -> None:
     """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this
     process end by them as usual.
     """
-    global _heard
+    global _heard, _listening
     _heard = False
     if threading.current_thread() is not threading.main_thread():
         return
+    _listening = True
     for number in _not_ignored():
         signal.signal(number, _interrupt)
     os.register_at_fork(after_in_child=_as_usual)
 
 
 def ignore() -> None:
-    """Nothing interrupts what is still to be said."""
+    """Nothing interrupts what is still to be said: the command line listens no longer."""
+    global _listening
+    _listening = False
     if threading.current_thread() is threading.main_thread():
         for number in NUMBERS:
             signal.signal(number, signal.SIG_IGN)
@@ -56,7 +60,11 @@ def ignore() -> None:
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """SIGTERM and SIGHUP act as Ctrl-C meanwhile."""
+    """SIGTERM and SIGHUP act as Ctrl-C meanwhile. What was heard before belongs to an earlier
+    check, unless the command line listens.
+    """
+    if not _listening:
+        answered()
     with _handled([number for number in _not_ignored() if number != signal.SIGINT], _interrupt):
         yield
 

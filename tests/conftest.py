@@ -41,18 +41,34 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(ROOT / "reprocheck", quiet=2)
 
 
+_SIGNALS = {
+    number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+}
+
+
+def _signals_as_before() -> None:
+    """The command line ends by ignoring signals, so that what it says last is said. What calls it
+    in this process must not leave that behind: processes started later would be deaf to Ctrl-C.
+    """
+    for number, handler in _SIGNALS.items():
+        signal.signal(number, handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Iterator[object]:
+    """Fixtures of a module call the command line, too: they come before what a fixture of one test
+    could keep.
+    """
+    try:
+        return (yield)
+    finally:
+        _signals_as_before()
+
+
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
-    """The command line ends by ignoring signals, so that what it says last is said; a test that
-    calls it must not leave that behind.
-    """
-    before = {
-        number: signal.getsignal(number)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
     yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    _signals_as_before()
 
 
 @pytest.hookimpl(tryfirst=True)

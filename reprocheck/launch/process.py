@@ -110,8 +110,9 @@ class GuardedProcess:
         elif time.monotonic() > self._give_up:
             self._do_without_guard()
         else:
-            # the script may have stopped it; else this does nothing
-            self._guard.send_signal(signal.SIGCONT)
+            # The script may have stopped the guard; else this does nothing. Not `send_signal`: it
+            # takes a lock, which an interrupt at the wrong moment leaves taken for ever.
+            os.kill(self._guard.pid, signal.SIGCONT)
         return self.done
 
     def tree(self) -> tuple[int, ...]:

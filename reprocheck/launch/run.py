@@ -306,7 +306,8 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
         now = time.monotonic()
         watch.look(now)
         watch.look_at_files(now, process)
-        if not asked and halt.is_set():
+        # The interpreter may have lost the exception of a signal, in a callback of its own.
+        if not asked and (halt.is_set() or interrupts.heard()):
             watch.ending = "interrupted"
         if not asked and process.exit_status is None and (watch.ending or watch.must_end(now)):
             asked = True

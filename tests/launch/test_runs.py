@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from reprocheck.launch.tail import TraceTail
 from reprocheck.launch.variables import added_variables, free_ports
 from reprocheck.recording import record
 from reprocheck.settings import Settings
-from tests.launch.conftest import Place
+from tests.launch.conftest import Listener, Place
 
 
 @pytest.mark.parametrize(
@@ -277,3 +279,23 @@ def test_silence_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.check("import time; time.sleep(0.8)")
     assert len(place.heard.silences) >= 2
     assert place.heard.silences[0] >= 0.2
+
+
+class _LosesTheException(Listener):
+    """A signal arrives while the loss of an iteration is told, and nobody passes its exception
+    on.
+    """
+
+    def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_whose_exception_was_lost_ends_the_run(place: Place) -> None:
+    place.heard = _LosesTheException()
+    with pytest.raises(KeyboardInterrupt):
+        place.check("import reprocheck, time\nreprocheck.log_loss(1.0)\ntime.sleep(600)\n")
+    assert [run.ended for run in place.heard.ended] == ["interrupted"]
+    place.heard = Listener()
+    place.check("import reprocheck\nreprocheck.log_loss(1.0)\n")
+    assert [run.ended for run in place.heard.ended] == ["completed", "completed"]
