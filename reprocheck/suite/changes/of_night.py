@@ -23,7 +23,7 @@ from reprocheck.suite.model import (
     TargetState,
 )
 
-LOOK_BACK = 365
+LOOK_BACK = 260
 """So many checks of a target before a night are looked at: what is older says little of today."""
 
 

@@ -34,7 +34,7 @@ REFERENCE = 250
 """Nights before the window that it is held against, at most."""
 LEAST = 20
 """Fewer nights say too little of how a number varies."""
-CLIP = 3.0
+CLIP = 3.5
 CLIP_OF_REFERENCE = 5.0
 _TO_DEVIATION = 1 / NormalDist().inv_cdf(0.75)
 """From a median absolute deviation to the standard deviation of normal numbers."""

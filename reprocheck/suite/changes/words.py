@@ -122,10 +122,10 @@ def _(reason: reasons.Slower) -> str:
 def _(reason: reasons.Failing) -> str:
     parts = [_verdict(reason.check)]
     if reason.check.verdict != reason.expected == "not_reproducible":
-        parts.append("where NOT REPRODUCIBLE is expected")
+        parts.append("NOT REPRODUCIBLE is expected")
     if reason.last_good:
         parts.append(f"last good on {night(reason.last_good)}")
-    return ", ".join(parts)
+    return "; ".join(parts)
 
 
 @_said.register

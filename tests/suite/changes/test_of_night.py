@@ -96,9 +96,9 @@ SENTENCES = {
     (0, "steady"): "checked for the first time: REPRODUCIBLE",
     (0, "repaired"): "SCRIPT FAILED: run 2 ended with ValueError",
     (1, "steady"): "REPRODUCIBLE, equal to the baseline in every bit",
-    (1, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs, last good on 2026-10-01;"
+    (1, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs; last good on 2026-10-01;"
     " commit c0ffee → beefed",
-    (3, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs, last good on 2026-10-01;"
+    (3, "regresses"): "NOT REPRODUCIBLE (backward): run 2 differs; last good on 2026-10-01;"
     " commit c0ffee → beefed; since 2026-10-02",
     (4, "regresses"): "passes again after NOT REPRODUCIBLE (backward) since 2026-10-02;"
     " commit beefed → c0ffee",
