@@ -16,7 +16,7 @@ from markupsafe import escape
 from reprocheck.model import LOSS_SERIES, Series
 from reprocheck.report.text import count, line
 from reprocheck.suite.curves import unpack
-from reprocheck.suite.model import Baseline, TargetCheck
+from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.pages import words
 
 MOST_SERIES = 12
@@ -61,13 +61,17 @@ class Chart:
         return bool(self.values) and 0 < min(self.values) * _DECADES < max(self.values)
 
 
-def charts(checks: Sequence[TargetCheck], baseline: Baseline | None) -> list[Chart]:
-    """A chart a series, the loss first. `checks`: with curves, oldest first."""
+def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[Chart]:
+    """A chart a series, the loss first, and one with the differences from the baseline.
+
+    checks    with curves, oldest first
+    baseline  the curves of it, empty where there is none; `called`: in the chart
+    """
     groups = _groups(checks)
-    accepted = _unpacked(baseline.curves if baseline is not None else b"")
+    accepted = _unpacked(baseline)
     names = dict.fromkeys(chain.from_iterable((*(group.series for group in groups), accepted)))
     ordered = sorted(names, key=lambda name: name != LOSS_SERIES)
-    drawn = [_chart(name, groups, accepted) for name in ordered[:MOST_SERIES]]
+    drawn = [_chart(name, groups, accepted, called) for name in ordered[:MOST_SERIES]]
     return [made for found in drawn for made in (found, *_differences(found))]
 
 
@@ -126,7 +130,7 @@ def _unpacked(packed: bytes) -> dict[str, Series]:
     return {one.series.name: one.series for one in reversed(found)}
 
 
-def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series]) -> Chart:
+def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series], called: str) -> Chart:
     """One series: its different curves, the newest ones in their colours, and the baseline."""
     by_values: dict[bytes, list[_Group]] = {}
     for group in groups:
@@ -138,7 +142,7 @@ def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series]) -> 
         for colour, same in enumerate(different[:MOST_LINES], start=1)
     ]
     if name in accepted:
-        lines.append(_line("baseline", BASELINE, accepted[name]))
+        lines.append(_line(called, BASELINE, accepted[name]))
     return Chart(
         name=name, axis=_axis(groups, name), lines=tuple(lines), note=_note(name, different, groups)
     )

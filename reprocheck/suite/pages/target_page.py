@@ -40,7 +40,7 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
     """The page."""
     one = told.report
     changes = timeline.changes(told.checks)
-    drawn = chart.charts(told.checks, one.baseline)
+    drawn = chart.charts(told.checks, *_accepted(told))
     report = ""
     if one.check is not None:
         report = links.report(one.check, ROOT)
@@ -62,6 +62,15 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
         issue=markdown.issue(told.night, one).decode("utf-8", "replace"),
     )
     return text.encode("utf-8", "replace")
+
+
+def _accepted(told: Told) -> tuple[bytes, str]:
+    """The accepted curves that are drawn beside those of the nights, and what they are called."""
+    if told.report.baseline is not None:
+        return told.report.baseline.curves, "baseline"
+    if told.baselines:
+        return told.baselines[0].curves, "baseline of another environment"
+    return b"", ""
 
 
 def _environment(newest: Iterable[TargetCheck]) -> dict[str, str]:

@@ -17,10 +17,15 @@ _DATES = 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnvironmentChange:
-    """Facts that were others in the check before: name -> (then, now). `number`: on the axis."""
+    """Facts that were others in the check before: name -> (then, now).
+
+    number  on the axis
+    when    the check began: seconds since 1970
+    """
 
     number: int
     night: str
+    when: float
     facts: dict[str, tuple[str, str]]
 
 
@@ -30,16 +35,17 @@ def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
     for before, check in pairwise(checks):
         facts = _differing(_facts(before), _facts(check))
         if facts:
-            found.append(EnvironmentChange(number=len(found) + 1, night=check.night, facts=facts))
+            found.append(
+                EnvironmentChange(
+                    number=len(found) + 1, night=check.night, when=check.started, facts=facts
+                )
+            )
     return found
 
 
 def _facts(check: TargetCheck) -> dict[str, str]:
-    """Of the environment: the key, what is beside it, and the commit."""
-    facts = {**check.key.facts, **check.beside}
-    if check.commit:
-        facts["commit"] = check.commit
-    return facts
+    """Of the environment: the key and what is beside it. Commits stand in the history."""
+    return {**check.key.facts, **check.beside}
 
 
 def _differing(then: dict[str, str], now: dict[str, str]) -> dict[str, tuple[str, str]]:

@@ -83,6 +83,7 @@ def test_a_target_has_its_history_baseline_and_changes_of_the_environment(drawn:
     assert "torch 2.13.0 → 2.14.0" in said and "Ada Example" in said and "first night" in said
     page = drawn.target("tokenizer").read_text()
     assert page.count('<text class="mark"') == 1, "a number on the axis"
+    assert "baseline of another environment" in said
     said = text_of(drawn.target("transformer"))
     for words in (
         "transformer: drift",
