@@ -7,7 +7,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import accelerator, levels, ranks, recorder, scan, suite_pages, table, whole
+from benchmarks import (
+    accelerator,
+    levels,
+    ranks,
+    recorder,
+    scan,
+    suite_history,
+    suite_pages,
+    table,
+    whole,
+)
 
 HERE = Path(__file__).resolve().parent
 MEASUREMENTS = {
@@ -22,7 +32,11 @@ MEASUREMENTS = {
     "ranks": ranks.ranks,
     "scan": scan.scan,
 }
-LARGE = {"ranks-full": ranks.full, "suite-pages": suite_pages.pages}
+LARGE = {
+    "ranks-full": ranks.full,
+    "suite-history": suite_history.measure,
+    "suite-pages": suite_pages.pages,
+}
 """Measurements that are made only when they are asked for. Those of the suite stand in suite.md."""
 
 
