@@ -79,6 +79,16 @@ class Target:
     values: Mapping[str, str] = field(default_factory=dict)
     file: Path | None = None
 
+    @property
+    def script(self) -> Path | None:
+        """The script or module that it starts, absolute; None where its words name none."""
+        if self.words[:1] == ("-m",):
+            return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")
+        named = next((word for word in self.words if word.endswith((".py", ".ipynb"))), None)
+        if named is None:
+            return None
+        return self.workdir / named
+
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
@@ -153,6 +163,8 @@ class TargetCheck:
     first_divergence  the first iteration that differs at the tolerance
     rung, place       the first rung that differs, and where
     causes            codes, best first
+    source            where the first cause lies that names a line: `train.py:12`, the file relative
+                      to the working directory of the target; "" where none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
@@ -176,6 +188,7 @@ class TargetCheck:
     rung: str = ""
     place: str = ""
     causes: tuple[str, ...] = ()
+    source: str = ""
     key: Key = field(default_factory=lambda: Key(facts={}))
     beside: Mapping[str, str] = field(default_factory=dict)
     commit: str = ""

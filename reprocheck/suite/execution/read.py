@@ -64,6 +64,13 @@ def _no_report(performed: Performed) -> str:
     return f"{ending}\n{tail(performed.job.folder)}".strip()
 
 
+def _source(check: Check, target: Target) -> str:
+    """The place of the first cause that names a line of a file; of a cell of a notebook none."""
+    sources = (cause.source for cause in check.causes)
+    of_files = (one for one in sources if one and (target.workdir / one.file).is_file())
+    return next((one.at for one in of_files), "")
+
+
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
     verdict, record = check.verdict, check.record
     rung = check.first_rung
@@ -78,6 +85,7 @@ def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
         first_bitwise=verdict.bitwise.first_iteration,
         first_divergence=verdict.diverges_from,
         causes=tuple(cause.code for cause in check.causes),
+        source=_source(check, target),
         rtol=record.tolerance.rtol,
         atol=record.tolerance.atol,
     )

@@ -40,6 +40,7 @@ CHECKS: Mapping[str, str] = {
     "rung": "string",
     "place": "string",
     "causes": "string",
+    "source": "string",
     "key": "string",
     "facts": "string",
     "beside": "string",

@@ -29,7 +29,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from reprocheck.suite.model import Difference
 
-REVISION = "0001"
+REVISION = "0002"
 """Of the tables below: the newest of `migrations/versions`."""
 
 
@@ -168,6 +168,7 @@ checks = Table(
     Column("rung", Text, nullable=False),
     Column("place", Text, nullable=False),
     Column("causes", Json(tuple), nullable=False),
+    Column("source", Text, nullable=False, server_default=""),
     Column("key", Text, ForeignKey("facts.digest"), nullable=False),
     Column("beside", Text, ForeignKey("facts.digest"), nullable=False),
     Column("commit", Text, nullable=False),

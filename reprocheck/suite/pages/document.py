@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Mapping
 
-from reprocheck.report.parts import attributes
+from reprocheck.model import SourceLine
+from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 from reprocheck.suite.model import Baseline, Difference, TargetCheck, TargetState
 from reprocheck.suite.pages import words
@@ -127,6 +128,7 @@ def _check(check: TargetCheck | None) -> dict[str, object] | None:
     return {
         **attributes(check, *_OF_CHECK),
         "causes": check.causes,
+        "source": source_line(SourceLine.of(check.source)),
         "key": {"digest": check.key.digest, "facts": dict(check.key.facts)},
         "beside": dict(check.beside),
     }

@@ -6,7 +6,9 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from reprocheck.model import SourceLine
 from reprocheck.report.text import line
 from reprocheck.suite.pages import words
 from reprocheck.suite.pages.report import NightReport, TargetReport
@@ -44,20 +46,32 @@ def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
 
 def _line(level: str, one: TargetReport) -> str:
     properties = {"title": f"{line(one.name)}: {one.word}"}
-    script = _script(one)
-    if script:
-        properties = {"file": script, "line": "1", **properties}
+    place = _place(one)
+    if place is not None:
+        properties = {"file": line(place.file), "line": str(place.line), **properties}
     written = ",".join(
         f"{name}={value.translate(_IN_PROPERTIES)}" for name, value in properties.items()
     )
     return f"::{level} {written}::{words.sentence(one).translate(_IN_DATA)}"
 
 
-def _script(one: TargetReport) -> str:
-    """The script of a target, as an absolute path: the runner makes it one of the repository."""
-    if one.target is None or not one.target.words:
-        return ""
-    first = one.target.words[0]
-    if not first.endswith((".py", ".ipynb")):
-        return ""
-    return line(str(one.target.workdir / first))
+def _place(one: TargetReport) -> SourceLine | None:
+    """The line of the first cause, else the first one of the script; None where neither is known.
+
+    The path is absolute: the runner makes it one of the repository.
+    """
+    if one.target is None:
+        return None
+    cause = _cause(one)
+    if cause is not None:
+        return replace(cause, file=str(one.target.workdir / cause.file))
+    if one.target.script is None:
+        return None
+    return SourceLine(file=str(one.target.script), line=1)
+
+
+def _cause(one: TargetReport) -> SourceLine | None:
+    """The line of the first cause of the last attempt that was not good and has one."""
+    bad = (check for check in reversed(one.attempts) if not check.good)
+    sources = (SourceLine.of(check.source) for check in bad)
+    return next((source for source in sources if source is not None), None)

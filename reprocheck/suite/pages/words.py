@@ -191,6 +191,8 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
         yield "first rung that differs", joined(": ", line(check.rung), _code(check.place))
     if check.causes:
         yield "causes", "; ".join(map(_cause, check.causes))
+    if check.source:
+        yield "line", _code(check.source)
     if len(one.attempts) > 1:
         yield "attempts", _attempts(one.attempts)
     if check.commit:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from reprocheck import settings
 from reprocheck.suite.model import Target
-from reprocheck.suite.targets import scripts
 from reprocheck.suite.targets.scripts import Script
 from reprocheck.suite.targets.suite import NoSuiteError, Suite, load
 
@@ -38,5 +37,5 @@ def _without_suite(cwd: Path) -> Path:
 
 def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:
     """The scripts that no target starts."""
-    started = {scripts.of_target(target) for target in targets}
+    started = {target.script.resolve() for target in targets if target.script is not None}
     return [script for script in found if script.path.resolve() not in started]

@@ -13,7 +13,6 @@ from reprocheck.scan import files
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.source import parse, read
 from reprocheck.scan.text import UnreadableError
-from reprocheck.suite.model import Target
 
 FRAMEWORKS = (
     "accelerate",
@@ -77,17 +76,6 @@ def below(folder: Path, start: Path) -> list[Script]:
     paths = [one.path for one in found if not _of_tests(one.path.relative_to(folder.absolute()))]
     scripts = (_script(path, start) for path in sorted(paths))
     return [script for script in scripts if script is not None]
-
-
-def of_target(target: Target) -> Path | None:
-    """The script that a target starts; None where its words name none."""
-    first, *rest = target.words
-    if first == "-m" and rest:
-        return (target.workdir / Path(*rest[0].split("."))).with_suffix(".py").resolve()
-    named = next((word for word in target.words if word.endswith((".py", ".ipynb"))), None)
-    if named is None:
-        return None
-    return (target.workdir / named).resolve()
 
 
 def _of_tests(path: Path) -> bool:

@@ -108,7 +108,7 @@ def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
 def _words(given: Table) -> tuple[str, ...]:
     """The words behind `reprocheck run`, where they can be such. Raises SettingsError."""
     words: tuple[str, ...] = given.own.get("run", ())
-    if not words or words == ("--",):
+    if words in ((), ("--",), ("-m",)):
         raise SettingsError(
             f"{given.place}: there is nothing to run.", 'Add run = "train.py --epochs 1".'
         )

@@ -123,7 +123,7 @@ def night(
     (folder / "reprocheck.toml").write_text(
         "draw = false\nexplain = false\n"
         '[[target]]\nname = "good"\nrun = "good.py"\ntags = ["fast"]\n'
-        '[[target]]\nname = "bad"\nrun = "bad.py"\n'
+        '[[target]]\nname = "bad"\nrun = "bad.py"\nexplain = true\n'
         '[[target]]\nname = "big"\nrun = "good.py"\nresources = {gpus = 1000}\n'
     )
     done = reprocheck("suite", "run", "--format", "json", cwd=folder, COLUMNS="80")
@@ -160,6 +160,15 @@ def test_stdout_is_the_format_that_was_asked_for_alone(
     (written,) = (folder / "nightly" / "nights").glob("*/night.json")
     assert json.loads(written.read_text()) == document
     assert {path.name for path in written.parent.iterdir()} >= {"junit.xml", "summary.md"}
+
+
+def test_an_annotation_points_at_the_line_of_the_cause(
+    night: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, _ = night
+    (written,) = (folder / "nightly" / "nights").glob("*/annotations.txt")
+    line = 1 + BAD.splitlines().index(next(row for row in BAD.splitlines() if "read_text" in row))
+    assert f"::error file={folder}/bad.py,line={line},title=bad" in written.read_text()
 
 
 def test_the_folder_of_a_suite_is_hidden_from_git_and_from_snapshots(

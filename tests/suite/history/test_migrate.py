@@ -8,13 +8,14 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, select
+from sqlalchemy import inspect, select, text
 
 from reprocheck._version import __version__
 from reprocheck.suite import history as package
 from reprocheck.suite.history import open_history
 from reprocheck.suite.history.migrate import VERSION_TABLE, revision_of
 from reprocheck.suite.history.tables import REVISION, metadata, revisions
+from tests.suite.history.nights import check, night, record
 
 
 def test_the_newest_migration_is_that_of_the_tables() -> None:
@@ -34,6 +35,18 @@ def test_the_migrations_make_the_tables_of_the_code(url: str) -> None:
             ours = {one.name: one.type.compile(connection.dialect) for one in table.columns}
             assert types == ours, table.name
         assert revision_of(connection) == REVISION
+
+
+def test_a_history_of_the_first_tables_keeps_its_checks(url: str) -> None:
+    with open_history(url) as history:
+        record(history, night(1))
+        with history.writing() as connection:
+            connection.execute(text("ALTER TABLE checks DROP COLUMN source"))
+            connection.execute(text("UPDATE revisions SET revision = '0001'"))
+            connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0001'"))
+    with open_history(url) as history:
+        assert history.checks() == (check(night(1), "resnet"),)
+        history.add(check(night(1), "other", source="train.py:1"))
 
 
 def test_the_version_that_made_the_tables_is_recorded(url: str) -> None:

@@ -48,6 +48,7 @@ WHOLE_CHECK = TargetCheck(
     rung="backward",
     place="layer1.weight",
     causes=("RC302", "RC101"),
+    source="model/é.py:12",
     key=Key(facts={"torch": "2.13.0", HOSTILE: HOSTILE}),
     beside={"hostname": HOSTILE},
     commit="def",

@@ -120,6 +120,7 @@ def bad(night: Night, name: str, **other: object) -> TargetCheck:
         "rung": "forward",
         "place": "encoder.blocks.0.dropout",
         "causes": ("RC302", "RC601"),
+        "source": "model/net.py:12",
     }
     return good(night, name, **(failing | other))
 

@@ -219,9 +219,16 @@ def test_annotations_name_file_line_and_title_escaped() -> None:
     row = replace(report.targets[0], name="a: b, c", state=changed)
     first = rendered("github", replace(report, targets=(row,))).splitlines()[0]
     assert first == (
-        "::error file=/data/nightly/examples/new-failure.py,line=1,"
+        "::error file=/data/nightly/examples/model/net.py,line=12,"
         "title=a%3A b%2C c%3A new failure::100 %25 of x"
     )
+
+
+def test_an_annotation_without_a_cause_stands_at_the_first_line_of_the_script() -> None:
+    drift = one_of_each().named("drift")
+    assert drift is not None
+    shown = rendered("github", replace(one_of_each(), targets=(drift,)))
+    assert shown.startswith("::error file=/data/nightly/examples/drift.py,line=1,title=drift")
 
 
 def test_no_more_annotations_than_github_shows() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.suite.model import Target
 from reprocheck.suite.targets import scripts
 
 TRAINING = "import torch\nloss = torch.ones(1).sum()\nloss.backward()\n"
@@ -71,20 +70,3 @@ def test_a_script_is_named_from_where_it_starts(tmp_path: Path) -> None:
     write(tmp_path, "vision/train.py", TRAINING)
     (found,) = scripts.below(tmp_path / "vision", tmp_path)
     assert found.words == ("vision/train.py",)
-
-
-@pytest.mark.parametrize(
-    ("words", "script"),
-    [
-        (("train.py", "--data", "x.py"), "train.py"),
-        (("-m", "package.train"), "package/train.py"),
-        (("--", "torchrun", "--nproc-per-node", "2", "ddp.py"), "ddp.py"),
-        (("--", "make", "train"), None),
-    ],
-)
-def test_the_script_of_a_target_is_known(
-    words: tuple[str, ...], script: str | None, tmp_path: Path
-) -> None:
-    target = Target(name="a", words=words, workdir=tmp_path)
-    expected = None if script is None else tmp_path.resolve() / script
-    assert scripts.of_target(target) == expected
