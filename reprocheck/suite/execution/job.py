@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from reprocheck import settings
+from reprocheck.errors import SettingsError
 from reprocheck.settings import OPTIONS, Option, plain
 from reprocheck.suite.model import Target
 
@@ -17,7 +21,7 @@ NOT_OF_RECORD = ("runs", "fail_on", "draw", "rtol", "atol", "level")
 """Options of `run` that `record` does not take, and the level, which its kind decides."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One check of a target in a night, one deeper recording of it, or one run of it alone.
 
@@ -46,10 +50,10 @@ class Job:
         """The file of a deeper recording."""
         return self.folder / "recording.zip"
 
-    @property
+    @cached_property
     def is_alone(self) -> bool:
         """Whether its runs work in the working directory itself, so that nothing else may."""
-        return self.target.options.get("workdir", "inplace") != "copy"
+        return _workdir(self.target) != "copy"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +74,17 @@ class Performed:
     commit: str = ""
     error: str = ""
     lost: str = ""
+
+
+def _workdir(target: Target) -> object:
+    """The option `workdir` as it holds for a target, wherever it was set."""
+    own = target.options.get("workdir")
+    if own is not None:
+        return own
+    try:
+        return settings.load({}, target.workdir, {**os.environ, **target.environment}).workdir
+    except SettingsError:  # the check itself says so
+        return "inplace"
 
 
 def command_words(job: Job, output: Path) -> tuple[str, ...]:

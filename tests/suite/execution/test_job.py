@@ -56,8 +56,22 @@ def test_a_recording_has_no_option_of_a_comparison() -> None:
     assert "--level module -o /out/recording.zip" in " ".join(words)
 
 
-def test_a_job_whose_runs_have_copies_is_not_alone() -> None:
-    assert not job().is_alone
-    assert Job(
-        target=Target(name="a", words=(), workdir=Path()), night="n", root=Path(), place="x"
-    ).is_alone
+@pytest.mark.parametrize(
+    ("file", "target", "alone"),
+    [
+        ("", {}, True),
+        ("", {"options": {"workdir": "copy"}}, False),
+        ('workdir = "copy"', {}, False),
+        ('workdir = "copy"', {"options": {"workdir": "inplace"}}, True),
+        ('workdir = "copy"', {"environment": {"REPROCHECK_WORKDIR": "inplace"}}, True),
+        ("workdir = 1", {}, True),
+    ],
+)
+def test_a_job_whose_runs_have_copies_is_not_alone(
+    file: str, target: dict[str, object], alone: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "reprocheck.toml").write_text(file)
+    below = tmp_path / "below"
+    below.mkdir()
+    made = Target(name="a", words=(), workdir=below, **target)
+    assert Job(target=made, night="n", root=tmp_path, place="x").is_alone is alone
