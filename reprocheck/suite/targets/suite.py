@@ -69,7 +69,10 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
     NoSuiteError; SettingsError: an unknown key, a value that is not allowed, a name twice.
     """
     for place in (cwd, *cwd.parents):
-        found = [table for table in _tables(place) if _names_a_suite(table.values)]
+        tables = _tables(place)
+        for table in tables:
+            _refuse_unknown_keys(table)
+        found = [table for table in tables if _names_a_suite(table.values)]
         if len(found) > 1:
             raise SettingsError(
                 f"{found[0].file} and {found[1].file.name} beside it both name a suite.",
@@ -104,6 +107,21 @@ def _tables(folder: Path) -> list[_Table]:
 
 def _names_a_suite(values: Mapping[str, object]) -> bool:
     return any(key in values for key in settings.OF_THE_SUITE)
+
+
+def _refuse_unknown_keys(found: _Table) -> None:
+    """Raises SettingsError for a table or setting that is none, such as `[[targets]]`."""
+    known = (*settings.OF_OTHERS, *(option.key for option in settings.OPTIONS))
+    for key in found.values:
+        written = key.replace("_", "-")
+        if written not in known:
+            meant = nearest(written, known)
+            question = f"Did you mean {meant}? " if meant else ""
+            raise SettingsError(
+                f"{found.file}: there is no table or setting {key!r}.",
+                f"{question}The tables are {', '.join(settings.OF_OTHERS)}; `reprocheck config`"
+                " lists the settings.",
+            )
 
 
 def _suite(found: _Table, instead: Path | None) -> Suite:

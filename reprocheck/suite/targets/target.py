@@ -21,6 +21,8 @@ _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_TH
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
 """What else is said of a setting whose value is not allowed."""
 _NOT_A_DEFAULT = ("name", "run", "matrix")
+_NOT_OFFERED = {"vary": "varied runs", "resume": "a training that resumes from a checkpoint"}
+"""What a target might ask for and cannot, by the key that one would look for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,12 +61,15 @@ def _unknown(key: str, place: str) -> SettingsError:
             f"{place}: a suite decides {key} itself.",
             "Remove it; the reports are in the folder of the suite.",
         )
+    takes = f"It takes {', '.join(OF_A_TARGET)}, and the settings of `reprocheck config`."
+    if key in _NOT_OFFERED:
+        return SettingsError(
+            f"{place}: a target has no key {key!r}: a suite does not check {_NOT_OFFERED[key]}.",
+            f"Remove it. {takes}",
+        )
     meant = nearest(key, (*OF_A_TARGET, *_OPTIONS))
     question = f"Did you mean {meant}? " if meant else ""
-    return SettingsError(
-        f"{place}: a target has no key {key!r}.",
-        f"{question}It takes {', '.join(OF_A_TARGET)}, and the settings of `reprocheck config`.",
-    )
+    return SettingsError(f"{place}: a target has no key {key!r}.", f"{question}{takes}")
 
 
 def defaults(values: Mapping[str, object], place: str) -> Table:

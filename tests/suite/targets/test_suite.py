@@ -157,6 +157,19 @@ def target(lines: str) -> str:
 
 MISTAKES = {
     "unknown key": (target("step = 3"), "target 'a': a target has no key 'step'.", "steps?"),
+    "varied runs": (target("vary = true"), "a suite does not check varied runs", "takes name, run"),
+    "resuming": (target("resume = { at = 5 }"), "that resumes from a checkpoint", "Remove it."),
+    "tables in the plural": (
+        '[[targets]]\nname = "a"\n',
+        "no table or setting 'targets'",
+        "mean target?",
+    ),
+    "tables of another name": (
+        '[targte]\nname = "a"\n',
+        "no table or setting 'targte'",
+        "suite, target",
+    ),
+    "a setting of the file": ("step = 3\n", "no table or setting 'step'", "Did you mean steps?"),
     "a value that is not allowed": (
         target("steps = 0"),
         "target 'a': steps = 0 is not allowed.",
