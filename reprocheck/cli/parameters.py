@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, get_args
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperArgument, TyperCommand
+from typer.models import ArgumentInfo
 
 from reprocheck.settings import OPTIONS, Option, plain
 
@@ -20,8 +21,8 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 ENTRY = "reprocheck.entry"
 """Key in a context's `meta`: the words from the entry point on."""
-_BRACKETS_TWICE = re.compile(r"\[(\[[\w|]+\](?:\.\.\.)?)\](?:\.\.\.)?")
-_TYPE_OF_ARGUMENT = re.compile(r"^(  \S+) <[\w\[\]]+>", re.MULTILINE)
+_RANGE = re.compile(r"\bx\b")
+"""What a range of numbers is shown with, such as `0<=x<=9`."""
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
@@ -90,14 +91,65 @@ def _completer(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
 
 
 class OneCommand(TyperCommand):
-    """A command whose help is plain text, and the same with every version of typer: some escape it
-    for another purpose, some put brackets around what is in brackets, and types behind arguments.
+    """A command whose help is plain text, and the same with every version of typer and click: some
+    escape brackets for another purpose, some put more of them around arguments, and the types of
+    these behind them, and some lose their texts.
     """
 
-    def get_help(self, ctx: Any) -> str:
-        """The help, without such additions."""
-        text = super().get_help(ctx).replace("\\[", "[")
-        return _TYPE_OF_ARGUMENT.sub(r"\1", _BRACKETS_TWICE.sub(r"\1", text))
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What stands behind the name of the command: options, and the arguments in their order."""
+        return [self.options_metavar or "", *(_name_of(one) for one in _arguments(self))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments and the options, each with its text."""
+        declared = inspect.signature(self.callback, eval_str=True).parameters  # type: ignore[arg-type]
+        rows = {
+            "Arguments": [
+                (_name_of(one), _help_of(declared[str(one.name)])) for one in _arguments(self)
+            ],
+            "Options": [
+                (name, _with_default(text)) for name, text in _records(self.get_params(ctx), ctx)
+            ],
+        }
+        for title, of_title in rows.items():
+            if of_title:
+                with formatter.section(title):
+                    formatter.write_dl(of_title)
+
+
+def _arguments(command: TyperCommand) -> list[TyperArgument]:
+    return [one for one in command.params if isinstance(one, TyperArgument)]
+
+
+def _name_of(argument: TyperArgument) -> str:
+    return argument.metavar or str(argument.name).upper()
+
+
+def _help_of(declared: inspect.Parameter) -> str:
+    """The text of an argument, as the function of its command declares it."""
+    described = (*get_args(declared.annotation), declared.default)
+    return next((one.help or "" for one in described if isinstance(one, ArgumentInfo)), "")
+
+
+def _records(parameters: Iterable[Any], ctx: Any) -> Iterator[tuple[str, str]]:
+    """Name and text of each option that is shown."""
+    for parameter in parameters:
+        record = parameter.get_help_record(ctx)
+        if record is not None and not isinstance(parameter, TyperArgument):
+            yield record
+
+
+def _with_default(text: str) -> str:
+    """The text of an option with its default alone behind it, as the other commands show it.
+
+    >>> _with_default("Checks side by side.  [default: 1; x>=1]")
+    'Checks side by side. [1]'
+    """
+    plain_text = text.replace("\\[", "[")
+    said, _, added = plain_text.partition("  [")
+    kept = [part.removeprefix("default: ") for part in added.rstrip("]").split("; ")]
+    shown = [f"[{part}]" for part in kept if part and not _RANGE.search(part)]
+    return " ".join((said, *shown))
 
 
 class RunCommand(OneCommand):

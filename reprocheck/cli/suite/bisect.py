@@ -20,7 +20,7 @@ FORMATS = ("text", "json")
 CRITERIA = ("bitwise", "verdict")
 KINDS = ("all", "commits", "packages")
 EXIT_FOUND, EXIT_NOT_FOUND = 0, 1
-TargetArgument = Annotated[str, typer.Argument(metavar="TARGET", help="The target.")]
+TargetArgument = Annotated[str, typer.Argument(metavar="TARGET", help="A target by name.")]
 GoodOption = Annotated[
     str,
     typer.Option("--good", metavar="NIGHT", help="A night in which it was as it should be."),

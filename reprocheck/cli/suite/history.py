@@ -31,7 +31,7 @@ RIGHT = ("seconds", "targets", "not good")
 
 def command(
     target: Annotated[
-        str, typer.Argument(metavar="[TARGET]", help="Of this target.", show_default=False)
+        str, typer.Argument(metavar="[TARGET]", help="A target by name.", show_default=False)
     ] = "",
     last: Annotated[
         int | None,

@@ -31,7 +31,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="Names, or patterns such as 'resnet*'; none: all.",
+            help="Targets by name or pattern (`resnet*`). [all]",
             show_default=False,
         ),
     ] = None,

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`); all without one."
-    ),
+    typer.Argument(metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`). [all]"),
 ]
 TagOption = Annotated[
     list[str] | None,

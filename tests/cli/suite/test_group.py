@@ -36,6 +36,22 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
+    ("words", "argument"),
+    [
+        (["suite", "list"], "[TARGET]...  Targets by name or pattern (`resnet*`). [all]"),
+        (["suite", "merge"], "[SHARD]...  Folders of suites that ran elsewhere"),
+        (["suite", "baseline", "export"], "FILE.json    `-` is standard output."),
+        (["report"], "DIR|ZIP  A report folder, such as reports/latest"),
+    ],
+)
+def test_help_says_what_an_argument_is(
+    words: list[str], argument: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--help"]) == 0
+    assert argument in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("words", "fix"),
     [
         (["suite", "lits"], "Did you mean `reprocheck suite list`?"),
