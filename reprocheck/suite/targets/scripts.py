@@ -94,8 +94,8 @@ def _script(path: Path, start: Path) -> Script | None:
     called = set(_called(ast.walk(tree)))
     if not _imports_a_framework(tree) or called.isdisjoint(TRAINING) or not _is_program(tree):
         return None
-    if _is_part_of_a_package(tree):
-        root = files.package_root(path.parent)
+    root = _root_of_package(path, tree)
+    if root is not None:
         name = ".".join(path.relative_to(root).with_suffix("").parts)
         return Script(path=path, words=("-m", name), folder=root)
     words: tuple[str, ...] = (os.path.relpath(path, start),)
@@ -113,12 +113,25 @@ def _imported(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _is_part_of_a_package(tree: ast.Module) -> bool:
-    """Whether it imports from its own package, so that it can be started as a module alone."""
-    return any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+def _root_of_package(path: Path, tree: ast.Module) -> Path | None:
+    """The folder from which it is started as a module, since it imports from its own package; None
+    where it does not, and is started as a script.
+    """
+    if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)):
+        return files.package_root(path.parent)
+    imported = set(_imported(tree))
+    own = (folder for folder in path.parents if _holds_any(folder, imported))
+    return next((folder.parent for folder in own), None)
+
+
+def _holds_any(folder: Path, imported: Iterable[str]) -> bool:
+    """Whether one of the names is that of a module in the folder: `vision.data` in `vision`."""
+    of_folder = (name.split(".") for name in imported if name.startswith(f"{folder.name}."))
+    inside = (folder / parts[1] for parts in of_folder)
+    return any(one.is_dir() or one.with_suffix(".py").is_file() for one in inside)
 
 
 def _is_program(tree: ast.Module) -> bool:

@@ -24,6 +24,8 @@ FOUND = {
         ),
         ("--", "torchrun", "--nproc-per-node", "2", "ranks.py"),
     ),
+    "vision/train.py": ("from vision.data import load\n" + GUARDED, ("-m", "vision.train")),
+    "torch/own.py": ("from torch.nn import Linear\n" + GUARDED, ("torch/own.py",)),
     "package/inner/start.py": (
         "from ..model import net\n" + GUARDED,
         ("-m", "package.inner.start"),
@@ -51,6 +53,7 @@ def write(folder: Path, name: str, text: str) -> None:
 def test_training_scripts_are_found_with_the_words_that_start_them(tmp_path: Path) -> None:
     for name, (text, _) in FOUND.items():
         write(tmp_path, name, text)
+    write(tmp_path, "vision/data.py", "load = print\n")
     write(tmp_path, "package/__init__.py", "")
     write(tmp_path, "package/inner/__init__.py", "")
     found = {str(one.path.relative_to(tmp_path)): one for one in scripts.below(tmp_path, tmp_path)}
