@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from os.path import relpath
 from typing import TYPE_CHECKING
 
+from reprocheck.cli.suite.words import cause_of
 from reprocheck.report.text import count
 
 if TYPE_CHECKING:
@@ -48,9 +49,13 @@ def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream
     out.labelled(state.target, f"{state.state}. {state.sentence}", style, indent=2)
     if state.operation:
         out.paragraph(state.operation, indent=4)
-    folder = next((one.folder for one in outcome.checks if one.target == state.target), "")
-    if folder:
-        out.line(f"    {relpath(suite.folder / folder)}")
+    check = next((one for one in outcome.checks if one.target == state.target), None)
+    if check is None:
+        return
+    if not check.good and check.causes:
+        out.paragraph(cause_of(check), indent=4)
+    if check.folder:
+        out.line(f"    {relpath(suite.folder / check.folder)}")
 
 
 def _counted(outcome: Outcome) -> str:

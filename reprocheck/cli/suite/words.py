@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprocheck import rules
 from reprocheck.suite.model import TargetCheck
 
 
@@ -13,3 +14,15 @@ def verdict_of(check: TargetCheck) -> str:
     if check.verdict == "reproducible" and check.first_divergence is not None:
         return f"{words} in the checks, DIVERGES from iteration {check.first_divergence}"
     return words
+
+
+def cause_of(check: TargetCheck) -> str:
+    """The first cause of a check, with its line: `RC604 The loader shuffles: train.py:12`."""
+    code = check.causes[0]
+    known = rules.find(code)
+    said = code
+    if known is not None:
+        said = f"{code} {known.title}"
+    if check.source:
+        said = f"{said}: {check.source}"
+    return said

@@ -65,10 +65,11 @@ def _no_report(performed: Performed) -> str:
 
 
 def _source(check: Check, target: Target) -> str:
-    """The place of the first cause that names a line of a file; of a cell of a notebook none."""
-    sources = (cause.source for cause in check.causes)
-    of_files = (one for one in sources if one and (target.workdir / one.file).is_file())
-    return next((one.at for one in of_files), "")
+    """The line of the first cause, where it is one of a file and not of a cell of a notebook."""
+    first = next((cause.source for cause in check.causes), None)
+    if first is None or not (target.workdir / first.file).is_file():
+        return ""
+    return first.at
 
 
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.cli.suite.outcome import print_outcome
+from reprocheck.cli.suite.words import cause_of
 from reprocheck.cli.terminal import Stream
 from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
 from reprocheck.suite.night import Outcome
@@ -39,3 +41,9 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
         "  accept new curves that are meant:",
         "    reprocheck suite baseline accept small --why ...",
     ]
+
+
+def test_a_failure_has_its_cause_with_the_line() -> None:
+    check = TargetCheck(night="n2", target="a", causes=("RC302", "RC101"), source="train.py:12")
+    assert cause_of(check) == "RC302 The seed is set after the weights were drawn: train.py:12"
+    assert cause_of(replace(check, causes=("RC999",), source="")) == "RC999"
