@@ -21,6 +21,7 @@ from benchmarks.drawn import same_elsewhere
 
 ROOT = Path(__file__).parent.parent
 CHILD = ROOT / "reprocheck" / "child"
+CHROMIUM = Path("/usr/bin/chromium")
 
 # What an example costs depends on what else the machine does: nothing here is a test of speed.
 hypothesis_settings.register_profile(
@@ -69,6 +70,23 @@ def pytest_fixture_setup() -> Iterator[object]:
 def signals_as_before() -> Iterator[None]:
     yield
     _signals_as_before()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium of the system, headless. One for all folders of tests: Playwright refuses a second
+    one in the same process.
+    """
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield made
+        made.close()
 
 
 @pytest.hookimpl(tryfirst=True)

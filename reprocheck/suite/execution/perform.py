@@ -179,7 +179,9 @@ def _no_place(folder: Path, error: OSError) -> ReportError:
 
 
 def _put_in_place(performed: Performed, work: Path) -> None:
-    """Moves what a job has left to the place of its report; what killed jobs left there goes."""
+    """Moves what a job has left to the place of its report. What it and killed jobs left beside it
+    goes before that: once the report is in its place nobody makes this attempt again.
+    """
     job = performed.job
     found = (record.parent for record in work.glob("*/record.json"))
     report = next((folder for folder in found if not folder.is_symlink()), work)
@@ -196,11 +198,14 @@ def _put_in_place(performed: Performed, work: Path) -> None:
                 if (work / name).exists():
                     (work / name).replace(report / name)
         (report / NOTE).write_bytes(msgspec.json.format(msgspec.json.encode(note)))
-        report.rename(job.folder)
+        ready = work.with_name(f"{work.name}-ready")
+        report.rename(ready)
+        for left in job.folder.parent.glob(f".{job.folder.name}-*"):
+            if left != ready:
+                shutil.rmtree(left, ignore_errors=True)
+        ready.rename(job.folder)
     except OSError as error:
         raise _unwritable(job, error) from None
-    for left in job.folder.parent.glob(f".{job.folder.name}-*"):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def packed(job: Job) -> bytes:

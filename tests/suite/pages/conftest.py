@@ -1,4 +1,4 @@
-"""Chromium, and the site of a history drawn once."""
+"""The site of a history drawn once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import pytest
 from reprocheck.suite.history import open_history
 from reprocheck.suite.pages import site
 from reprocheck.suite.targets import Suite
-from tests.report.conftest import browser
 from tests.suite.pages.samples import NIGHTS, fill, known_targets, night_id, suite_of
-
-__all__ = ["browser"]
 
 
 @dataclass(frozen=True)
