@@ -14,6 +14,7 @@ COMMANDS = {
     "compare": "Compare two recordings, or the script with another commit.",
     "merge": "Join what each machine of a run recorded into one recording.",
     "report": "Draw the reports of a recorded check again, without running.",
+    "bundle": "Pack what may be sent of a check with a bug report.",
     "suite": "Check many trainings every night: what changed, and since when.",
     "scan": "Find what can make runs differ, in source code, without running it.",
     "rules": "Print the known causes of differences, and how to fix each.",

@@ -5,13 +5,18 @@ FILE.zip` packs the check to be sent.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
 from reprocheck.errors import ReportError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.model import Check
 
 PACKED = ".zip"
 
@@ -85,6 +90,23 @@ def _pack(folder: Path, file: Path) -> int:
     bundle.pack_all(folder.resolve(), file, [form.filename for form in FORMATS.values()])
     standard_output().line(f"PACKED  {file}")
     return 0
+
+
+@contextmanager
+def loaded(folder: Path) -> Iterator[tuple[Check, Path]]:
+    """The check in a report folder or in the zip of one, and the folder that holds its files.
+
+    Raises ReportError.
+    """
+    from reprocheck.recording import bundle
+    from reprocheck.workflow import replay
+
+    if not _is_zip(folder):
+        _exists(folder)
+        yield replay.load(folder.resolve()), folder.resolve()
+        return
+    with bundle.opened(folder) as recording:
+        yield replay.load(recording), recording
 
 
 def _is_zip(path: Path) -> bool:

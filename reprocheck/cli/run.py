@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
 
+AttachOption = Annotated[
+    bool,
+    typer.Option("--attach", help="Pack a failed check for a bug report, as `bundle` does."),
+]
 LAUNCHERS = (
     "torchrun",
     "accelerate",
@@ -47,6 +51,7 @@ def run(
     flags: dict[str, object],
     format: FormatOption = None,
     output_file: OutputOption = None,
+    attach: AttachOption = False,
 ) -> int:
     """Runs the user's command and returns the exit code of the verdict."""
     from reprocheck import settings
@@ -56,7 +61,7 @@ def run(
     words = entry_words(ctx.meta[ENTRY])
     target = destination(format, output_file)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    return perform(words, held, console, target)
+    return perform(words, held, console, target, attach=attach)
 
 
 def perform(
@@ -68,6 +73,7 @@ def perform(
     shown_from: Path | None = None,
     search: bool = False,
     write_patch: Path | None = None,
+    attach: bool = False,
 ) -> int:
     """One check from the entry point to the report; returns its exit code.
 
@@ -75,6 +81,7 @@ def perform(
                  no next command is printed then
     search       whether controls are tried until the cause is confirmed
     write_patch  the file for the patch that the search finds
+    attach       whether a failed check is packed for a bug report
     """
     from reprocheck import launch
     from reprocheck.cli.failure import Interrupted
@@ -96,6 +103,8 @@ def perform(
         console.clear()
     page = summary.page(written=written, drawn=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page)
+    if attach and check.verdict.exit_code:
+        _attach(check, folder, console)
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
@@ -217,6 +226,20 @@ def write(
     except ReprocheckError as error:
         print_error(error.message, error.fix)
     return failure is None
+
+
+def _attach(check: Check, folder: Path, console: Console) -> None:
+    """Packs what may be sent of the check, and says where it lies."""
+    from reprocheck.cli import summary
+    from reprocheck.cli.bundle import attached
+    from reprocheck.cli.failure import print_error
+
+    try:
+        file = attached(check, folder)
+    except ReprocheckError as error:
+        print_error(error.message, error.fix)
+        return
+    summary.print_attachment(check, console, Path(os.path.relpath(file)))
 
 
 def _write_patch(file: Path, check: Check, console: Console) -> None:

@@ -58,6 +58,14 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
     _labels(check, console).row(label, _near(place))
 
 
+def print_attachment(check: Check, console: Console, file: Path) -> None:
+    """Prints where the attachment of a bug report is."""
+    if console.quiet:
+        console.out.line(_near(file))
+        return
+    _labels(check, console).row("attach", _near(file))
+
+
 def print_next(check: Check, console: Console) -> None:
     """Prints the next command to type, on a row of its own so that it can be copied."""
     if console.quiet:

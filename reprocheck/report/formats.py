@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReportError
 from reprocheck.model import Check
-from reprocheck.report import charts, document, junit, losses, markdown, page
+from reprocheck.redaction import Redaction, known_values, redacted
+from reprocheck.report import charts, document, issue, junit, losses, markdown, page
 from reprocheck.report.curves import Curves, curves
 
 if TYPE_CHECKING:
@@ -19,10 +20,21 @@ if TYPE_CHECKING:
 
 
 class Sheet:
-    """A check with what several formats draw from it, computed once."""
+    """A check with what several formats draw from it, computed once.
 
-    def __init__(self, check: Check) -> None:
+    may_leave   whether all of the check may be sent away: what must not is taken out already
+    """
+
+    def __init__(self, check: Check, *, may_leave: bool = False) -> None:
         self.check = check
+        self._may_leave = may_leave
+
+    @property
+    def issue(self) -> str:
+        """The text that the page copies for an issue: of what may leave the machine alone."""
+        if self._may_leave:
+            return issue.text(self.check)
+        return issue.text(redacted(self.check, Redaction(known=known_values(self.check))))
 
     @cached_property
     def curves(self) -> Curves:
@@ -78,7 +90,13 @@ _ALL = (
         name="html",
         filename="report.html",
         chunks=lambda sheet: [
-            page.render(sheet.check, sheet.curves, sheet.loss_svg, charts.svg(sheet.difference))
+            page.render(
+                sheet.check,
+                sheet.curves,
+                sheet.loss_svg,
+                charts.svg(sheet.difference),
+                sheet.issue,
+            )
         ],
     ),
 )

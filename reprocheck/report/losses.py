@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, Trace
@@ -24,9 +24,9 @@ ROWS = 50_000
 FEW = 2_000
 
 
-def chunks(check: Check) -> Iterator[bytes]:
+def chunks(check: Check, kept: Sequence[int] | None = None) -> Iterator[bytes]:
     """The file in pieces of at most 50,000 values, so that a million iterations are never held as
-    text.
+    text. `kept`: the iterations whose values are written; None for all.
     """
     yield (",".join(COLUMNS) + "\n").encode()
     for run in check.runs:
@@ -34,11 +34,18 @@ def chunks(check: Check) -> Iterator[bytes]:
             total = max(trace.losses.ends[-1:], default=0)
             for start in range(0, total, ROWS):
                 frame = table(run.number, trace, start, min(start + ROWS, total))
-                yield _text(frame)
+                yield _text(_of(frame, kept))
             for series in trace.series:
                 for start in range(0, len(series), ROWS):
                     frame = _reported(run.number, trace.rank, series, slice(start, start + ROWS))
-                    yield _named(frame, series)
+                    yield _named(_of(frame, kept), series)
+
+
+def _of(frame: pd.DataFrame, kept: Sequence[int] | None) -> pd.DataFrame:
+    """The rows of these iterations."""
+    if kept is None:
+        return frame
+    return frame[frame["iteration"].isin(kept)]
 
 
 def table(run: int, trace: Trace, start: int, end: int) -> pd.DataFrame:

@@ -97,16 +97,16 @@ def _lines(check: Check) -> Iterator[str]:
     yield from _headline(check)
     yield from _about(check)
     yield from _answer(check)
-    yield from _table(_numbers(check))
+    yield from pipe_table(_numbers(check))
     yield from _sides(check)
     yield from _why(check)
     yield from _controls(check)
     yield from _compared(check)
     yield from _limits(check)
     for run in check.runs:
-        yield from _log(check, run)
-    yield from _folded("Environment", _table(tables.environment(check)))
-    yield from _folded("Settings", _table(tables.settings(check)))
+        yield from log(check, run)
+    yield from folded("Environment", pipe_table(tables.environment(check)))
+    yield from folded("Settings", pipe_table(tables.settings(check)))
     reason, command = next_command(check)
     yield from ("### Next", "", prose(reason), "", *block(command, "sh"), "")
     yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
@@ -135,7 +135,7 @@ def _about(check: Check) -> Iterator[str]:
 def _answer(check: Check) -> Iterator[str]:
     """The best cause, what confirms it, and the one fix."""
     if check.causes:
-        yield from _cause(check, 0)
+        yield from cause_section(check, 0)
     if check.search:
         found_by = f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}"
         yield from (found_by.rstrip(), "")
@@ -149,7 +149,7 @@ def _sides(check: Check) -> Iterator[str]:
     if check.between is not None:
         yield from (f"- {name}: {prose(what)}" for name, what in compared.sides(check))
         yield ""
-        yield from _section(tables.drift(check))
+        yield from section(tables.drift(check))
         for file, diff in compared.diffs(check):
             yield from (f"Source of {code(file)}:", "", *block(diff, "diff"), "")
 
@@ -157,25 +157,25 @@ def _sides(check: Check) -> Iterator[str]:
 def _compared(check: Check) -> Iterator[str]:
     """The checks, the losses and the runs."""
     table = tables.checks(check)
-    yield from _section(
+    yield from section(
         table,
         prose(table.note),
         f"Criterion: {code(words.criterion(check))}. {prose(words.moved(check))}".strip(),
     )
     for table in tables.losses(check):
-        yield from _section(table, prose(table.note))
+        yield from section(table, prose(table.note))
     reported = tables.reported(check)
-    yield from _section(reported, prose(reported.note))
-    yield from _section(tables.runs(check), prose(compared.statement(check)))
+    yield from section(reported, prose(reported.note))
+    yield from section(tables.runs(check), prose(compared.statement(check)))
     several_outcomes = len(check.verdict.outcomes.groups) > 1
     if several_outcomes and len(check.runs) > 2:
-        yield from _section(tables.outcomes(check))
+        yield from section(tables.outcomes(check))
 
 
 def _limits(check: Check) -> Iterator[str]:
     """What can explain a difference, or limits what is said."""
     if check.between is None:
-        yield from _section(tables.environment_differences(check))
+        yield from section(tables.environment_differences(check))
     yield from _list("State left by run 1", check.state_left, literal=True)
     yield from _list("Files", files.sentences(check))
     yield from _list("Changed to observe", check.changed_to_observe)
@@ -191,17 +191,18 @@ def _numbers(check: Check) -> Table:
 def _why(check: Check) -> Iterator[str]:
     """The ladder, the other causes, and what the source shows."""
     if check.ladder is not None:
-        yield from _section(tables.ladder(check.ladder), prose(why.evidence(check)))
+        yield from section(tables.ladder(check.ladder), prose(why.evidence(check)))
     for number in range(1, len(check.causes)):
-        yield from _cause(check, number)
+        yield from cause_section(check, number)
     if check.scan is not None:
-        yield from _folded(
+        yield from folded(
             summary(static.sentence(check.scan)),
-            [static.MEANS, "", *_table(tables.scanned(check.scan))],
+            [static.MEANS, "", *pipe_table(tables.scanned(check.scan))],
         )
 
 
-def _cause(check: Check, number: int) -> Iterator[str]:
+def cause_section(check: Check, number: int) -> Iterator[str]:
+    """A cause with evidence, line and fix; `number` from 0, the best first."""
     cause = check.causes[number]
     head = "Cause"
     if number:
@@ -209,7 +210,7 @@ def _cause(check: Check, number: int) -> Iterator[str]:
     yield from (f"### {head}: {prose(why.cause_title(cause))}", "")
     yield from (f"- {prose(text)}" for text in cause.evidence)
     yield ""
-    yield from _source_line(cause.source)
+    yield from source_line(cause.source)
     yield from _fix(repair.of(check, cause))
 
 
@@ -226,34 +227,36 @@ def _controls(check: Check) -> Iterator[str]:
     """The controls that were on, and what the search over them tried."""
     if not controls.any_shown(check):
         return
-    yield from _section(tables.controls_on(check))
+    yield from section(tables.controls_on(check))
     if check.search:
-        yield from ("### Search over controls", "", *_table(tables.tried(check.search)))
+        yield from ("### Search over controls", "", *pipe_table(tables.tried(check.search)))
         cost = controls.cost(check.search)
         if cost:
             yield from (prose(cost), "")
-    yield from _section(tables.overridden(check))
+    yield from section(tables.overridden(check))
     yield from _list(
         "Controls that could not act",
         [f"`{name}`: {text}" for name, text in controls.unavailable(check)],
     )
-    yield from _folded("What the controls touched", _table(tables.touched(check)))
+    yield from folded("What the controls touched", pipe_table(tables.touched(check)))
 
 
-def _source_line(source: SourceLine | None) -> Iterator[str]:
+def source_line(source: SourceLine | None) -> Iterator[str]:
+    """A line of the user's code with its place."""
     if source is not None:
         yield from (joined(": ", code(why.origin(source)), code(source.text)), "")
 
 
-def _section(table: Table, *after: str) -> Iterator[str]:
+def section(table: Table, *after: str) -> Iterator[str]:
+    """A table under its title, and what is said behind it; nothing where it has no rows."""
     if table.rows:
         yield from (f"### {table.title}", "")
-        yield from _table(table)
+        yield from pipe_table(table)
         for text in filter(None, after):
             yield from (text, "")
 
 
-def _table(table: Table) -> Iterator[str]:
+def pipe_table(table: Table) -> Iterator[str]:
     """A pipe table; rows that fail or differ are bold in one cell."""
     if not table.rows:
         return
@@ -283,7 +286,7 @@ def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterato
     yield ""
 
 
-def _log(check: Check, run: Run) -> Iterator[str]:
+def log(check: Check, run: Run) -> Iterator[str]:
     """The end of the log of a run that did not end well; of every run where nothing was
     recorded.
     """
@@ -292,10 +295,11 @@ def _log(check: Check, run: Run) -> Iterator[str]:
     logs = {"standard error": run.stderr_tail, "standard output": run.stdout_tail}
     for name, text in logs.items():
         if text.strip():
-            yield from _folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
+            yield from folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
 
 
-def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines behind a title that opens them; nothing where there are none."""
     body = list(lines)
     if body:
         yield from (f"<details><summary>{title}</summary>", "", *body, "", "</details>", "")

@@ -49,8 +49,8 @@ _DIFFERENCE_TITLE = (
 )
 
 
-def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> bytes:
-    """The page, in UTF-8."""
+def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, issue: str) -> bytes:
+    """The page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
     own = _source("templates/report.js") + _source("templates/copy.js")
@@ -89,6 +89,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str) -> 
         data=Markup(_embedded(chart_data(curves))),
         series_charts=_series_charts(check),
         logs=_logs(check),
+        issue=issue,
     )  # fmt: skip
     return text.encode("utf-8", "replace")
 

@@ -3,6 +3,8 @@
 (() => {
   "use strict";
   const selected = (pre) => {
+    const folded = pre.closest("details");
+    if (folded) folded.open = true;
     const range = document.createRange();
     range.selectNodeContents(pre);
     getSelection().removeAllRanges();
@@ -18,10 +20,11 @@
     }
   };
   for (const button of document.querySelectorAll("button.copy")) {
+    const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {
       button.textContent = (await copied(button.parentElement.querySelector("pre"))) ? "Copied" : "Press Ctrl-C";
-      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+      setTimeout(() => { button.textContent = label; }, 2000);
     });
   }
 })();

@@ -1,0 +1,103 @@
+"""The files of an attachment, each drawn from a check of which what must not leave is taken out."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck.bundle import archive, manifest
+from reprocheck.bundle.kept import kept
+from reprocheck.model import Check
+from reprocheck.redaction import Redaction, redacted
+from reprocheck.report import FORMATS, issue, losses, to_json
+from reprocheck.report.formats import Sheet
+
+LARGEST = 2_000_000
+"""Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
+VALUES = 60_000
+"""Losses and values of series in `losses.csv` at most, and in `report.json` a third of them."""
+CUTS = 4
+"""How often they are halved where the zip is larger."""
+REPLAY = "replay.py"
+LONGEST_REPLAY = 200_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundle:
+    """An attachment: its files by name, and the zip of them.
+
+    check     what of the check leaves
+    counts    what was taken out, by kind
+    """
+
+    check: Check
+    files: Mapping[str, bytes]
+    zipped: bytes
+    counts: Mapping[str, int]
+
+
+def made(check: Check, folder: Path, redaction: Redaction) -> Bundle:
+    """The attachment of the check in a report folder."""
+    shown = redacted(check, redaction)
+    files = {
+        "issue.md": issue.render(shown),
+        "report.html": page(shown),
+        **_replay(folder, redaction),
+    }
+    counts = +redaction.counts
+    for cut in range(CUTS):
+        values = VALUES >> cut
+        files |= _losses(shown, values)
+        lines = manifest.lines(shown, files, counts, redaction.level, kept(shown, values))
+        files["README.md"] = ("\n".join(lines) + "\n").encode()
+        zipped = archive.packed(files)
+        if len(zipped) <= LARGEST:
+            break
+    return Bundle(
+        check=shown, files=dict(sorted(files.items())), zipped=zipped, counts=dict(counts)
+    )
+
+
+def page(shown: Check) -> bytes:
+    """report.html of a check of which nothing more is to be taken out."""
+    return b"".join(FORMATS["html"].chunks(Sheet(shown, may_leave=True)))
+
+
+def _losses(shown: Check, values: int) -> dict[str, bytes]:
+    """The files that hold losses, with at most about so many values."""
+    document = to_json(shown)
+    _cut(document, kept(shown, values // 3))
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return {
+        "losses.csv": b"".join(losses.chunks(shown, kept(shown, values))),
+        "report.json": f"{text}\n".encode(),
+    }
+
+
+def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
+    """Leaves these iterations alone in `runs` of report.json."""
+    if iterations is None:
+        return
+    wanted = frozenset(iterations)
+    for run in document["runs"]:
+        for rank in run["ranks"]:
+            rank["iterations"] = [one for one in rank["iterations"] if one["iteration"] in wanted]
+
+
+def _replay(folder: Path, redaction: Redaction) -> dict[str, bytes]:
+    """The script that shows the culprit alone, where the report folder has one."""
+    file = folder / REPLAY
+    try:
+        found = file.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LONGEST_REPLAY:
+            return {}
+        text = file.read_text("utf-8", "replace")
+    except OSError:
+        return {}
+    if redaction.level != "none":
+        text = redaction.text(text)
+    return {REPLAY: text.encode()} if text else {}

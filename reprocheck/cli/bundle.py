@@ -1,0 +1,154 @@
+"""`reprocheck bundle DIR -o issue.zip`: what of a check is sent with a bug report, in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.errors import ReportError, UsageError
+
+if TYPE_CHECKING:
+    from reprocheck.bundle import Bundle
+    from reprocheck.model import Check
+    from reprocheck.redaction import Redaction
+
+NAME = "issue.zip"
+REDACT = ("default", "strict", "none")
+NOT_INSTALLED = (
+    "The detector of secrets is not installed, so free text is left out as with --redact strict:"
+    ' pip install "reprocheck[bundle]"'
+)
+
+
+def bundle(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one."
+        ),
+    ],
+    output_file: Annotated[
+        Path,
+        typer.Option(
+            "-o", metavar="FILE", help="issue.zip, or one part of it: FILE.html, FILE.md."
+        ),
+    ] = Path(NAME),
+    redact: Annotated[
+        str,
+        typer.Option(
+            "--redact",
+            metavar="|".join(REDACT),
+            help="How much is taken out: secrets and names, all free text, or nothing more.",
+        ),
+    ] = REDACT[0],
+    preview: Annotated[
+        bool,
+        typer.Option("--preview", help="Print what would leave the machine, and write nothing."),
+    ] = False,
+) -> int:
+    """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
+    from reprocheck.cli.report import loaded
+
+    part = _part(output_file)
+    with loaded(folder) as (check, recording):
+        made = _made(check, recording, redact)
+    if preview:
+        return _shown(made)
+    _write(output_file, part(made))
+    _say(made, output_file, redact)
+    return 0
+
+
+def attached(check: Check, folder: Path) -> Path:
+    """The attachment of a check, written into its report folder. Raises ReportError."""
+    file = folder / NAME
+    _write(file, _made(check, folder, REDACT[0]).zipped)
+    return file
+
+
+# ------------------------------------------------------------------------------------------- parts
+
+_PARTS: Mapping[str, Callable[[Bundle], bytes]] = {
+    ".zip": lambda made: made.zipped,
+    ".html": lambda made: made.files["report.html"],
+    ".md": lambda made: made.files["issue.md"],
+}
+"""By the suffix of the file that -o names."""
+
+
+def _part(file: Path) -> Callable[[Bundle], bytes]:
+    part = _PARTS.get(file.suffix.lower())
+    if part is None:
+        raise UsageError(
+            f"-o {file}: an attachment is a .zip, .html or .md file.", f"Name one, such as {NAME}."
+        )
+    return part
+
+
+def _made(check: Check, folder: Path, redact: str) -> Bundle:
+    from reprocheck.bundle import made
+
+    return made(check, folder, _redaction(check, redact))
+
+
+def _redaction(check: Check, asked: str) -> Redaction:
+    """What is taken out; free text is left out where nothing looks for secrets in it."""
+    from reprocheck.child.reprocheck_child.shared.masking import identity
+    from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.redaction import LEVELS, Redaction, found_scanner, known_values
+
+    level = next((level for level in LEVELS if level == asked), None)
+    if level is None:
+        raise UsageError(f"--redact {asked}: there is no such level.", f"Take {', '.join(REDACT)}.")
+    scanner = found_scanner()
+    if scanner is None and level == "default":
+        standard_error().labelled("note:", NOT_INSTALLED, "bold")
+        level = "strict"
+    known = [*known_values(check), *known_secrets((), os.environ)]
+    return Redaction(level, identity=identity(), known=known, scanner=scanner)
+
+
+def _write(file: Path, data: bytes) -> None:
+    from reprocheck.files.atomic import replacing
+
+    try:
+        with replacing(file) as out:
+            out.write(data)
+    except OSError as error:
+        raise ReportError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
+        ) from None
+
+
+def _shown(made: Bundle) -> int:
+    """Prints what would leave: the manifest, the size of each file, and the text of the issue."""
+    from reprocheck.cli.terminal import standard_output
+
+    out = standard_output()
+    for text in (made.files["README.md"].decode(), _sizes(made), made.files["issue.md"].decode()):
+        for line in text.splitlines():
+            out.line(line)
+        out.line()
+    return 0
+
+
+def _sizes(made: Bundle) -> str:
+    rows = [f"  {name:<12} {len(data):>12,} bytes" for name, data in made.files.items()]
+    return "\n".join([*rows, f"  {NAME:<12} {len(made.zipped):>12,} bytes"])
+
+
+def _say(made: Bundle, file: Path, redact: str) -> None:
+    """Prints where it is, and what was taken out."""
+    from reprocheck.bundle.manifest import counted
+    from reprocheck.cli.terminal import standard_output
+
+    out = standard_output()
+    out.line(f"BUNDLE  {file}  ({file.stat().st_size:,} bytes)", "bold green")
+    out.line(f"  taken out (--redact {redact}; `--preview` prints all that leaves):")
+    for line in counted(made.counts):
+        out.line(f"  {line}")

@@ -1,0 +1,139 @@
+"""The fields that may leave the machine, and how: the list that decides.
+
+A text that stands in no row is left out. Numbers need no row: they leave as they are, but for those
+behind `VALUE`. `docs/reference/bundle.md` shows the table; `python -m reprocheck.redaction.page`
+writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+How = Literal[
+    "as is", "name", "path", "arguments", "sentence", "text", "value", "facts", "settings"
+]
+
+MEANS: Mapping[How, str] = {
+    "as is": "one of a closed list of words, or made of numbers alone",
+    "name": "through the detector; `strict`: only words of a list, else a number for it",
+    "path": (
+        "relative to the project, or from `~`, else the file's name; through the detector;"
+        " `strict`: a number and the suffix"
+    ),
+    "arguments": (
+        "script, options and numbers; the shape of all else (`<text>`, `<path>.yaml`); `strict`:"
+        " only options of a list"
+    ),
+    "sentence": "a sentence of reprocheck's: through the detector; `strict`: left out",
+    "text": "free text: through the detector; `strict`: left out",
+    "value": "numbers as they are, text as its shape",
+    "facts": "those of a list of keys; of environment variables the names alone",
+    "settings": "numbers and words of a closed list, else through the detector",
+}
+
+_TABLE: Mapping[str, Mapping[How, str]] = {
+    "Check": {
+        "path": "state_left state_alike state_visible",
+        "sentence": "state_caveat changed_to_observe caveats coverage",
+    },
+    "CheckRecord": {
+        "as is": "reprocheck_version started controls",
+        "facts": "environment",
+        "sentence": "changed_to_observe caveats",
+    },
+    "EntryPoint": {"as is": "kind", "arguments": "command", "path": "name"},
+    "Setting": {"as is": "name", "settings": "value", "path": "origin"},
+    "FileChanges": {
+        "path": "created changed deleted folders unseen elsewhere made gone read",
+    },
+    "FilesAfter": {"path": "put_back moved replaced left others kept before lost"},
+    "RunRecord": {"as is": "ended started"},
+    "DeeperPair": {"as is": "level", "name": "inside"},
+    "Arm": {"as is": "controls", "sentence": "why"},
+    "Side": {
+        "as is": "started reprocheck_version",
+        "path": "name",
+        "facts": "environment",
+    },
+    "Run": {
+        "as is": "level",
+        "facts": "environment",
+        "name": "frameworks",
+        "text": "stdout_tail stderr_tail",
+        "sentence": "changed_to_observe caveats problems",
+    },
+    "Process": {"as is": "python"},
+    "Trace": {
+        "facts": "environment",
+        "name": "frameworks",
+        "sentence": "left_because changed_to_observe caveats problems",
+    },
+    "LossSeries": {"as is": "exact", "name": "dtypes"},
+    "Series": {"name": "name by"},
+    "SeriesComparison": {"as is": "state", "name": "name reported by"},
+    "Checked": {"as is": "kind"},
+    "Comparison": {"as is": "kind", "sentence": "detail"},
+    "Divergence": {"sentence": "detail"},
+    "Outcomes": {"as is": "statement"},
+    "Verdict": {"as is": "verdict failed_check", "sentence": "reason caveats"},
+    "EnvironmentDifference": {"facts": "key reference value"},
+    "Ladder": {"as is": "first level independent", "sentence": "sentence coverage"},
+    "Rung": {"as is": "rung status size", "name": "place culprit", "sentence": "detail"},
+    "SourceLine": {"path": "file", "text": "text"},
+    "Cause": {
+        "as is": "code confidence fix_from",
+        "sentence": "title evidence",
+        "text": "fix",
+    },
+    "StaticFinding": {
+        "as is": "code name severity fix_from executed",
+        "sentence": "message",
+        "text": "fix",
+    },
+    "ControlTrace": {"name": "unavailable", "path": "patched"},
+    "Touch": {"as is": "control", "name": "what", "value": "value"},
+    "Override": {"as is": "control", "name": "what", "value": "old new"},
+    "Conflict": {"as is": "control", "name": "what", "value": "value wanted"},
+    "Search": {
+        "as is": "smallest cost_of",
+        "name": "unavailable",
+        "sentence": "sentence confidence further",
+        "text": "fix patch",
+    },
+    "Tried": {"as is": "controls", "sentence": "note"},
+    "Between": {"sentence": "sentence"},
+    "Drift": {"as is": "name title expects why reference"},
+    "SourceDifference": {"path": "file", "text": "diff"},
+}
+
+
+def _rows() -> Iterator[tuple[tuple[str, str], How]]:
+    for kind, ways in _TABLE.items():
+        for how, names in ways.items():
+            for name in names.split():
+                yield (kind, name), how
+
+
+FIELDS: Mapping[tuple[str, str], How] = dict(_rows())
+"""(class of the result model, field) -> how it leaves."""
+
+LEFT_OUT = frozenset(
+    {
+        ("Check", "folder"),
+        ("CheckRecord", "earlier"),
+        ("CheckRecord", "advice"),
+        ("Side", "sources"),
+        ("Run", "opened"),
+        ("Run", "inputs"),
+        ("Run", "first_reads"),
+        ("Run", "processes"),
+        ("RunRecord", "gone"),
+        ("Rung", "measured"),
+        ("Rung", "operator"),
+        ("Rung", "recorded_at"),
+        ("Touch", "lines"),
+        ("StaticFinding", "used"),
+    }
+)
+"""Fields that hold more than text, and that no report shows: empty in what leaves."""

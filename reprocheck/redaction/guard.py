@@ -1,0 +1,171 @@
+"""One text at a time: what of it leaves, by the level that was asked for and the way of its
+field.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, get_args
+
+from reprocheck.redaction import lists, shapes
+from reprocheck.redaction.detector import Detector, Scanner
+from reprocheck.redaction.fields import How
+from reprocheck.redaction.patterns import place
+
+Level = Literal["none", "default", "strict"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+NOT_SHOWN = "<set>"
+"""The value of a variable or a fact of which the name alone leaves."""
+
+
+class Redaction:
+    """What may leave, and a count of what did not.
+
+    level      `none`, `default` or `strict`
+    identity   home folder, user name and host name of the sender
+    known      values that are taken out wherever they stand, such as those of arguments
+    scanner    what looks for secrets beside the patterns; None for nothing
+    """
+
+    def __init__(
+        self,
+        level: Level = "default",
+        *,
+        identity: tuple[str, str, str] = ("", "", ""),
+        known: Iterable[str] = (),
+        scanner: Scanner | None = None,
+    ) -> None:
+        self.level = level
+        self._detector = Detector(identity, known, scanner)
+        self._numbers: dict[tuple[str, str], str] = {}
+        self._ways: Mapping[How, Callable[[str], str]] = {
+            "name": self.name,
+            "path": self.path,
+            "sentence": self.text,
+            "text": self.text,
+            "value": self.value,
+            "settings": self.value,
+            "facts": self.checked,
+        }
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often something was taken out or left out, by kind."""
+        return self._detector.counts
+
+    @property
+    def strict(self) -> bool:
+        """Whether free text is left out."""
+        return self.level == "strict"
+
+    def shown(self, text: str, how: How) -> str:
+        """What leaves of a text of a field."""
+        if how == "as is":
+            return text
+        return self._ways[how](text)
+
+    # --------------------------------------------------------------------------------- by the field
+
+    def checked(self, text: str) -> str:
+        """Through the detector, in every level."""
+        return self._detector.masked(text)
+
+    def text(self, text: str) -> str:
+        """Free text, or a sentence that can hold parts of some."""
+        if not self.strict:
+            return self.checked(text)
+        if text.strip():
+            self.counts["free text (left out)"] += 1
+        return ""
+
+    def name(self, text: str) -> str:
+        """The name of a module, a series or a parameter."""
+        if not self.strict:
+            return self.checked(text)
+        if shapes.is_plain_name(text):
+            return text
+        return self._numbered("name", text)
+
+    def path(self, text: str) -> str:
+        """The path of a file."""
+        if not self.strict:
+            return self.checked(place(text))
+        if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith("--"):
+            return self._option(text)
+        return self._numbered("file", text) + shapes.suffix(text)
+
+    def _option(self, text: str) -> str:
+        if text.startswith("--") and self.checked(text) != text:
+            return self._numbered("option", text)
+        return text
+
+    def value(self, text: str) -> str:
+        """A value that code was given: its shape."""
+        found = shapes.shape(text)
+        if found != text:
+            self.counts["value (shape alone)"] += 1
+        return self.checked(found)
+
+    def arguments(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        """The words of a command."""
+        ways = {"path": self.path, "name": self.name, "checked": self.checked}
+        shown = []
+        for word, (way, form) in zip(
+            command, shapes.arguments(command, strict=self.strict), strict=True
+        ):
+            if form != word and "<" in form:
+                self.counts["argument (shape alone)"] += 1
+            shown.append(ways[way](form))
+        return tuple(shown)
+
+    def setting(self, name: str, value: str) -> str:
+        """A setting that is text."""
+        names_a_series = "series:" in value
+        if name in lists.SETTINGS_AS_IS and not names_a_series:
+            return self.checked(value)
+        if names_a_series:
+            first, _, series = value.partition("series:")
+            return f"{first}series:{self.name(series)}"
+        return self.value(value)
+
+    def fact(self, key: str, value: object) -> tuple[str, object] | None:
+        """A fact of the environment with its key; None where it does not leave."""
+        if key in lists.FACTS:
+            return key, value
+        if key.startswith(lists.FACTS_OF):
+            return key, self._of_framework(value)
+        if key.startswith(lists.VARIABLE):
+            self.counts["environment variable (name alone)"] += 1
+            return self._variable(key), NOT_SHOWN
+        if key.startswith(lists.PACKAGE):
+            return self._package(key, value)
+        self.counts["fact of the environment (left out)"] += 1
+        return None
+
+    def _of_framework(self, value: object) -> object:
+        if isinstance(value, str):
+            return self.checked(value)
+        return value
+
+    def _variable(self, key: str) -> str:
+        if self.checked(key) != key:
+            return self._numbered(lists.VARIABLE, key)
+        return key
+
+    def _package(self, key: str, value: object) -> tuple[str, object] | None:
+        name = key.removeprefix(lists.PACKAGE)
+        if self.strict and not name.startswith(tuple(lists.KNOWN_PACKAGES)):
+            self.counts["package (left out)"] += 1
+            return None
+        return lists.PACKAGE + self.checked(name), self.checked(str(value))
+
+    def _numbered(self, kind: str, text: str) -> str:
+        """A number in place of a name: the same for the same name."""
+        if not text:
+            return text
+        if (kind, text) not in self._numbers:
+            of_kind = sum(one == kind for one, _ in self._numbers)
+            self._numbers[kind, text] = f"{kind}-{of_kind + 1}"
+        self.counts[f"{kind.rstrip('.')} (numbered)"] += 1
+        return self._numbers[kind, text]

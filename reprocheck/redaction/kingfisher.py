@@ -1,0 +1,45 @@
+"""The detector of the extra `bundle`: Kingfisher, MongoDB's scanner for secrets, in this process.
+
+Its rules are compiled once and kept in the user's cache folder; nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from reprocheck.redaction.detector import Scanner, Secret
+
+_SOURCES = ("betterleaks.", "kingfisher.", "veles.secrets/")
+"""Where rules come from: it stands in front of their names."""
+
+
+@cache
+def found_scanner() -> Scanner | None:
+    """The detector; None where the extra `bundle` is not installed."""
+    if find_spec("kingfisher_sdk") is None:
+        return None
+    from kingfisher_sdk import Rules
+    from kingfisher_sdk import Scanner as Kingfisher
+
+    scanner: Any = Kingfisher(Rules(confidence="low"))
+
+    def secrets(text: str) -> list[Secret]:
+        data = text.encode("utf-8", "replace")
+        return [_secret(data, one) for one in scanner.scan(data)]
+
+    return secrets
+
+
+def _secret(data: bytes, finding: Any) -> Secret:
+    """A finding as the text that it covers: of one inside Base64, the Base64."""
+    place = finding.location
+    covered = data[place["start_offset"] : place["end_offset"]].decode("utf-8", "replace")
+    return Secret(kind=_kind(finding.rule_id), text=covered)
+
+
+def _kind(rule: str) -> str:
+    for source in _SOURCES:
+        rule = rule.removeprefix(source)
+    return rule.replace("-", " ")

@@ -1,0 +1,47 @@
+"""What is said in `strict` in place of the sentences that were left out: closed words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from reprocheck import rules
+from reprocheck.model import Cause, Check, Ladder
+
+_REASONS: Mapping[str, str] = {
+    "reproducible": "Both checks agree.",
+    "not_reproducible": "A check differs by more than the tolerance allows.",
+    "inconclusive": "A check could not be made.",
+    "script_failed": "A run ended with an error.",
+    "timed_out": "A run took longer than the timeout.",
+}
+
+
+def in_plain_words(check: Check) -> Check:
+    """The check with sentences made of closed words alone, where those with names were left
+    out.
+    """
+    ladder = check.ladder
+    return replace(
+        check,
+        verdict=replace(check.verdict, reason=_REASONS[check.verdict.verdict]),
+        ladder=None if ladder is None else replace(ladder, sentence=_where(ladder)),
+        causes=tuple(map(_titled, check.causes)),
+    )
+
+
+def _where(ladder: Ladder) -> str:
+    rung = ladder.first_rung
+    if rung is None:
+        return "No rung of the ladder differs."
+    if rung.iteration is None:
+        return f"The runs first differ on the rung {rung.rung}."
+    return f"The runs first differ on the rung {rung.rung}, in iteration {rung.iteration}."
+
+
+def _titled(cause: Cause) -> Cause:
+    entry = rules.find(cause.code)
+    if entry is None:
+        return cause
+    fix = entry.fix if cause.fix_from == "catalogue" else ""
+    return replace(cause, title=entry.title, fix=fix)

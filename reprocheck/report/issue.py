@@ -1,0 +1,106 @@
+"""issue.md: the text of an issue, ready to paste, below the length that GitHub takes.
+
+Verdict, where and why first, then what reproduces it; what is long is folded, and left out, the
+last part first, where the text would be too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from reprocheck.model import Check
+from reprocheck.report import collect_env, repair, smallest, tables, why, words
+from reprocheck.report.markdown import block, cause_section, folded, log, pipe_table, prose, section
+
+MOST = 65_536
+"""Characters of the body of an issue on GitHub at most."""
+ROOM = 1_000
+"""Characters left for what the sender writes."""
+MOST_CAUSES = 2
+
+
+def text(check: Check) -> str:
+    """The whole text, at most `MOST` characters, those that are left to the sender included."""
+    parts = [*_parts(check)]
+    kept: list[str] = []
+    left = MOST - ROOM
+    for part in parts:
+        if len(part) > left:
+            kept.append("Left out here for its length; it is in the attachment.\n")
+            break
+        kept.append(part)
+        left -= len(part)
+    return "".join(kept).rstrip("\n") + "\n"
+
+
+def render(check: Check) -> bytes:
+    """issue.md."""
+    return text(check).encode()
+
+
+def _parts(check: Check) -> Iterator[str]:
+    """The sections, each whole, those that matter most first."""
+    for lines in (
+        _verdict(check),
+        _ladder(check),
+        _causes(check),
+        _reproduce(check),
+        _losses(check),
+        _environment(check),
+        _logs(check),
+        _foot(check),
+    ):
+        joined = "\n".join(lines)
+        if joined.strip():
+            yield f"{joined}\n"
+
+
+def _verdict(check: Check) -> Iterator[str]:
+    yield from (f"### {prose(check.verdict.title)}", "")
+    lead = why.lead(check)
+    if lead:
+        yield from (f"**{prose(lead)}**", "")
+    if check.verdict.reason:
+        yield from (prose(check.verdict.reason), "")
+    for name, headline, detail in words.numbers(check):
+        yield f"- {name}: {prose(headline)} ({prose(detail)})"
+    yield ""
+
+
+def _ladder(check: Check) -> Iterable[str]:
+    if check.ladder is None:
+        return ()
+    return section(tables.ladder(check.ladder), prose(why.evidence(check)))
+
+
+def _causes(check: Check) -> Iterator[str]:
+    for number in range(min(MOST_CAUSES, len(check.causes))):
+        yield from cause_section(check, number)
+    found = repair.best(check)
+    if found is not None and found.kind == "patch":
+        yield from (f"Patch. {prose(found.said)}", "", *block(found.text, "diff"), "")
+
+
+def _reproduce(check: Check) -> Iterator[str]:
+    yield from ("### Reproduce", "", *block(smallest.command(check), "sh"), "")
+
+
+def _losses(check: Check) -> Iterator[str]:
+    for table in tables.losses(check):
+        yield from section(table, prose(table.note))
+
+
+def _environment(check: Check) -> Iterator[str]:
+    yield from folded("Environment, as collect_env names it", block(collect_env.text(check)))
+    differing = tables.environment_differences(check)
+    if differing.rows:
+        yield from (f"### {differing.title}", "", *pipe_table(differing))
+
+
+def _logs(check: Check) -> Iterator[str]:
+    for run in check.runs:
+        yield from log(check, run)
+
+
+def _foot(check: Check) -> Iterator[str]:
+    yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"

@@ -1,0 +1,80 @@
+"""The smallest command that shows what a check showed: the settings that matter, and no other."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from reprocheck.model import Check, Setting
+from reprocheck.report.text import line
+
+MATTER = (
+    "rtol",
+    "atol",
+    "workdir",
+    "fail_on",
+    "control",
+    "seed",
+    "deterministic",
+    "no_dropout",
+    "all_controls",
+    "jobs",
+    "jobs_on_accelerator",
+)
+"""Settings that can change what a check shows; how far and how deep it goes is decided here."""
+USUAL = (None, False, "", "none", (), "inplace", "checks", 1, 1e-3)
+"""Values that these settings have where nothing is given."""
+_RECORDED_TO = ("not_reproducible", "reproducible")
+"""Verdicts whose difference says how many iterations it takes."""
+
+
+def command(check: Check) -> str:
+    """`reprocheck run --level module --steps 2 train.py`."""
+    entry = check.record.entry_point
+    return line(shlex.join(["reprocheck", "run", *_options(check), *entry.words]))
+
+
+def _options(check: Check) -> Iterator[str]:
+    if check.record.setting("runs") not in (None, 2) and not _second_run_shows_it(check):
+        yield from ("--runs", str(len(check.runs)))
+    yield from ("--steps", _steps(check))
+    if check.ladder is not None:
+        yield from ("--level", check.ladder.level)
+    for setting in check.record.settings:
+        if setting.name in MATTER and setting.value not in USUAL:
+            yield from _flags(setting)
+
+
+def _second_run_shows_it(check: Check) -> bool:
+    """Whether run 2 is one of those that are not as run 1."""
+    groups = check.verdict.outcomes.groups
+    return not any({1, 2} <= set(group.runs) for group in groups)
+
+
+def _steps(check: Check) -> str:
+    """How many iterations it takes to reach the first difference that the verdict is about."""
+    verdict = check.verdict
+    if verdict.verdict not in _RECORDED_TO:
+        return str(check.record.setting("steps", 10))
+    needed = [row.iteration for row in verdict.comparisons]
+    if verdict.first_divergence is not None:
+        needed.append(verdict.first_divergence.iteration)
+    elif verdict.bitwise.first_iteration is not None:
+        needed.append(verdict.bitwise.first_iteration)
+    for row in verdict.differing_series:
+        needed.append(row.first_outside.iteration if row.first_outside else 0)
+    return str(max(needed, default=2))
+
+
+def _flags(setting: Setting) -> Iterator[str]:
+    flag = f"--{setting.name.replace('_', '-')}"
+    value = setting.value
+    if value is True:
+        yield flag
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from (flag, str(one))
+    elif isinstance(value, float):
+        yield from (flag, f"{value:g}")
+    else:
+        yield from (flag, str(value))
