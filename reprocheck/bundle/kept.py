@@ -7,6 +7,7 @@ the rest, evenly spaced, the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from reprocheck.model import Check
 
@@ -29,7 +30,7 @@ def kept(check: Check, most: int) -> Sequence[int] | None:
     first = range(1, room // 2 + 1)
     named = [*_around(check, longest)]
     others = max(1, room - len(first) - len(named))
-    step = max(1, (longest - len(first)) // others)
+    step = max(1, ceil((longest - len(first)) / others))
     spaced = range(len(first) + step, longest + 1, step)
     return sorted({*first, *named, *spaced, longest})
 

@@ -32,7 +32,7 @@ MEANS: Mapping[How, str] = {
     "settings": "numbers and words of a closed list, else through the detector",
 }
 
-_TABLE: Mapping[str, Mapping[How, str]] = {
+TABLE: Mapping[str, Mapping[How, str]] = {
     "Check": {
         "path": "state_left state_alike state_visible",
         "sentence": "state_caveat changed_to_observe caveats coverage",
@@ -109,7 +109,7 @@ _TABLE: Mapping[str, Mapping[How, str]] = {
 
 
 def _rows() -> Iterator[tuple[tuple[str, str], How]]:
-    for kind, ways in _TABLE.items():
+    for kind, ways in TABLE.items():
         for how, names in ways.items():
             for name in names.split():
                 yield (kind, name), how

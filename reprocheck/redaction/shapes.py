@@ -79,8 +79,13 @@ def suffix(path: str) -> str:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name is made of words of the list and of small numbers alone."""
-    parts = filter(None, _SEPARATORS.split(name))
-    return name in VOCABULARY or all(
-        part.lower() in VOCABULARY or _SMALL.fullmatch(part) for part in parts
-    )
+    """Whether a name is made of words of the list, and of small numbers behind them: not more than
+    two in a row, as an address has.
+    """
+    if name in VOCABULARY:
+        return True
+    parts = list(filter(None, _SEPARATORS.split(name)))
+    numbers = [bool(_SMALL.fullmatch(part)) for part in parts]
+    in_a_row = any(all(numbers[start : start + 3]) for start in range(len(numbers) - 2))
+    words = [part.lower() for part in parts if not _SMALL.fullmatch(part)]
+    return bool(words) and VOCABULARY.issuperset(words) and not in_a_row

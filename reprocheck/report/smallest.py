@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reprocheck.model import Check, Setting
 from reprocheck.report.text import line
 
-MATTER = (
-    "rtol",
-    "atol",
-    "workdir",
-    "fail_on",
-    "control",
-    "seed",
-    "deterministic",
-    "no_dropout",
-    "all_controls",
-    "jobs",
-    "jobs_on_accelerator",
-)
-"""Settings that can change what a check shows; how far and how deep it goes is decided here."""
-USUAL = (None, False, "", "none", (), "inplace", "checks", 1, 1e-3)
-"""Values that these settings have where nothing is given."""
+MATTER: Mapping[str, object] = {
+    "rtol": 1e-3,
+    "atol": 1e-3,
+    "workdir": "inplace",
+    "fail_on": "checks",
+    "control": (),
+    "seed": None,
+    "deterministic": False,
+    "no_dropout": False,
+    "all_controls": False,
+    "jobs": 1,
+    "jobs_on_accelerator": False,
+}
+"""Settings that can change what a check shows, with their usual values.
+
+How far and how deep it goes is decided here.
+"""
+_NOTHING = ("none", None)
 _RECORDED_TO = ("not_reproducible", "reproducible")
 """Verdicts whose difference says how many iterations it takes."""
 
@@ -41,8 +43,14 @@ def _options(check: Check) -> Iterator[str]:
     if check.ladder is not None:
         yield from ("--level", check.ladder.level)
     for setting in check.record.settings:
-        if setting.name in MATTER and setting.value not in USUAL:
+        if _matters(setting):
             yield from _flags(setting)
+
+
+def _matters(setting: Setting) -> bool:
+    if setting.name not in MATTER or setting.value in _NOTHING:
+        return False
+    return setting.value != MATTER[setting.name]
 
 
 def _second_run_shows_it(check: Check) -> bool:

@@ -291,6 +291,25 @@ def many_runs(number: int) -> Check:
 
 
 @pytest.mark.browser
+def test_the_text_of_an_issue_can_be_copied_offline(browser: Any, pages: dict[str, Path]) -> None:
+    page, complaints = open_page(browser, pages["explained"])
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
+    button = page.get_by_role("button", name="Copy for an issue")
+    button.click()
+    page.wait_for_function("window.copied !== undefined")
+    copied = page.evaluate("window.copied")
+    assert copied.startswith("### NOT REPRODUCIBLE (forward)\n")
+    assert "Versions of relevant libraries:" in copied and "</details>" in copied
+    assert page.locator("section.issue button").inner_text() == "Copied"
+    # Where the browser refuses its clipboard, the text is opened and selected.
+    page.evaluate("navigator.clipboard.writeText = () => Promise.reject()")
+    page.locator("section.issue button").click()
+    page.wait_for_function("getSelection().toString().includes('Versions of relevant')")
+    assert page.locator("section.issue pre").is_visible() and complaints == []
+    page.close()
+
+
+@pytest.mark.browser
 def test_what_is_to_be_pasted_can_be_copied(browser: Any, pages: dict[str, Path]) -> None:
     page, complaints = open_page(browser, pages["explained"])
     page.evaluate(

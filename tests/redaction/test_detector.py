@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from reprocheck.redaction import Detector, found_scanner
+from reprocheck.redaction.patterns import place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "encoder.layers.11.self_attn.out_proj.weight",
+        "TransformerEncoderLayer_2/MultiheadAttention_attention_probs_dropout",
+        "aten.native_layer_norm_backward.default",
+        "epoch 12 step 34000 loss 0.12345678901234567 lr 1e-04 +1.5e-3",
+        "In iteration 1 `fc1` (Linear) returns another output for the same inputs.",
+        "torch 2.13.0+cu126, numpy 2.4.6, 2026-05-04T10:11:12+00:00",
+        "resnet50_imagenet1k_v2_fp16_bs256_seed42",
+        'raise ValueError(f"{self.net} has no {name}")',
+        "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+        "see https://docs.pytorch.org/docs/stable/notes/randomness.html",
+        "Started twice in the same way",
+    ],
+)
+def test_what_reports_say_stays_as_it_is(text: str) -> None:
+    detector = Detector(scanner=found_scanner())
+    assert detector.masked(text) == text
+    assert not detector.counts
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ('File "/home/anna/train.py", line 3', 'File "~/train.py", line 3'),
+        ("in /srv/acme/v/lib/python3.11/site-packages/torch/nn.py", "in <python>/torch/nn.py"),
+        ("reads /data/acme/train.bin twice", "reads <path>/train.bin twice"),
+        ("call +49 30 1234567 now", "call <number> now"),
+        ("card 4111 1111 1111 1111.", "card <number>."),
+        ("key 0123456789abcdef0123456789abcdef", "key <secret>"),
+        ("on gpu07.cluster.internal", "on <host>"),
+        ("mail a.b@acme.io", "mail <email>"),
+    ],
+)
+def test_what_says_who_and_where_is_masked(text: str, shown: str) -> None:
+    assert Detector().masked(text) == shown
+
+
+def test_each_find_is_counted_by_its_kind() -> None:
+    detector = Detector(("/home/anna", "anna", "gpu07"), known=["resnet-Big", "big"])
+    assert detector.masked("anna ran resnet-Big on gpu07, a big one") == (
+        "<user> ran <argument> on <host>, a big one"
+    )
+    detector.masked("a@acme.io b@acme.io")
+    assert detector.counts == {
+        "user name": 1,
+        "host name": 1,
+        "value of an argument or a variable": 1,
+        "e-mail address": 2,
+    }
+
+
+def test_a_number_that_is_no_card_stays() -> None:
+    assert Detector().masked("4111111111111112 tokens") == "4111111111111112 tokens"
+
+
+def test_a_path_of_the_project_stays() -> None:
+    assert place("conf/a.yaml") == "conf/a.yaml"
+    assert place("../secret/a.yaml") == "<path>/a.yaml"

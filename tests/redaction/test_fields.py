@@ -1,0 +1,88 @@
+"""Every text of the result model, planted: what no row of the list names never leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reprocheck import model
+from reprocheck.bundle import made
+from reprocheck.model import Check
+from reprocheck.model import controls as of_controls
+from reprocheck.model import static as of_static
+from reprocheck.redaction import Level, Redaction, redacted
+from reprocheck.redaction.fields import FIELDS, LEFT_OUT
+from reprocheck.redaction.page import PAGE, page
+from tests.conftest import ROOT
+from tests.report.samples import SAMPLES
+
+CANARY = "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"
+ALSO_AS_THEY_ARE = ("hello",)
+
+
+def planted(thing: Any, kind: str = "", name: str = "") -> Any:
+    """The same with the canary in each text that is not of a closed list."""
+    if is_dataclass(thing):
+        of = type(thing).__name__
+        changed = {
+            field.name: planted(getattr(thing, field.name), of, field.name)
+            for field in fields(thing)
+        }
+        return replace(thing, **changed)  # type: ignore[type-var]
+    if isinstance(thing, str) and _is_free(kind, name):
+        return f"{thing} {CANARY}".strip()
+    if isinstance(thing, tuple):
+        return tuple(planted(one, kind, name) for one in thing)
+    if isinstance(thing, Mapping):
+        return {key: planted(value, kind, name) for key, value in thing.items()}
+    return thing
+
+
+def _is_free(kind: str, name: str) -> bool:
+    closed = {("EntryPoint", "command"), ("Rung", "rung")}
+    of_facts = FIELDS.get((kind, name)) == "facts"
+    return (
+        FIELDS.get((kind, name), "text") != "as is"
+        and not of_facts
+        and (kind, name) not in closed
+        and hasattr(model, kind)
+    )
+
+
+@pytest.mark.parametrize("level", ["default", "strict"])
+def test_no_text_of_any_field_leaves_without_its_row(level: Level, tmp_path: Path) -> None:
+    check = planted(SAMPLES["explained"]())
+    assert CANARY in repr(check)
+    bundle = made(check, tmp_path, Redaction(level))
+    assert [name for name, data in bundle.files.items() if CANARY.encode() in data] == []
+
+
+def test_a_text_without_a_row_is_left_out() -> None:
+    check = planted(SAMPLES["explained"]())
+    shown = redacted(check, Redaction("default"))
+    assert (shown.record.advice, shown.folder, shown.record.earlier) == (None, None, {})
+    assert CANARY not in repr(shown)
+
+
+def test_each_row_names_a_field_of_the_model() -> None:
+    of_model = {**vars(model), **vars(of_controls), **vars(of_static)}
+    stale = [
+        (kind, name)
+        for kind, name in {*FIELDS, *LEFT_OUT}
+        if name not in {field.name for field in fields(of_model[kind])}
+    ]
+    assert stale == []
+
+
+def test_the_page_lists_the_fields() -> None:
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    assert page(text) == text
+
+
+def test_level_none_is_the_check_itself() -> None:
+    check: Check = SAMPLES["explained"]()
+    assert redacted(check, Redaction("none")) is check

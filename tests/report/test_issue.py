@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from reprocheck.model import Cause, Setting
+from reprocheck.report import collect_env, issue, smallest
+from tests.report.samples import SAMPLES
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_sample_fits_an_issue(name: str) -> None:
+    text = issue.text(SAMPLES[name]())
+    assert len(text) <= issue.MOST - issue.ROOM
+    assert text.startswith("### ") and "### Reproduce" in text
+
+
+def test_what_is_too_long_is_left_out_from_the_end() -> None:
+    check = SAMPLES["explained"]()
+    long = Cause(code="RC604", title="t", confidence="observed", evidence=("word " * 20_000,))
+    text = issue.text(replace(check, causes=(long,)))
+    assert len(text) <= issue.MOST
+    assert "Where the runs diverge" in text and "Left out here for its length" in text
+
+
+def test_the_environment_has_the_fields_of_collect_env_in_its_order() -> None:
+    torch = find_spec("torch")
+    if torch is None or torch.origin is None:
+        pytest.skip("PyTorch is not installed")
+    source = Path(torch.origin).parent / "utils/collect_env.py"
+    form = re.search(r'env_info_fmt = """(.*?)"""', source.read_text(), re.DOTALL)
+    assert form is not None
+    theirs = re.findall(r"^([^\n:{]+):", form.group(1), re.MULTILINE)
+    ours = [line.partition(":")[0] for line in collect_env.lines({})]
+    assert [name for name in ours if name in theirs] == theirs
+
+
+def test_known_facts_stand_in_their_fields() -> None:
+    facts = {
+        "torch.version": "2.13.0",
+        "platform.system": "Linux",
+        "platform.machine": "x86_64",
+        "platform.libc": "glibc 2.36",
+        "torch.cuda.devices": ["NVIDIA H100"],
+        "package.torch": "2.13.0",
+        "package.acme-internal": "1",
+    }
+    lines = list(collect_env.lines(facts))
+    for line in (
+        "PyTorch version: 2.13.0",
+        "CUDA used to build PyTorch: None",
+        "OS: Linux (x86_64)",
+        "Libc version: glibc-2.36",
+        "Is CUDA available: True",
+        "GPU models and configuration: NVIDIA H100",
+        "GCC version: Could not collect",
+        "[pip3] torch==2.13.0",
+    ):
+        assert line in lines
+    assert not any("acme" in line for line in lines)
+
+
+def test_the_smallest_command_has_the_settings_that_matter() -> None:
+    check = SAMPLES["explained"]()
+    settings = (
+        Setting(name="output", value="/srv/reports", origin="--output"),
+        Setting(name="rtol", value=0.5, origin="--rtol"),
+        Setting(name="control", value=("seed", "fixed-clock"), origin="reprocheck.toml"),
+        Setting(name="deterministic", value=True, origin="--deterministic"),
+        Setting(name="workdir", value="inplace", origin="--workdir"),
+    )
+    check = replace(check, record=replace(check.record, settings=settings))
+    assert smallest.command(check) == (
+        "reprocheck run --steps 2 --level op --rtol 0.5 --control seed --control fixed-clock"
+        " --deterministic train.py --lr 0.1"
+    )
