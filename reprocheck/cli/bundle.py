@@ -34,7 +34,10 @@ def bundle(
     output_file: Annotated[
         Path,
         typer.Option(
-            "-o", metavar="FILE", help="issue.zip, or one part of it: FILE.html, FILE.md."
+            "-o",
+            metavar="FILE",
+            help="The zip, or one part of it: FILE.html, FILE.md. [issue.zip]",
+            show_default=False,
         ),
     ] = Path(NAME),
     redact: Annotated[
@@ -42,7 +45,8 @@ def bundle(
         typer.Option(
             "--redact",
             metavar="|".join(REDACT),
-            help="How much is taken out: secrets and names, all free text, or nothing more.",
+            help="What is taken out: secrets and names, all free text, or nothing. [default]",
+            show_default=False,
         ),
     ] = REDACT[0],
     preview: Annotated[
