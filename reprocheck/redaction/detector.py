@@ -27,6 +27,8 @@ KINDS_OF_MARKS = {
 }
 """What stands in a masked text -> the kind under which it is counted."""
 KNOWN = "<argument>"
+_QUOTED = {True: f"`{KNOWN}`", False: KNOWN}
+"""By whether a value is looked for between backticks alone."""
 SHORTEST_KNOWN = 6
 LONGEST_WORD = 12
 """A value that is one word in small letters is looked for from this length on: `transformer` is a
@@ -62,7 +64,8 @@ class Detector:
     ) -> None:
         self.counts: Counter[str] = Counter()
         self._identity = identity
-        self._known = sorted(filter(is_telling, known), key=len, reverse=True)
+        known = set(known)
+        self._known = sorted(map(_to_find, known), key=len, reverse=True)
         self._scanner = scanner
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
 
@@ -92,7 +95,7 @@ class Detector:
             found = text.count(value)
             if found:
                 counts["value of an argument or a variable"] += found
-                text = text.replace(value, KNOWN)
+                text = text.replace(value, _QUOTED[value.startswith("`")])
         return text
 
     def _scanned(self, text: str, counts: Counter[str]) -> str:
@@ -105,6 +108,15 @@ class Detector:
                 counts["<secret>"] += found
                 text = text.replace(secret.text, "<secret>")
         return text
+
+
+def _to_find(value: str) -> str:
+    """What is looked for: the value, or, of one that other things are called, too, the value as our
+    sentences name it.
+    """
+    if is_telling(value):
+        return value
+    return f"`{value}`"
 
 
 def _longest_first(secret: Secret) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from reprocheck.model import Check
@@ -18,19 +18,31 @@ def known_values(check: Check) -> Iterator[str]:
 
 
 def _of_arguments(check: Check) -> Iterator[str]:
-    words = check.record.entry_point.command[1:]
-    behind_equals = (word.partition("=")[2] for word in words)
-    for value in chain(words, behind_equals):
-        if shape(value) in ("<text>", "<path>") and value[0] != "-":
-            yield value
+    for command in _commands(check):
+        words = command[1:]
+        behind_equals = (word.partition("=")[2] for word in words)
+        for value in chain(words, behind_equals):
+            if shape(value) in ("<text>", "<path>") and value[0] != "-":
+                yield value
+
+
+def _commands(check: Check) -> Iterator[Sequence[str]]:
+    """What was started, and what that started."""
+    yield check.record.entry_point.command
+    for side in check.record.compared:
+        yield side.entry_point.command
+    for run in check.runs:
+        yield from (process.argv for process in run.processes)
 
 
 def _environments(check: Check) -> Iterator[Mapping[str, object]]:
     yield check.record.environment
-    for run in check.runs:
-        yield run.environment
-    for trace in check.traces:
-        yield trace.environment
+    yield from (side.environment for side in check.record.compared)
+    yield from (run.environment for run in check.runs)
+    yield from (trace.environment for trace in check.traces)
+    for differing in check.environment_differences:
+        yield {differing.key: differing.reference}
+        yield {differing.key: differing.value}
 
 
 def _of_variables(environment: Mapping[str, object]) -> Iterator[str]:

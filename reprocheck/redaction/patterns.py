@@ -40,6 +40,13 @@ PUBLIC = (
 SYSTEM = ("/usr/", "/lib/", "/lib64/", "/dev/", "/proc/", "/sys/", "/bin/", "/etc/")
 """Folders that each machine has."""
 _HOME = re.compile(r"^/(?:home|Users)/[^/]+|^/root(?=/|$)")
+_DOCUMENTED = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"GOCSPX-[\w-]{24,}"  # Google, the secret of an OAuth client
+    r"|\d{8,10}:[\w-]{35}"  # Telegram, a bot
+    r")(?![A-Za-z0-9])"
+)
+"""Tokens that the rules of the scanner and the recorder ask a word beside, such as `telegram`."""
 _LIBRARY = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 
 
@@ -134,18 +141,32 @@ PATHS = Pattern(
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         kind="payment card",
-        regex=re.compile(r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)"),
+        regex=re.compile(
+            r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)|(?<!\w)\d{4}(?:[ -]\d{4}){3}(?!\w)"
+        ),
         shown=_mark("<number>"),
         accepted=is_card,
     ),
     Pattern(
         kind="phone number",
         regex=re.compile(
-            r"(?<![\w+.])\+[1-9][\d ()-]{6,20}\d(?!\w)"
+            r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
             r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])"
         ),
         shown=_mark("<number>"),
         accepted=is_phone,
+    ),
+    Pattern(
+        kind="network address",
+        regex=re.compile(r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),
+        shown=_mark("<address>"),
+        accepted=_always,
+    ),
+    Pattern(
+        kind="token, key or password",
+        regex=_DOCUMENTED,
+        shown=_mark("<secret>"),
+        accepted=_always,
     ),
     Pattern(
         kind="identifier (UUID)",

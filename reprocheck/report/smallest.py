@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from reprocheck.model import Check, Setting
 from reprocheck.report.text import line
@@ -31,9 +32,33 @@ _RECORDED_TO = ("not_reproducible", "reproducible")
 
 
 def command(check: Check) -> str:
-    """`reprocheck run --level module --steps 2 train.py`."""
-    entry = check.record.entry_point
-    return line(shlex.join(["reprocheck", "run", *_options(check), *entry.words]))
+    """`reprocheck run --level module --steps 2 train.py`; of two recordings, what makes both, and
+    the comparison, a line each.
+    """
+    options = [*_options(check)]
+    sides = check.record.compared
+    if not sides:
+        return _typed("run", *options, *check.record.entry_point.words)
+    files = [f"{number}.zip" for number, _ in enumerate(sides, start=1)]
+    made = (
+        _typed("record", "-o", file, *_of_a_run(options), *side.entry_point.words)
+        for file, side in zip(files, sides, strict=True)
+    )
+    return "\n".join([*made, _typed("compare", *files)])
+
+
+def _typed(*words: str) -> str:
+    return line(shlex.join(["reprocheck", *words]))
+
+
+def _of_a_run(options: list[str]) -> list[str]:
+    """The first of the options, `--steps` and `--level`: `record` takes no criterion."""
+    return [
+        word
+        for flag, value in pairwise(options)
+        if flag in ("--steps", "--level")
+        for word in (flag, value)
+    ]
 
 
 def _options(check: Check) -> Iterator[str]:

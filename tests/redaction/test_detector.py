@@ -59,6 +59,11 @@ def test_each_find_is_counted_by_its_kind() -> None:
     }
 
 
+def test_a_short_value_is_taken_out_where_a_sentence_names_it() -> None:
+    said = Detector(known=["anna"]).masked("The argument `--user` is `anna`: anna_net.fit()")
+    assert said == "The argument `--user` is `<argument>`: anna_net.fit()"
+
+
 def test_a_number_that_is_no_card_stays() -> None:
     assert Detector().masked("4111111111111112 tokens") == "4111111111111112 tokens"
 
