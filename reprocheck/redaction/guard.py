@@ -15,6 +15,8 @@ from reprocheck.redaction.patterns import place
 
 Level = Literal["none", "default", "strict"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+_ORIGINS = ("--", "REPROCHECK_")
+"""In front of an option or a variable that a setting came from."""
 NOT_SHOWN = "<set>"
 """The value of a variable or a fact of which the name alone leaves."""
 
@@ -91,12 +93,12 @@ class Redaction:
         """The path of a file."""
         if not self.strict:
             return self.checked(place(text))
-        if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith("--"):
+        if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith(_ORIGINS):
             return self._option(text)
         return self._numbered("file", text) + shapes.suffix(text)
 
     def _option(self, text: str) -> str:
-        if text.startswith("--") and self.checked(text) != text:
+        if self.checked(text) != text:
             return self._numbered("option", text)
         return text
 
@@ -146,6 +148,8 @@ class Redaction:
     def _of_framework(self, value: object) -> object:
         if isinstance(value, str):
             return self.checked(value)
+        if isinstance(value, (list, tuple)):
+            return [self._of_framework(one) for one in value]
         return value
 
     def _variable(self, key: str) -> str:
