@@ -1,10 +1,12 @@
-"""`python -m benchmarks [--only NAME] [--output FILE]`: all measurements, one table."""
+"""`python -m benchmarks [--suite] [--only NAME] [--output FILE]`: measurements, one table."""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import (
@@ -15,12 +17,14 @@ from benchmarks import (
     scan,
     suite_history,
     suite_pages,
+    suite_simulation,
     table,
     whole,
 )
 
 HERE = Path(__file__).resolve().parent
-MEASUREMENTS = {
+Measure = Callable[[Path], Iterable[table.Row]]
+MEASUREMENTS: Mapping[str, Measure] = {
     "step": recorder.step,
     "injection": recorder.injection,
     "memory": recorder.memory,
@@ -32,41 +36,82 @@ MEASUREMENTS = {
     "ranks": ranks.ranks,
     "scan": scan.scan,
 }
-LARGE = {
-    "ranks-full": ranks.full,
+SUITE: Mapping[str, Measure] = {
     "suite-history": suite_history.measure,
     "suite-pages": suite_pages.pages,
+    "suite-simulation": suite_simulation.measure,
 }
-"""Measurements that are made only when they are asked for. Those of the suite stand in suite.md."""
+LARGE: Mapping[str, Measure] = {"ranks-full": ranks.full}
+"""Measurements that are made only when they are asked for by their names."""
+ALL = {**MEASUREMENTS, **SUITE, **LARGE}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A table with what stands above it."""
+
+    title: str
+    command: str
+    file: Path
+    measurements: Mapping[str, Measure]
+
+
+WHOLE = Page(
+    title="Speed and memory",
+    command="python -m benchmarks",
+    file=HERE / "results.md",
+    measurements=MEASUREMENTS,
+)
+OF_THE_SUITE = Page(
+    title="The suite at its full size",
+    command="python -m benchmarks --suite",
+    file=HERE / "suite.md",
+    measurements=SUITE,
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
+        "--suite",
+        action="store_true",
+        help="those of the suite: 1,000 targets, 365 nights, and 1,000 simulated nights; takes"
+        " 2 GB of disk and needs PostgreSQL",
+    )
+    parser.add_argument(
         "--only",
-        choices=[*MEASUREMENTS, *LARGE],
+        choices=list(ALL),
         action="append",
         help="this measurement only; may be repeated. `ranks-full` takes 20 GB of disk",
     )
     parser.add_argument(
         "--output",
         type=Path,
-        help="where to write the table (default: results.md here, nowhere with --only)",
+        help="where to write the table (default: results.md here, with --suite suite.md; nowhere"
+        " with --only)",
     )
     arguments = parser.parse_args()
+    page = OF_THE_SUITE if arguments.suite else WHOLE
     started = time.monotonic()
-    rows: list[table.Row] = []
-    with tempfile.TemporaryDirectory(prefix="benchmarks-") as scratch:
-        for name in arguments.only or MEASUREMENTS:
-            print(f"measuring: {name}", flush=True)
-            folder = Path(scratch) / name
-            folder.mkdir()
-            rows.extend({**MEASUREMENTS, **LARGE}[name](folder))
-    text = table.markdown(rows, table.machine(), time.monotonic() - started)
+    rows = _measured(arguments.only or page.measurements)
+    seconds = time.monotonic() - started
+    text = table.markdown(rows, table.machine(), seconds, title=page.title, command=page.command)
     print(text)
-    output = arguments.output or (None if arguments.only else HERE / "results.md")
+    output = arguments.output
+    if output is None and not arguments.only:
+        output = page.file
     if output is not None:
         output.write_text(text, encoding="utf-8")
+
+
+def _measured(names: Iterable[str]) -> list[table.Row]:
+    """The rows of measurements, each of which has a folder of its own while it is made."""
+    rows: list[table.Row] = []
+    for name in names:
+        print(f"measuring: {name}", flush=True)
+        with tempfile.TemporaryDirectory(prefix=f"benchmarks-{name}-") as folder:
+            rows.extend(ALL[name](Path(folder)))
+    return rows
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
-"""What the pages of a large suite cost: `python -m benchmarks.suite_pages` fills a history with
-1,000 targets and 365 nights, and draws its site.
+"""What the pages of a large suite cost: a history is filled with 1,000 targets and 365 nights, and
+its site is drawn.
 """
 
 from __future__ import annotations
 
 import random
-import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks import table
 from benchmarks.table import Row
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.curves import pack
@@ -34,6 +32,8 @@ T = TypeVar("T")
 TARGETS, NIGHTS = 1_000, 365
 MOST_SECONDS, MOST_MEGABYTES = 10.0, 5.0
 """Allowed for the overview."""
+MOST_KILOBYTES = 5.0
+"""Allowed for the curves of a baseline."""
 _ITERATIONS = 100
 _SERIES = ("loss", "lr", "grad_norm")
 _KEYS = [Key(facts={"torch": f"2.{minor}.0", "device": "CPU", "ranks": "1"}) for minor in range(4)]
@@ -42,16 +42,17 @@ _ONE_IN = 100
 
 
 def pages(folder: Path) -> Iterator[Row]:
-    """Rows: the overview alone, the whole site, and what a further night costs."""
+    """Rows: a baseline, the overview alone, the whole site, and what a further night costs."""
+    yield from _baselines()
     suite = _suite(folder)
     with open_history(suite.history) as history:
         for number in range(NIGHTS):
             _fill(history, number)
         drawn, seconds = _timed(lambda: site.write_overview(history, suite))
         of = f"{TARGETS:,} targets, {NIGHTS} nights"
-        yield _row("overview", seconds, MOST_SECONDS, "s", of)
+        yield _row("page of the overview", seconds, MOST_SECONDS, "s", of)
         megabytes = drawn.index.stat().st_size / 1e6
-        yield _row("overview, its size", megabytes, MOST_MEGABYTES, "MB", of)
+        yield _row("page of the overview, its size", megabytes, MOST_MEGABYTES, "MB", of)
         written, seconds = _timed(lambda: site.write(history, suite))
         yield _row("whole site, first drawn", seconds, None, "s", f"{written.written:,} files")
         _fill(history, NIGHTS)
@@ -64,6 +65,15 @@ def pages(folder: Path) -> Iterator[Row]:
         for name, form in FORMATS.items():
             data, seconds = _timed(lambda form=form: form.render(report))  # type: ignore[misc]
             yield _row(f"{name} of a night", seconds, None, "s", f"{len(data) / 1e3:.0f} kB")
+
+
+def _baselines() -> Iterator[Row]:
+    """Curves that are nothing but noise: no others take more."""
+    draw = random.Random(0)
+    for dtype in ("float32", "float64"):
+        packed = pack(_series(name, draw, dtype) for name in _SERIES)
+        how = f"{', '.join(_SERIES)} of {_ITERATIONS} iterations, all of them noise"
+        yield _row(f"baseline of a target, {dtype}", len(packed) / 1e3, MOST_KILOBYTES, "kB", how)
 
 
 def _row(what: str, value: float, allowed: float | None, unit: str, how: str) -> Row:
@@ -155,13 +165,18 @@ def _curves(name: str, version: int) -> bytes:
     return _packed[name, version]
 
 
-def _series(name: str, draw: random.Random) -> RankSeries:
-    values = array("f", (draw.random() + 1 / (step + 1) for step in range(_ITERATIONS)))
+_TYPE_CODES = {"float32": "f", "float64": "d"}
+
+
+def _series(name: str, draw: random.Random, dtype: str = "float32") -> RankSeries:
+    values = array(
+        _TYPE_CODES[dtype], (draw.random() + 1 / (step + 1) for step in range(_ITERATIONS))
+    )
     counted = array("q", range(1, _ITERATIONS + 1))
     numbers = LossSeries(
         values=array("d", values),
         dtype_of=array("B", bytes(_ITERATIONS)),
-        dtypes=("float32",),
+        dtypes=(dtype,),
         ends=counted,
     )
     steps = array("d", [float("nan")] * _ITERATIONS)
@@ -180,9 +195,3 @@ def _state(night: Night, check: TargetCheck) -> TargetState:
         failed=not check.good,
         sentence=check.reason,
     )
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="suite-pages-") as scratch:
-        for row in pages(Path(scratch)):
-            print(table.markdown([row], "", 0).splitlines()[-1], flush=True)

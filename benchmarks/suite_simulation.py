@@ -242,6 +242,12 @@ QUIET_KINDS = {
 """What happens to nothing: kind, right words, seeds, percent of nights that may have others."""
 
 
+def measure(scratch: Path) -> Iterator[Row]:
+    """The rows of the table."""
+    yield from words(scratch)
+    yield from shifts(scratch)
+
+
 def words(_scratch: Path) -> Iterator[Row]:
     """How many nights have a word that is not right."""
     for name, (kind, right, seeds, allowed_share) in QUIET_KINDS.items():

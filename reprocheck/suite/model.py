@@ -29,6 +29,14 @@ State = Literal[
     "not run",
 ]
 """What changed at a target since the nights before."""
+TO_LOOK_AT: tuple[State, ...] = (
+    "new failure",
+    "still failing",
+    "drift",
+    "intermittent",
+    "slower",
+)
+"""States that somebody should look at, also where they do not fail the night."""
 _COMMIT = re.compile(r"([0-9a-f]{12})[0-9a-f]{28}(\+?)")
 
 
@@ -305,3 +313,12 @@ class OverviewRow:
     seconds: float = 0.0
     key: str = ""
     drift: float = 0.0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nobody has to look at it: it does not fail the night, its check is as expected,
+        and nothing is wrong with its state.
+        """
+        if self.failed or self.state in TO_LOOK_AT:
+            return False
+        return self.good or not self.verdict

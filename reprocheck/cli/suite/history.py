@@ -205,8 +205,8 @@ def _print_nights(history: History, last: int, format: str) -> int:
 
 
 def _night_row(night: str, rows: Sequence[OverviewRow]) -> tuple[str, ...]:
-    checked = [row for row in rows if row.verdict]
-    return night, str(len(checked)), str(sum(not row.good for row in checked))
+    checked = sum(bool(row.verdict) for row in rows)
+    return night, str(checked), str(sum(not row.is_good for row in rows))
 
 
 def _states(rows: Sequence[OverviewRow]) -> Iterator[str]:
@@ -222,11 +222,10 @@ def _counted_states(rows: Sequence[OverviewRow]) -> dict[str, int]:
 
 
 def _night_as_json(night: str, rows: Sequence[OverviewRow]) -> dict[str, object]:
-    checked = [row for row in rows if row.verdict]
     return {
         "night": night,
-        "targets": len(checked),
-        "not_good": [row.target for row in checked if not row.good],
+        "targets": sum(bool(row.verdict) for row in rows),
+        "not_good": [row.target for row in rows if not row.is_good],
         "states": {row.target: row.state for row in rows if row.state},
     }
 

@@ -74,6 +74,9 @@ FolderOption = Annotated[
         show_default=False,
     ),
 ]
+TwiceOption = Annotated[
+    bool, typer.Option("--twice", help="Also where a night under way checks the same.")
+]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
 
 DEFAULTS: Mapping[str, object] = {
@@ -98,6 +101,7 @@ def command(
     address: AddressOption = "auto",
     record: RecordOption = True,
     folder: FolderOption = None,
+    twice: TwiceOption = False,
     quiet: QuietOption = False,
     format: FormatOption = None,
     output_file: OutputOption = None,
@@ -121,6 +125,7 @@ def command(
         retries=retries,
         resume=resume,
         record=record,
+        twice=twice,
     )
     _refuse_choice_in_resumed(options)
     file = night_file(format, output_file)
@@ -172,11 +177,14 @@ def _run(
     """
     from reprocheck.cli.failure import Interrupted
     from reprocheck.suite import night
+    from reprocheck.suite.history import UnderWayError
 
     try:
         return night.run(suite, history, executor, options, view)
     except KeyboardInterrupt:
         raise Interrupted(_kept(view, same)) from None
+    except UnderWayError:
+        raise  # it is another process's to go on with
     except ReprocheckError as error:
         if view.night:
             error.fix = f"{error.fix} {_kept(view, same)}"

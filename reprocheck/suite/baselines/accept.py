@@ -81,11 +81,11 @@ def said(why: str) -> str:
 
 
 def who_accepts(folder: Path) -> str:
-    """`Name <mail>` as git has it in this folder, else the name of the login."""
-    name, mail = _git("user.name", folder), _git("user.email", folder)
-    if name and mail:
-        return f"{name} <{mail}>"
-    return name or mail or _login()
+    """The name that git has for the user of this folder, else the name of the login.
+
+    The name alone: an address is nobody's business here.
+    """
+    return _git("user.name", folder) or _login()
 
 
 def before(history: Baselines, target: str, key: Key) -> Baseline | None:

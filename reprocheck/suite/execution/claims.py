@@ -22,7 +22,7 @@ from reprocheck.suite.execution.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One thing to be claimed: a device, a folder, a night. `shared` with others that share it."""
+    """One thing to be claimed: a device, a folder, a name. `shared` with others that share it."""
 
     name: str
     shared: bool = False
@@ -57,6 +57,24 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
     return Claim(taken)
 
 
+def is_held(name: str) -> bool | None:
+    """Whether a process of this machine has claimed a name for itself; None where none ever did.
+
+    Whoever asks is no claimant, and two that ask at once do not see each other.
+    """
+    try:
+        descriptor = os.open(_file(name), os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def of_folder(job: Job) -> tuple[Wanted, ...]:
     """The working directory of a job: for itself with all below it, where its runs work there, and
     with others where each run has a copy.
@@ -66,17 +84,21 @@ def of_folder(job: Job) -> tuple[Wanted, ...]:
     return (Wanted(f"folder {folder}", shared=not job.is_alone), *around)
 
 
+def _file(name: str) -> Path:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return Path(tempfile.gettempdir()) / f"reprocheck-suite-{os.getuid()}" / digest
+
+
 def _locked(wanted: Wanted) -> int | None:
     """The descriptor of a locked file; None where another has it."""
-    name = hashlib.sha256(wanted.name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    file = _file(wanted.name)
     how = fcntl.LOCK_SH if wanted.shared else fcntl.LOCK_EX
-    folder = Path(tempfile.gettempdir()) / f"reprocheck-suite-{os.getuid()}"
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise ReportError(
-            f"{folder} cannot be written: {error.strerror or error}.",
+            f"{file.parent} cannot be written: {error.strerror or error}.",
             "Set TMPDIR to a folder that can be written.",
         ) from None
     try:

@@ -13,6 +13,10 @@ class HistoryError(UsageError):
     """The history cannot be opened, read or written."""
 
 
+class UnderWayError(UsageError):
+    """A night that this process would make is another one's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A kind of failure of a database.

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from reprocheck.suite.history import rows, tables
+from reprocheck.suite.model import Night
 
 
 def _insert(connection: Connection, into: Table) -> sqlite.Insert | postgresql.Insert:
@@ -40,6 +41,12 @@ def replace(connection: Connection, into: Table, several: Iterable[rows.Row]) ->
     connection.execute(
         statement.on_conflict_do_update(index_elements=list(into.primary_key), set_=changed), found
     )
+
+
+def night(connection: Connection, one: Night) -> bool:
+    """Keeps a night; False where it was there: that one stays as it is."""
+    names(connection, (one.targets, one.selected))
+    return put(connection, tables.nights, [rows.row_of_night(one)]) == 1
 
 
 def facts(connection: Connection, several: Iterable[Mapping[str, str]]) -> None:

@@ -1,4 +1,8 @@
-"""Every target in every one of the last nights, in one query."""
+"""Every target in every one of the last nights.
+
+Checks and states are read on their own, each in the order of its primary key, which is night and
+target first: a range of the table, without a sort. Together they are one row a target and night.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +11,45 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row as SqlRow
-from sqlalchemy import (
-    ScalarSelect,
-    Select,
-    Text,
-    and_,
-    func,
-    literal,
-    null,
-    select,
-    type_coerce,
-    union_all,
-)
+from sqlalchemy import ScalarSelect, Select, Text, func, select, type_coerce
 
 from reprocheck.suite.history.tables import checks, nights, states
 from reprocheck.suite.model import OverviewRow
 
 _NO_DRIFT = "[]"
 """How the column has it: of nearly all rows."""
+Place = tuple[str, str]
+"""A night and a target."""
 
 
-def query(last: int) -> Select[Any]:
-    """The columns of an OverviewRow for every attempt, by night, target and attempt.
-
-    Targets without a check in a night are those that have a state alone. (A full outer join would
-    say it, which SQLite has since 3.39 only.)
-    """
-    same = and_(checks.c.night == states.c.night, checks.c.target == states.c.target)
-    drift = type_coerce(states.c.drift, Text).label("drift")
-    checked = (
+def checks_query(last: int) -> Select[Any]:
+    """What an overview has of every attempt, by night, target and attempt."""
+    columns = checks.c
+    return (
         select(
-            checks.c.night,
-            checks.c.target,
-            checks.c.attempt,
-            states.c.state,
-            states.c.failed,
-            checks.c.verdict,
-            checks.c.good,
-            checks.c.bitwise,
-            checks.c.seconds,
-            checks.c.key,
-            drift,
+            columns.night,
+            columns.target,
+            columns.attempt,
+            columns.verdict,
+            columns.good,
+            columns.bitwise,
+            columns.seconds,
+            columns.key,
         )
-        .select_from(checks.outerjoin(states, same))
-        .where(checks.c.night >= _first(last))
+        .where(columns.night >= _first(last))
+        .order_by(columns.night, columns.target, columns.attempt)
     )
-    unchecked = (
-        select(
-            states.c.night,
-            states.c.target,
-            literal(0),
-            states.c.state,
-            states.c.failed,
-            literal(""),
-            literal(False),
-            null(),
-            literal(0.0),
-            literal(""),
-            drift,
-        )
-        .where(states.c.night >= _first(last))
-        .where(~select(checks.c.night).where(same).exists())
+
+
+def states_query(last: int) -> Select[Any]:
+    """What an overview has of every state, by night and target."""
+    columns = states.c
+    drift = type_coerce(columns.drift, Text).label("drift")
+    return (
+        select(columns.night, columns.target, columns.state, columns.failed, drift)
+        .where(columns.night >= _first(last))
+        .order_by(columns.night, columns.target)
     )
-    both = union_all(checked, unchecked).subquery()
-    return select(both).order_by(both.c.night, both.c.target, both.c.attempt)
 
 
 def _first(last: int) -> ScalarSelect[str]:
@@ -79,31 +58,45 @@ def _first(last: int) -> ScalarSelect[str]:
     return select(func.coalesce(found.scalar_subquery(), "")).scalar_subquery()
 
 
-def rows_of(found: Iterable[SqlRow[Any]]) -> tuple[OverviewRow, ...]:
-    """One row for each night and target, of its last attempt."""
-    by_place = {(row.night, row.target): row for row in found}
-    return tuple(map(_row, by_place.values()))
+def rows_of(
+    found_checks: Iterable[SqlRow[Any]], found_states: Iterable[SqlRow[Any]]
+) -> tuple[OverviewRow, ...]:
+    """One row for each night and target, with its last attempt: by night, then by target."""
+    last_attempts: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_checks}
+    state_of: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_states}
+    places = sorted(last_attempts.keys() | state_of.keys())
+    return tuple(_row(place, last_attempts.get(place), state_of.get(place)) for place in places)
 
 
-def _row(found: SqlRow[Any]) -> OverviewRow:
+def _row(place: Place, check: SqlRow[Any] | None, state: SqlRow[Any] | None) -> OverviewRow:
+    """The columns stand in the order of the queries: names would cost as much as the reading."""
+    night, target = place
+    word, failed, drift = "", False, _NO_DRIFT
+    if state is not None:
+        _, _, word, failed, drift = state
+    if check is None:
+        return OverviewRow(
+            night=night, target=target, state=word, failed=failed, drift=_largest(drift)
+        )
+    _, _, attempt, verdict, good, bitwise, seconds, key = check
     return OverviewRow(
-        night=found.night,
-        target=found.target,
-        state=found.state or "",
-        failed=bool(found.failed),
-        verdict=found.verdict,
-        good=bool(found.good),
-        bitwise=found.bitwise,
-        attempts=found.attempt,
-        seconds=found.seconds,
-        key=found.key,
-        drift=_largest(found.drift),
+        night=night,
+        target=target,
+        state=word,
+        failed=failed,
+        verdict=verdict,
+        good=good,
+        bitwise=bitwise,
+        attempts=attempt,
+        seconds=seconds,
+        key=key,
+        drift=_largest(drift),
     )
 
 
-def _largest(drift: str | None) -> float:
+def _largest(drift: str) -> float:
     """The largest relative difference in a column of differences."""
-    if drift is None or drift == _NO_DRIFT:
+    if drift == _NO_DRIFT:
         return 0.0
     differences: list[dict[str, float]] = json.loads(drift)
     return max(one["relative"] for one in differences)

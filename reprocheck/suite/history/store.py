@@ -114,17 +114,12 @@ class History:
 
     def begin_night(self, night: Night) -> bool:
         """Records a night; False where it was recorded before: that one stays as it is."""
-
-        def write(connection: Connection) -> bool:
-            keep.names(connection, (night.targets, night.selected))
-            return keep.put(connection, nights, [rows.row_of_night(night)]) == 1
-
-        return self._written(write)
+        return self.written(lambda connection: keep.night(connection, night))
 
     def end_night(self, night: str, ended: float) -> None:
         """Records when a night ended: seconds since 1970."""
         change = update(nights).where(nights.c.id == night).values(ended=ended)
-        self._written(lambda connection: connection.execute(change))
+        self.written(lambda connection: connection.execute(change))
 
     def add(self, check: TargetCheck) -> bool:
         """Records a check; False where this attempt of its target in its night was recorded before:
@@ -141,7 +136,7 @@ class History:
             keep.curves(connection, (one.curves for one in found))
             return keep.put(connection, checks, map(rows.row_of_check, found))
 
-        return self._written(write)
+        return self.written(write)
 
     def put_states(self, several: Iterable[TargetState]) -> None:
         """Records states; those of the same night and target are replaced."""
@@ -150,7 +145,7 @@ class History:
         def write(connection: Connection) -> None:
             keep.replace(connection, states, map(rows.row_of_state, found.values()))
 
-        self._written(write)
+        self.written(write)
 
     def accept(self, baseline: Baseline) -> None:
         """Records a baseline, which counts from now on for its target and key."""
@@ -160,14 +155,14 @@ class History:
             keep.curves(connection, (baseline.curves,))
             connection.execute(insert(baselines).values(rows.row_of_baseline(baseline)))
 
-        self._written(write)
+        self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
         """Removes the baselines of a target, of one key or of all; returns how many there were."""
         removal = delete(baselines).where(baselines.c.target == target)
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
-        return self._written(lambda connection: connection.execute(removal).rowcount)
+        return self.written(lambda connection: connection.execute(removal).rowcount)
 
     # ------------------------------------------------------------------------------------- reading
 
@@ -231,8 +226,11 @@ class History:
         return self._baselines(query.order_by(baselines.c.target, baselines.c.number.desc()))
 
     def overview(self, last: int = 60) -> tuple[OverviewRow, ...]:
-        """Every target in every one of the last nights, in one query: by night, then by target."""
-        return overview.rows_of(self._read(overview.query(last)))
+        """Every target in every one of the last nights: by night, then by target."""
+        with self.reading() as connection:
+            found_checks = connection.execute(overview.checks_query(last)).all()
+            found_states = connection.execute(overview.states_query(last)).all()
+        return overview.rows_of(found_checks, found_states)
 
     # ---------------------------------------------------------------------------------- statements
 
@@ -244,7 +242,7 @@ class History:
             with connection.begin():
                 yield connection
 
-    def _written(self, write: Callable[[Connection], T]) -> T:
+    def written(self, write: Callable[[Connection], T]) -> T:
         """The result of what writes; where the server does not answer, it is tried again."""
         until = time.monotonic() + self._wait
         while True:

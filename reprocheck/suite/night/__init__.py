@@ -4,6 +4,7 @@ interruption.
 folder  the folder of a suite
 ids     the name of a night
 plan    which targets, in what order; what is left of a night that was interrupted
+claim   that one process makes a night
 loop    the checks, one after the other or side by side, with their retries
 deeper  the recordings that are kept, and the operation that differs first
 run     a whole night

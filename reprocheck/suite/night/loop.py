@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history.claims import Claim
 
 TICK = 0.2
 """Seconds after which it is asked again whether a job can begin."""
@@ -45,6 +48,7 @@ def check_all(
     jobs: Iterable[Job],
     executor: Executor,
     history: History,
+    claim: Claim,
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
@@ -57,21 +61,25 @@ def check_all(
         observer.ended(check, again=next_job is not None)
         return next_job
 
-    perform_all(jobs, executor, observer, record)
+    perform_all(jobs, executor, claim, observer, record)
 
 
 def perform_all(
     jobs: Iterable[Job],
     executor: Executor,
+    claim: Claim,
     observer: Observer,
     done: Callable[[Performed], Job | None],
 ) -> None:
-    """Performs all jobs. `done`: is given each that has ended, and returns one that follows it."""
+    """Performs all jobs of a night that is claimed. `done`: is given each that has ended, and
+    returns one that follows it.
+    """
     waiting = list(jobs)
     losses: Counter[str] = Counter()
     while waiting or executor.busy:
         waiting = _started(waiting, executor, observer)
         observer.tick()
+        claim.renew()
         for performed in executor.wait(TICK):
             job = performed.job
             losses[job.place] += bool(performed.lost)

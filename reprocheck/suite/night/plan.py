@@ -29,6 +29,7 @@ class Options:
     retries             how often a check that is not good is made again
     resume              the night that goes on; `last` for the last one; "" for a new one
     record              whether deeper recordings are made, of what is good and of what failed
+    twice               also where a night under way checks the same
     """
 
     names: tuple[str, ...] = ()
@@ -38,6 +39,7 @@ class Options:
     retries: int = 0
     resume: str = ""
     record: bool = True
+    twice: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

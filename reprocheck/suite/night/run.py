@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed
-from reprocheck.suite.execution.claims import Claim, Wanted, claimed
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
-from reprocheck.suite.night import deeper
+from reprocheck.suite.night import claim, deeper
 from reprocheck.suite.night.folder import prepare, remove_old
 from reprocheck.suite.night.ids import new_id
 from reprocheck.suite.night.loop import Observer, check_all, perform_all
@@ -28,6 +28,9 @@ from reprocheck.suite.night.plan import (
     to_resume,
 )
 from reprocheck.suite.targets import Suite, missing
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history.claims import Claim
 
 GONE = "It is in the suite no longer."
 """Why a target of an interrupted night is not run."""
@@ -72,30 +75,28 @@ def run(
     """Checks the targets of a new night, or what is left of one that was interrupted.
 
     Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
-    to run or to resume, ReportError where the folder of the suite cannot be written, HistoryError.
+    to run or to resume, UnderWayError where another process makes this night or one like it,
+    ReportError where the folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
-    if options.resume:
-        night = to_resume(history, options.resume)
-    else:
-        night = _new_night(suite, history, executor, options)
-    claim = _alone(night)
-    try:
+    with (
+        claim.own_token() as token,
+        _claimed(suite, history, executor, options, token) as mine,
+    ):
+        night = mine.night
         plan = _plan(night, suite, history, executor, options)
         observer.begun(night, len(plan.jobs), len(plan.checked))
-        check_all(
-            plan.jobs, executor, history, observer, _next_attempt(suite, night, options.retries)
-        )
+        retry = _next_attempt(suite, night, options.retries)
+        check_all(plan.jobs, executor, history, mine, observer, retry)
+        mine.renew(now=True)
         states = _states(history, night, suite, plan.not_run)
         history.put_states(states)
         if options.record:
-            states = _deeper(suite, history, night, states, executor, observer)
+            states = _deeper(suite, history, mine, states, executor, observer)
             history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
         remove_old(suite, night)
-    finally:
-        claim.give_back()
     return Outcome(night=night, checks=history.final(night.id), states=states)
 
 
@@ -112,7 +113,7 @@ def _states(
 def _deeper(
     suite: Suite,
     history: History,
-    night: Night,
+    mine: Claim,
     states: tuple[TargetState, ...],
     executor: Executor,
     observer: Observer,
@@ -120,6 +121,7 @@ def _deeper(
     """Makes the deeper recordings that are wanted; the states, with the operations in which those
     that failed first differ.
     """
+    night = mine.night
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
     by_place = {one.job.place: one for one in recordings}
@@ -132,12 +134,22 @@ def _deeper(
             sentences[performed.job.target.name] = sentence
         observer.recorded(performed.job)
 
-    perform_all([one.job for one in recordings], executor, observer, done)
+    perform_all([one.job for one in recordings], executor, mine, observer, done)
     return deeper.with_operations(states, sentences)
 
 
+def _claimed(
+    suite: Suite, history: History, executor: Executor, options: Options, token: str
+) -> Claim:
+    """The night that goes on, or a new one."""
+    if options.resume:
+        return claim.take(history, to_resume(history, options.resume), token)
+    night = _new_night(suite, history, executor, options)
+    return claim.begin(history, night, token, twice=options.twice)
+
+
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
-    """A new night, in the history. Raises UsageError where there is nothing to run."""
+    """A new night. Raises UsageError where there is nothing to run."""
     targets = chosen(suite, history, options)
     if not targets:
         raise UsageError(
@@ -145,7 +157,7 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
         )
     now = time.time()
     newest = max((one.id for one in history.nights(last=1)), default="")
-    night = Night(
+    return Night(
         id=new_id(now, newest),
         started=now,
         targets=tuple(target.name for target in suite.targets),
@@ -155,18 +167,6 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
         executor=executor.name,
         reprocheck_version=__version__,
     )
-    history.begin_night(night)
-    return night
-
-
-def _alone(night: Night) -> Claim:
-    """That no other process makes the same night. Raises UsageError where one does."""
-    claim = claimed([Wanted(f"night {night.id}")])
-    if claim is None:
-        raise UsageError(
-            f"The night {night.id} is under way.", "Wait for its end, or end that process first."
-        )
-    return claim
 
 
 def _plan(

@@ -13,7 +13,7 @@ from reprocheck.cli import main
 from reprocheck.model import LossSeries, Series
 from reprocheck.suite.curves import pack
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import Key, RankSeries, TargetState
+from reprocheck.suite.model import Key, RankSeries, State, TargetState
 from tests.suite.history.nights import KEY, check, night
 
 SUITE = """
@@ -47,6 +47,7 @@ CURVES = pack(
         )
     ]
 )
+OF_BERT: dict[int, State] = {4: "drift"}
 STATES = {1: "new target", 2: "unchanged", 3: "intermittent", 4: "not run", 5: "new failure"}
 
 
@@ -63,7 +64,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
             history.put_states(
                 [
                     TargetState(night=one.id, target="resnet", state=state, failed=day == 5),  # type: ignore[arg-type]
-                    TargetState(night=one.id, target="bert", state="unchanged"),
+                    TargetState(night=one.id, target="bert", state=OF_BERT.get(day, "unchanged")),
                 ]
             )
         history.add(check(night(1), "resnet"))
@@ -112,14 +113,14 @@ def test_the_last_nights_alone_are_shown_where_that_is_asked_for(said) -> None: 
     assert rows[-1] == "The last 1 of 5 nights; --last 5 shows all."
 
 
-def test_without_a_target_the_nights_are_shown(said) -> None:  # type: ignore[no-untyped-def]
+def test_without_a_target_the_nights_are_shown_with_what_is_to_be_looked_at(said) -> None:  # type: ignore[no-untyped-def]
     assert said("--last", "4").splitlines() == [
         "night                      targets  not good",
         "2026-11-02T02-00-00Z-0000        2         0",
-        "2026-11-03T02-00-00Z-0000        2         0",
+        "2026-11-03T02-00-00Z-0000        2         1",
         "    1 intermittent",
-        "2026-11-04T02-00-00Z-0000        1         0",
-        "    1 not run",
+        "2026-11-04T02-00-00Z-0000        1         1",
+        "    1 drift, 1 not run",
         "2026-11-05T02-00-00Z-0000        2         1",
         "    1 new failure",
         "",

@@ -93,6 +93,9 @@ def test_a_night_that_is_interrupted_and_killed_goes_on(tmp_path: Path) -> None:
 
     resume = shlex.split(command[0])[3:]
     killed = begun(tmp_path, *resume)
+    refused = reprocheck("suite", "run", *resume, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "is under way: its process began" in " ".join(refused.stderr.split())
     killed.kill()
     killed.communicate(timeout=PATIENCE)
     wait_for(lambda: not list(of_night(tmp_path)))

@@ -233,7 +233,7 @@ import atexit
 atexit.register(os.unlink, "alone")
 """
     suite = FaultySuite(tmp_path, "ab", also=alone)
-    both = [suite.begun("--no-record") for _ in range(2)]
+    both = [suite.begun("--no-record", "--twice") for _ in range(2)]
     said = [process.communicate(timeout=240)[0] for process in both]
 
     assert [process.returncode for process in both] == [0, 0], said

@@ -8,13 +8,13 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, select, text
+from sqlalchemy import inspect, select, text, update
 
 from reprocheck._version import __version__
 from reprocheck.suite import history as package
 from reprocheck.suite.history import open_history
 from reprocheck.suite.history.migrate import VERSION_TABLE, revision_of
-from reprocheck.suite.history.tables import REVISION, metadata, revisions
+from reprocheck.suite.history.tables import REVISION, claims, metadata, revisions
 from tests.suite.history.nights import check, night, record
 
 
@@ -41,10 +41,17 @@ def test_a_history_of_the_first_tables_keeps_its_checks(url: str) -> None:
     with open_history(url) as history:
         record(history, night(1))
         with history.writing() as connection:
+            claims.drop(connection)
             connection.execute(text("ALTER TABLE checks DROP COLUMN source"))
-            connection.execute(text("UPDATE revisions SET revision = '0001'"))
+            connection.execute(update(revisions).values(revision="0001"))
             connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0001'"))
-    with open_history(url) as history:
+    with open_history(url, create=False) as history:
+        with history.reading() as connection:
+            context = MigrationContext.configure(
+                connection, opts={"version_table": VERSION_TABLE, "compare_type": False}
+            )
+            assert compare_metadata(context, metadata) == []
+            assert sorted(connection.scalars(select(revisions.c.revision))) == ["0001", REVISION]
         assert history.checks() == (check(night(1), "resnet"),)
         history.add(check(night(1), "other", source="train.py:1"))
 
