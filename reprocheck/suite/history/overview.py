@@ -1,7 +1,8 @@
 """Every target in every one of the last nights.
 
 Checks and states are read on their own, each in the order of its primary key, which is night and
-target first: a range of the table, without a sort. Together they are one row a target and night.
+target first: a range of the table, without a sort. The night from which on is asked for first, so
+that PostgreSQL knows how large the range is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Row as SqlRow
-from sqlalchemy import ScalarSelect, Select, Text, func, select, type_coerce
+from sqlalchemy import Select, Text, select, type_coerce
 
 from reprocheck.suite.history.tables import checks, nights, states
 from reprocheck.suite.model import OverviewRow
@@ -22,8 +23,13 @@ Place = tuple[str, str]
 """A night and a target."""
 
 
-def checks_query(last: int) -> Select[Any]:
-    """What an overview has of every attempt, by night, target and attempt."""
+def first_query(last: int) -> Select[Any]:
+    """The first of the last nights; no row where there are fewer."""
+    return select(nights.c.id).order_by(nights.c.id.desc()).offset(last - 1).limit(1)
+
+
+def checks_query(first: str) -> Select[Any]:
+    """What an overview has of every attempt since a night, by night, target and attempt."""
     columns = checks.c
     return (
         select(
@@ -36,26 +42,20 @@ def checks_query(last: int) -> Select[Any]:
             columns.seconds,
             columns.key,
         )
-        .where(columns.night >= _first(last))
+        .where(columns.night >= first)
         .order_by(columns.night, columns.target, columns.attempt)
     )
 
 
-def states_query(last: int) -> Select[Any]:
-    """What an overview has of every state, by night and target."""
+def states_query(first: str) -> Select[Any]:
+    """What an overview has of every state since a night, by night and target."""
     columns = states.c
     drift = type_coerce(columns.drift, Text).label("drift")
     return (
         select(columns.night, columns.target, columns.state, columns.failed, drift)
-        .where(columns.night >= _first(last))
+        .where(columns.night >= first)
         .order_by(columns.night, columns.target)
     )
-
-
-def _first(last: int) -> ScalarSelect[str]:
-    """The first of the last nights; "" where there are fewer."""
-    found = select(nights.c.id).order_by(nights.c.id.desc()).offset(last - 1).limit(1)
-    return select(func.coalesce(found.scalar_subquery(), "")).scalar_subquery()
 
 
 def rows_of(

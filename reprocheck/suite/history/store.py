@@ -228,8 +228,9 @@ class History:
     def overview(self, last: int = 60) -> tuple[OverviewRow, ...]:
         """Every target in every one of the last nights: by night, then by target."""
         with self.reading() as connection:
-            found_checks = connection.execute(overview.checks_query(last)).all()
-            found_states = connection.execute(overview.states_query(last)).all()
+            first = connection.scalar(overview.first_query(last)) or ""
+            found_checks = connection.execute(overview.checks_query(first)).all()
+            found_states = connection.execute(overview.states_query(first)).all()
         return overview.rows_of(found_checks, found_states)
 
     # ---------------------------------------------------------------------------------- statements
