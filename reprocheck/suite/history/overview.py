@@ -64,7 +64,7 @@ def rows_of(
     """One row for each night and target, with its last attempt: by night, then by target."""
     last_attempts: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_checks}
     state_of: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_states}
-    places = sorted(last_attempts.keys() | state_of.keys())
+    places = sorted({**last_attempts, **state_of})  # as good as sorted before
     return tuple(_row(place, last_attempts.get(place), state_of.get(place)) for place in places)
 
 
