@@ -8,10 +8,9 @@ that PostgreSQL knows how large the range is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row as SqlRow
 from sqlalchemy import Select, Text, select, type_coerce
 
 from reprocheck.suite.history.tables import checks, nights, states
@@ -21,6 +20,8 @@ _NO_DRIFT = "[]"
 """How the column has it: of nearly all rows."""
 Place = tuple[str, str]
 """A night and a target."""
+Columns = Sequence[Any]
+"""Of a row, as its query has them."""
 
 
 def first_query(last: int) -> Select[Any]:
@@ -59,16 +60,16 @@ def states_query(first: str) -> Select[Any]:
 
 
 def rows_of(
-    found_checks: Iterable[SqlRow[Any]], found_states: Iterable[SqlRow[Any]]
+    found_checks: Iterable[Columns], found_states: Iterable[Columns]
 ) -> tuple[OverviewRow, ...]:
     """One row for each night and target, with its last attempt: by night, then by target."""
-    last_attempts: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_checks}
-    state_of: dict[Place, SqlRow[Any]] = {(row[0], row[1]): row for row in found_states}
+    last_attempts: dict[Place, Columns] = {(row[0], row[1]): row for row in found_checks}
+    state_of: dict[Place, Columns] = {(row[0], row[1]): row for row in found_states}
     places = sorted({**last_attempts, **state_of})  # as good as sorted before
     return tuple(_row(place, last_attempts.get(place), state_of.get(place)) for place in places)
 
 
-def _row(place: Place, check: SqlRow[Any] | None, state: SqlRow[Any] | None) -> OverviewRow:
+def _row(place: Place, check: Columns | None, state: Columns | None) -> OverviewRow:
     """The columns stand in the order of the queries: names would cost as much as the reading."""
     night, target = place
     word, failed, drift = "", False, _NO_DRIFT
