@@ -65,19 +65,29 @@ def check(
     """Runs a function or a script several times, each time in a fresh process, and says whether the
     losses agree.
 
-    target    a function at the top level of a module or script, or the path of a script or notebook
-    args      of the function: what pickle takes; of the script: its words on the command line
-    kwargs    of the function
-    controls  names of controls to run under; the same as the setting `control`
-    observer  is told of the runs while they are under way
-    options   settings, by their names; what is not given comes from pyproject.toml, reprocheck.toml
-              and REPROCHECK_*
+    Args:
+        target: A function at the top level of a module or script, or the path of a script or
+            notebook.
+        args: Of the function: what pickle takes; of a script: its words on the command line.
+        kwargs: Of the function, by name; a script takes none.
+        controls: Names of controls to run under; the same as the setting `control`.
+        observer: Is told of the runs while they are under way.
+        options: Settings, by their names: `runs` and `steps` in runs and iterations, `timeout` in
+            seconds. What is not given comes from pyproject.toml, reprocheck.toml and REPROCHECK_*.
 
-    Returns the result: `check.passed`, `check.verdict`, `check.ladder`, `check.causes`,
-    `check.folder`… A difference is a result and not an error. Raises UsageError where the check
-    cannot be made: a function that no fresh process can import, a setting that means nothing, a
-    report folder that cannot be written. KeyboardInterrupt is raised once nothing of the runs is
-    alive any more.
+    Returns:
+        The result: `check.passed`, `check.verdict`, `check.ladder`, `check.causes`,
+        `check.folder`… A difference is a result and not an error.
+
+    Raises:
+        UsageError: Where the check cannot be made: a function that no fresh process can import, a
+            setting that means nothing, a report folder that cannot be written.
+        KeyboardInterrupt: Once nothing of the runs is alive any more.
+
+    Examples:
+        >>> found = reprocheck.check("train.py", ["--epochs", "1"], steps=20)
+        >>> found.verdict.title
+        'REPRODUCIBLE'
     """
     from reprocheck import settings
 
@@ -97,14 +107,28 @@ def explain(
     **options: Unpack[Options],
 ) -> Check:
     """Does what `check` does, and runs under controls follow where the runs differ, until the cause
-    is confirmed: `reprocheck explain`.
+    is confirmed: `reprocheck explain`. A search takes ten runs and more.
 
-    The arguments are those of `check`, and so are the errors. `check.search` is what the search
-    came to, `check.search.patch` the patch that was tried, and `check.causes` begins with what was
-    confirmed. A search takes ten runs and more.
+    Args:
+        target: As of `check`.
+        args: As of `check`.
+        kwargs: As of `check`.
+        controls: As of `check`.
+        observer: As of `check`.
+        options: As of `check`.
 
-        found = reprocheck.explain("train.py")
-        print(found.causes[0].title, found.search.patch)
+    Returns:
+        The result. `check.search` is what the search came to, None where nothing differs;
+        `check.search.patch` the patch that was tried; `check.causes` begins with what was
+        confirmed.
+
+    Raises:
+        UsageError: As of `check`.
+        KeyboardInterrupt: As of `check`.
+
+    Examples:
+        >>> found = reprocheck.explain("train.py")
+        >>> print(found.causes[0].title, found.search.patch)
     """
     from reprocheck import settings
 
@@ -122,14 +146,25 @@ def compare(
     force: bool = False,
     **options: Unpack[Options],
 ) -> Check:
-    """Compares two recordings, files or folders of `reprocheck record`, as `reprocheck compare`
-    does; run 1 of `first` is the reference.
+    """Compares two recordings that were made apart, as `reprocheck compare` does; run 1 of `first`
+    is the reference.
 
-    force    compare recordings of different scripts all the same
-    options  settings, by their names: `rtol`, `atol`, `fail_on`, `output`, `draw`…
+    Args:
+        first: A file or folder of `reprocheck record`.
+        second: Another one.
+        force: Compare recordings of different scripts all the same.
+        options: Settings, by their names: `rtol`, `atol`, `fail_on`, `output`, `draw`…
 
-    Returns the result; `check.between` is what stands between the two. Raises UsageError where one
-    is no recording, or they do not fit.
+    Returns:
+        The result, as of `check`; `check.between` is what stands between the two.
+
+    Raises:
+        UsageError: Where one of them is no recording, or they do not fit.
+
+    Examples:
+        >>> found = reprocheck.compare("here.zip", "there.zip", rtol=1e-5)
+        >>> found.passed
+        False
     """
     from reprocheck import report, settings
     from reprocheck.recording import bundle

@@ -37,9 +37,21 @@ _CUT = "the last line of the trace is incomplete"
 
 def load(folder: str | Path) -> Check:
     """The check recorded in `folder`: traces read, losses compared, verdict given, and what deeper
-    runs say of the reason.
+    runs say of the reason. Nothing is run.
 
-    Raises ReportError where the folder is missing or holds no readable record.
+    Args:
+        folder: A report folder, such as `reports/latest`.
+
+    Returns:
+        The result, as of `check`.
+
+    Raises:
+        ReportError: Where the folder is missing or holds no readable record.
+
+    Examples:
+        >>> found = reprocheck.load("reports/latest")
+        >>> found.verdict.title, len(found.runs)
+        ('REPRODUCIBLE', 2)
     """
     folder = Path(folder)
     check = explained(judged(folder), folder)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from reprocheck.recording import bundle
 from reprocheck.report import FORMATS
@@ -39,6 +41,12 @@ def test_the_text_of_the_sample_is_drawn_from_its_recording() -> None:
 )
 def test_the_page_of_the_sample_is_drawn_from_its_recording() -> None:
     assert drawn("html") == (SAMPLE / "report.html").read_bytes(), AGAIN
+
+
+def test_the_picture_shows_the_page_of_the_sample() -> None:
+    with Image.open(ROOT / "docs" / "images" / "report.png") as picture:
+        shown = picture.info["sha256 of the page"]
+    assert shown == hashlib.sha256((SAMPLE / "report.html").read_bytes()).hexdigest(), AGAIN
 
 
 def test_the_sample_is_small_and_names_nobody() -> None:

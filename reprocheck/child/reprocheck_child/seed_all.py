@@ -29,15 +29,22 @@ _TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shared", "con
 class Seeded:
     """What `seed_all` did.
 
-    seed, mode  as they were given
-    done        calls made and values set, in order, as one would write them
-    too_late    what was set and cannot act any more in this process, each with the reason
-    kept        environment variables with a value of the user's that contradicts; they were left
-                alone
-    absent      frameworks that are not imported, and devices that the framework was built without:
-                nothing was set for them
-    failed      what could not be set, each with the error
-    advice      what no global seed reaches
+    Attributes:
+        seed: As it was given, 0 to 4294967295.
+        mode: As it was given: whether deterministic algorithms were asked for.
+        done: Calls made and values set, in order, as one would write them.
+        too_late: What was set and cannot act any more in this process, each with the reason.
+        kept: Environment variables with a value of the user's that contradicts; they were left
+            alone.
+        absent: Frameworks that are not imported, and devices that the framework was built without:
+            nothing was set for them.
+        failed: What could not be set, each with the error.
+        advice: What no global seed reaches.
+
+    Examples:
+        >>> done = reprocheck.seed_all(1234)
+        >>> done.seed, "random.seed(1234)" in done.done
+        (1234, True)
     """
 
     seed: int
@@ -66,10 +73,21 @@ def seed_all(seed: int = 1234, mode: bool = False) -> Seeded:
     """Fix the randomness of this process, for the frameworks that are imported: call it after the
     imports, before anything draws.
 
-    seed: 0 to 4294967295. mode: also deterministic algorithms, which are slower, and their
-    environment variables.
-    Returns what was set, what came too late to matter here, and what was not there. A switch that a
-    framework's version lacks is reported, not raised. Raises ValueError for another seed or mode.
+    Args:
+        seed: A whole number from 0 to 4294967295.
+        mode: Also deterministic algorithms, which are slower, and their environment variables.
+
+    Returns:
+        What was set, what came too late to matter here, and what was not there. A switch that a
+        framework's version lacks is among what failed, and is not raised.
+
+    Raises:
+        ValueError: For another seed or mode.
+
+    Examples:
+        >>> print(reprocheck.seed_all(1234, mode=True))
+        done      os.environ['PYTHONHASHSEED'] = '1234'
+        ...
     """
     setter = Setter(_seed(seed), _mode(mode))
     _seed_python(setter)
