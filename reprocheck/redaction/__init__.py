@@ -10,9 +10,8 @@ Imports model, rules and what the recorder shares.
 from __future__ import annotations
 
 from reprocheck.redaction.detector import Detector, Scanner
-from reprocheck.redaction.guard import LEVELS, Level, Redaction
+from reprocheck.redaction.guard import LEVELS, Level, Redaction, known_values
 from reprocheck.redaction.kingfisher import found_scanner
-from reprocheck.redaction.known import known_values
 from reprocheck.redaction.walk import redacted
 
 __all__ = [

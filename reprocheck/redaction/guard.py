@@ -5,16 +5,21 @@ field.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Literal, get_args
 
+from reprocheck.model import Check
 from reprocheck.redaction import lists, shapes
 from reprocheck.redaction.detector import Detector, Scanner
 from reprocheck.redaction.fields import How
+from reprocheck.redaction.lists import VARIABLE
 from reprocheck.redaction.patterns import place
 
 Level = Literal["none", "default", "strict"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+_VALUES = ("<text>", "<path>")
+"""Shapes of what is looked for in text: no number, no option, no usual word."""
 _ORIGINS = ("--", "REPROCHECK_")
 """In front of an option or a variable that a setting came from."""
 NOT_SHOWN = "<set>"
@@ -173,3 +178,39 @@ class Redaction:
             self._numbers[kind, text] = f"{kind}-{of_kind + 1}"
         self.counts[f"{kind.rstrip('.')} (numbered)"] += 1
         return self._numbers[kind, text]
+
+
+# --------------------------------------------------------------------------------- the sender's own
+
+
+def known_values(check: Check) -> Iterator[str]:
+    """Values that the sender gave the training, as arguments and variables: text, no numbers and no
+    options.
+    """
+    words = chain.from_iterable(command[1:] for command in _commands(check))
+    parts = chain.from_iterable((word, word.partition("=")[2]) for word in words)
+    facts = chain.from_iterable(facts.items() for facts in _environments(check))
+    variables = (str(value) for key, value in facts if key.startswith(VARIABLE))
+    yield from filter(_is_value, chain(parts, variables))
+
+
+def _is_value(text: str) -> bool:
+    return shapes.shape(text) in _VALUES and not text.startswith("-")
+
+
+def _commands(check: Check) -> Iterator[Sequence[str]]:
+    """What was started, and what that started."""
+    yield check.record.entry_point.command
+    yield from (side.entry_point.command for side in check.record.compared)
+    processes = chain.from_iterable(run.processes for run in check.runs)
+    yield from (process.argv for process in processes)
+
+
+def _environments(check: Check) -> Iterator[Mapping[str, object]]:
+    """The environments of all that ran, and what differs between them."""
+    yield check.record.environment
+    yield from (side.environment for side in check.record.compared)
+    yield from (run.environment for run in check.runs)
+    yield from (trace.environment for trace in check.traces)
+    yield from ({one.key: one.reference} for one in check.environment_differences)
+    yield from ({one.key: one.value} for one in check.environment_differences)
