@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import (
     accelerator,
     levels,
+    levels_parts,
     ranks,
     recorder,
     scan,
@@ -41,7 +42,7 @@ SUITE: Mapping[str, Measure] = {
     "suite-pages": suite_pages.pages,
     "suite-simulation": suite_simulation.measure,
 }
-LARGE: Mapping[str, Measure] = {"ranks-full": ranks.full}
+LARGE: Mapping[str, Measure] = {"level-parts": levels_parts.parts, "ranks-full": ranks.full}
 """Measurements that are made only when they are asked for by their names."""
 ALL = {**MEASUREMENTS, **SUITE, **LARGE}
 

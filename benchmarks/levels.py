@@ -10,6 +10,7 @@ folder that it is installed in (`pip install --target FOLDER mindstudio-probe==2
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -37,9 +38,9 @@ PEERS = {
 class Stepper(Asked):
     """A process that takes a step when it is asked to."""
 
-    def __init__(self, model: str, mode: str, folder: Path) -> None:
+    def __init__(self, model: str, mode: str, folder: Path, leave_out: Sequence[str] = ()) -> None:
         name = mode
-        environment = {"OMP_NUM_THREADS": "1"}
+        environment = {"OMP_NUM_THREADS": "1", "LEAVE_OUT": " ".join(leave_out)}
         if mode in LEVELS:
             name = "recorded"
             environment |= hooked(folder, level=mode)
@@ -88,7 +89,7 @@ def _model(model: str, folder: Path) -> list[Row]:
             {mode: stepper.step() for mode, stepper in steppers.items()} for _ in range(rounds)
         ]
         peaks = {mode: stepper.peak() for mode, stepper in steppers.items()}
-    took = {mode: _low([taken[mode] for taken in times]) for mode in steppers}
+    took = {mode: low([taken[mode] for taken in times]) for mode in steppers}
     plain = f"{1e3 * took['plain']:.1f} ms"
     how = f"CPU time, one thread, 20 % quantile of {rounds} steps"
     ratio = {mode: seconds / took["plain"] for mode, seconds in took.items()}
@@ -145,5 +146,5 @@ def _model(model: str, folder: Path) -> list[Row]:
     ]
 
 
-def _low(seconds: list[float]) -> float:
+def low(seconds: list[float]) -> float:
     return sorted(seconds)[len(seconds) // 5]

@@ -3,7 +3,7 @@
 A line on stdin asks for a step, a line on stdout is its CPU time.
 
 MODE: `plain`, `recorded` (the recorder is on the path), `debugmode`, or `msprobe-LEVEL-SUMMARY`.
-Everything on one thread.
+Everything on one thread. LEAVE_OUT names parts of the recorder that do nothing: `levels_parts.py`.
 """
 
 from __future__ import annotations
@@ -126,6 +126,8 @@ def main() -> None:
     model_name, mode, folder = sys.argv[1:]
     said = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is not an answer
+    for part in os.environ.get("LEAVE_OUT", "").split():
+        WITHOUT[part]()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model, inputs, labels = {"mlp": mlp, "resnet": resnet, "gpt": gpt}[model_name]()
@@ -145,6 +147,57 @@ def main() -> None:
         run()
         said.write(f"{time.process_time() - started}\n")
         said.flush()
+
+
+def without_sketches() -> None:
+    from reprocheck_child import hashing
+    from reprocheck_child.frameworks.torch.memory import memory
+    from reprocheck_child.frameworks.torch.sketch import HostSketches
+
+    def hashed(self: Any, found: dict[str, Any], tensor: Any, address: int) -> None:
+        found["h"] = hashing.digest(memory(address, tensor.numel() * 4))
+
+    HostSketches.add_hashed = hashed
+    HostSketches.room = lambda self: True
+    for name in ("add", "add_short", "finish"):
+        setattr(HostSketches, name, nothing)
+
+
+def without_text() -> None:
+    from reprocheck_child.deep import Deep
+
+    Deep._text = lambda self, event: ""
+
+
+def without_hashes() -> None:
+    """Each tensor counts as one that was never seen before."""
+    from itertools import count
+
+    from reprocheck_child import hashing
+
+    numbers = count()
+    hashing.digest = lambda data: str(next(numbers))
+
+
+def without_reading() -> None:
+    """No tensor is looked at: the hooks alone are left."""
+    from reprocheck_child.frameworks.torch.fingerprint import Fingerprints
+
+    same = {"h": "0", "d": "float32", "s": [1]}
+    Fingerprints.later = lambda self, tensor, fresh=False, sketched=True: same
+
+
+def nothing(*_: object) -> None:
+    """In the place of a method."""
+
+
+WITHOUT = {
+    "sketches": without_sketches,
+    "text": without_text,
+    "hashes": without_hashes,
+    "reading": without_reading,
+}
+"""Parts of the recorder that can be left out, to see what each costs."""
 
 
 def watched(
