@@ -39,6 +39,8 @@ MOST = 25
 """Lines of a whole check on the terminal."""
 BELOW = 4
 """Lines that follow at most: the report's place, and the next command with its reason."""
+REPLAY = 2
+"""Further lines where the report has a `replay.py`."""
 LEAST = 3
 """Lines that a fix, or the end of a log, has in any case."""
 ROWS: Mapping[str, int] = MappingProxyType(
@@ -110,7 +112,10 @@ def print_brief(check: Check, console: Console) -> None:
     found = list(_found(check, out))
     aside = list(_aside(check, out))
     parts = [*headline, *found, *aside]
-    taken = BELOW + len(title) + 1 + sum(len(part.draw(part.least)) for part in parts)
+    below = BELOW
+    if why.replayed(check):
+        below += REPLAY
+    taken = below + len(title) + 1 + sum(len(part.draw(part.least)) for part in parts)
     if on_one_screen:
         taken += 1 + console.rows
         out.line()

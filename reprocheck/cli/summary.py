@@ -55,7 +55,11 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
         return
     if not brief.shown(check, console):
         console.out.line()
-    _labels(check, console).row(label, _near(place))
+    labels = _labels(check, console)
+    labels.row(label, _near(place))
+    replayed = why.replayed(check)
+    if written == "html" and replayed:
+        labels.row("replay", f"{_near(folder / FORMATS['replay'].filename)} {replayed}")
 
 
 def print_attachment(check: Check, console: Console, file: Path) -> None:

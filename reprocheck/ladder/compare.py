@@ -15,7 +15,7 @@ import msgspec
 from reprocheck.ladder.align import Step
 from reprocheck.trace.deep import DeepTrace, Leaf, Leaves, Seen
 
-_NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
+NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
 """How a trace writes the floats that JSON does not know."""
 _NO_LEAF = Leaf()
 _NOTHING = Seen(kind="")
@@ -132,7 +132,7 @@ def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
 def numbers(value: object) -> list[float] | None:
     """A value as numbers: a number itself, or a nest of them."""
     if isinstance(value, str):
-        value = _NOT_FINITE.get(value)
+        value = NOT_FINITE.get(value)
     if isinstance(value, (list, tuple)):
         parts = [numbers(one) for one in value]
         if None in parts:

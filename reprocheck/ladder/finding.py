@@ -23,6 +23,16 @@ _KNOWN_AS = {"": "float64", "unknown": "float64"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Operation:
+    """An operator that makes a difference itself: its call in run 1, and those of its inputs that
+    are memory which nothing has filled.
+    """
+
+    seen: Seen
+    unfilled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """The first difference on a rung.
 
@@ -45,6 +55,7 @@ class Finding:
     evidence: Evidence
     measured: Measured = field(default_factory=Measured)
     operator: OperatorDiffers | None = None
+    operation: Operation | None = None
     operations: tuple[str, ...] = ()
     inside: str = ""
     unused_generators: tuple[str, ...] = ()

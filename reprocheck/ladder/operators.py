@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.align import Step
+from reprocheck.ladder.finding import Operation
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings
 from reprocheck.ladder.sentences import operators as in_words
@@ -57,6 +58,8 @@ class Operator:
     """The autograd node that it belongs to."""
     generators: Generators = field(default_factory=Generators)
     """Those whose states differ that it draws from."""
+    itself: Operation | None = None
+    """Its call, where it makes the difference itself."""
 
 
 def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | None:
@@ -91,10 +94,13 @@ def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
 def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     seen = step.seen
     paths, dirty = _unequal_inputs(pair, step, unfilled)
+    itself = None
+    if not paths:
+        itself = Operation(seen=seen, unfilled=dirty)
     evidence = OperatorDiffers(
         name=seen.place,
         inputs_differ=bool(paths),
-        reads_unfilled=dirty and not paths,
+        reads_unfilled=bool(dirty) and not paths,
         given_generator=_given_generator(seen.place) and not paths and not dirty,
     )
     explained = paths or evidence.reads_unfilled or evidence.given_generator
@@ -115,20 +121,26 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
         evidence=evidence,
         node=seen.node,
         generators=drawn,
+        itself=itself,
     )
 
 
-def _unequal_inputs(pair: Pair, step: Step, unfilled: set[str]) -> tuple[list[str], bool]:
-    """The inputs that differ, and whether others are memory that nothing has filled.
+def _unequal_inputs(
+    pair: Pair, step: Step, unfilled: set[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """The inputs that differ, and others that are memory which nothing has filled.
 
     What was in `self` does not matter to an operator that fills it.
     """
     leaves = dict(step.seen.inputs)
     fills = _base(step.seen.place) in _FILLS
     unequal = compare.inputs(step, pair.algorithms)
-    dirty = [path for path in unequal if path in leaves and leaves[path].hash in unfilled]
-    ignored = {*dirty, "self"} if fills else set(dirty)
-    return [path for path in unequal if path not in ignored], bool(dirty) and not fills
+    dirty = tuple(path for path in unequal if path in leaves and leaves[path].hash in unfilled)
+    ignored = set(dirty)
+    if fills:
+        ignored.add("self")
+        dirty = ()
+    return [path for path in unequal if path not in ignored], dirty
 
 
 def _plain(step: Step, path: str) -> tuple[object, object] | None:

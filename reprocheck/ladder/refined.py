@@ -46,6 +46,7 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
         source=operator.source or first.source,
         evidence=_with_draws(first.evidence, operator.generators),
         operator=operator.evidence,
+        operation=operator.itself,
         operations=_with_node(first, operator.node),
     )
 

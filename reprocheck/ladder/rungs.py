@@ -18,11 +18,14 @@ from reprocheck.ladder.left_and_given import files_and_arguments
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
 from reprocheck.ladder.refined import refined
+from reprocheck.ladder.replays import NoReplay, replay_of
 from reprocheck.ladder.sentences import agreeing as not_compared
 from reprocheck.ladder.sentences import ladder as in_words
+from reprocheck.ladder.sentences import replays as on_replays
 from reprocheck.ladder.sources import Sources
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, TracePosition
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
+from reprocheck.model.replay import Replay
 from reprocheck.trace import collector
 
 _MUCH = 1 << 28
@@ -62,6 +65,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     rungs = _rungs(check, main, shown)
     came_back = _came_back(check, main, shown)
     first = _first(check, rungs, shown, came_back=came_back)
+    replay = _replay(check, shown, first)
     levels = {pair.level for pair in deeper}
     level = main.level
     if "op" in levels:
@@ -73,7 +77,8 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         independent=shown.independent,
         came_back=came_back,
         sentence=_sentence(check, shown, first, came_back=came_back),
-        coverage=_coverage(shown.ranks, pairs.alone),
+        coverage=(*_coverage(shown.ranks, pairs.alone), *_not_replayed(replay)),
+        replay=_made(replay),
     )
 
 
@@ -241,6 +246,27 @@ def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName
     # no argument explains generators that stood otherwise without another seed
     drawn = generators_of(first.evidence)
     return drawn.seeded_unequally or not drawn.drawn
+
+
+def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoReplay | None:
+    """The operation that makes the difference, where that is the first of the ladder."""
+    found = shown.first
+    if found is None or shown.lead is None or first is None or first.rung != found.rung:
+        return None
+    return replay_of(check, shown.lead, found)
+
+
+def _made(replay: Replay | NoReplay | None) -> Replay | None:
+    if isinstance(replay, NoReplay):
+        return None
+    return replay
+
+
+def _not_replayed(replay: Replay | NoReplay | None) -> list[str]:
+    """Why an operation that makes the difference cannot be replayed."""
+    if isinstance(replay, NoReplay):
+        return [on_replays.not_made(replay.of, replay.missing)]
+    return []
 
 
 def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:

@@ -14,6 +14,7 @@ from reprocheck.model.evidence import (
     PathDiffers,
     generators_of,
 )
+from reprocheck.model.replay import Replay
 
 RungName = Literal[
     "environment",
@@ -150,6 +151,8 @@ class Ladder:
                 difference
     sentence  one sentence a person understands: where, when, and what that means
     coverage  what could not be recorded, and what graph or compiled code hides
+    replay    the operation that makes the first difference, and what it takes to run it again
+              without the training; None where none does, or not enough of it was recorded
     """
 
     rungs: tuple[Rung, ...]
@@ -159,6 +162,7 @@ class Ladder:
     came_back: bool = True
     sentence: str = ""
     coverage: tuple[str, ...] = ()
+    replay: Replay | None = None
 
     def rung(self, name: RungName) -> Rung:
         """The rung of that name."""

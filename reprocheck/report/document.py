@@ -113,7 +113,15 @@ def _ladder(ladder: Ladder | None) -> dict[str, object] | None:
         "came_back": ladder.came_back,
         "rungs": [_rung(rung) for rung in ladder.rungs],
         "first": ladder.first,
+        "replay": _replayed(ladder),
     }
+
+
+def _replayed(ladder: Ladder) -> str | None:
+    """What `replay.py` runs."""
+    if ladder.replay is None:
+        return None
+    return ladder.replay.name
 
 
 def _rung(rung: Rung) -> dict[str, object]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprocheck import replay
 from reprocheck.errors import ReportError
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, known_values, redacted
@@ -59,17 +60,24 @@ class Sheet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report format: its name, the file it is written to, and how it is drawn, in pieces."""
+    """A report format: its name, the file it is written to, and how it is drawn, in pieces; which
+    checks have such a file.
+    """
 
     name: str
     filename: str
     chunks: Callable[[Sheet], Iterable[bytes]]
+    wanted: Callable[[Check], bool] = lambda check: True
 
     def render(self, check: Check) -> bytes:
         """The whole file. No clock, no environment, no network: the same bytes for the same
         check.
         """
         return b"".join(self.chunks(Sheet(check)))
+
+
+def _has_replay(check: Check) -> bool:
+    return replay.script(check) is not None
 
 
 _ALL = (
@@ -99,6 +107,12 @@ _ALL = (
             )
         ],
     ),
+    Format(
+        name="replay",
+        filename=replay.NAME,
+        chunks=lambda sheet: [(replay.script(sheet.check) or "").encode()],
+        wanted=_has_replay,
+    ),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 """Name of a format -> the format. To add one, add a line above."""
@@ -115,6 +129,8 @@ def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> N
     try:
         for name in FORMATS if formats is None else formats:
             form = FORMATS[name]
+            if not form.wanted(check):
+                continue
             draft = folder / f".{form.filename}.{os.getpid()}"
             done.append((draft, folder / form.filename))
             with draft.open("wb") as file:

@@ -192,6 +192,8 @@ def _why(check: Check) -> Iterator[str]:
     """The ladder, the other causes, and what the source shows."""
     if check.ladder is not None:
         yield from section(tables.ladder(check.ladder), prose(why.evidence(check)))
+        if why.replayed(check):
+            yield from (f"`replay.py` {prose(why.replayed(check))}.", "")
     for number in range(1, len(check.causes)):
         yield from cause_section(check, number)
     if check.scan is not None:

@@ -79,6 +79,15 @@ def lead(check: Check) -> str:
     return f"In iteration {shown.iteration:,} {small(detail)}"
 
 
+def replayed(check: Check) -> str:
+    """What `replay.py` runs, beside its name; empty where there is no such file."""
+    if check.ladder is None or check.ladder.replay is None:
+        return ""
+    return (
+        f"runs `{line(check.ladder.replay.name)}` alone with equal inputs, and compares its results"
+    )
+
+
 def leading(check: Check) -> Rung | None:
     """The rung that is named first.
 

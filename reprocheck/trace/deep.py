@@ -50,6 +50,21 @@ class Sketched(Leaf, frozen=True, gc=False):
 Leaves: TypeAlias = list[tuple[str, Leaf]]
 
 
+class How(msgspec.Struct, frozen=True, gc=False, rename={"ranges": "range"}):
+    """What else is known of the arguments of an operator, by their paths: strides of tensors that
+    are not contiguous, the smallest and the largest integer of a tensor; `empty`: the arguments
+    that are lists without elements.
+    """
+
+    strides: dict[str, tuple[int, ...]] = {}
+    ranges: dict[str, tuple[int, int]] = {}
+    empty: tuple[str, ...] = ()
+
+
+AS_USUAL = How()
+"""Of an operator whose tensors are contiguous."""
+
+
 class Seen(
     events.Event,
     kw_only=True,
@@ -98,6 +113,9 @@ class Seen(
     module: str = ""
     backward: bool = False
     node: str = ""
+    how: How = AS_USUAL
+    made: str | None = msgspec.field(default=None, name="x")
+    """Of a module of the framework's own that draws: the arguments that it was made with."""
     subset: str = ""
     held: str = ""
     bag: str = ""

@@ -234,9 +234,16 @@ def pair_of(
     return DeeperPair(level="op" if level == "op" else "module", iterations=2, runs=runs)
 
 
-def climb(folder: Path, first: Sequence[Event], second: Sequence[Event], **keys: object) -> Ladder:
+def climb(
+    folder: Path,
+    first: Sequence[Event],
+    second: Sequence[Event],
+    *,
+    level: str = "module",
+    **keys: object,
+) -> Ladder:
     """The ladder of two runs of one rank."""
-    deeper = pair_of(folder, [text(first)], [text(second)])
+    deeper = pair_of(folder, [text(first)], [text(second)], level=level)
     check = check_of(folder, deeper=(deeper,), first=(plain(1.0, 1.0, 1.0), plain(2.0, 2.0, 2.0)))
     found = ladder_of(replace(check, **keys), folder)  # type: ignore[arg-type]
     assert found is not None

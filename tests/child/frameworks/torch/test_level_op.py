@@ -221,3 +221,17 @@ def test_so_it_may_without_modules(updates: str, tmp_path: Path) -> None:
     assert places == {1: [], 2: []}
     third = [one[0] for one in of_iteration(late, 3)]
     assert {"aten.tanh.default", "aten.tanh_backward.default"} <= {*third}
+
+
+def test_operators_say_how_their_arguments_lie_and_what_range_integers_have(
+    everywhere: Level,
+) -> None:
+    embedding = everywhere.seen("op", "aten.embedding.default")[0]
+    low, high = embedding["how"]["range"]["indices"]
+    assert 0 <= low < high < 50
+    with_strides = [one for one in everywhere.seen("op") if "strides" in one.get("how", {})]
+    assert with_strides
+    for one in with_strides:
+        shapes = {path: leaf["s"] for path, leaf in one["in"] if "s" in leaf}
+        for path, strides in one["how"]["strides"].items():
+            assert len(strides) == len(shapes[path])

@@ -7,6 +7,7 @@ import sys
 from typing import Any, Dict, List, Optional, Sequence
 
 from .identity import Made
+from .layouts import Layouts
 from .parts import FAKES
 
 LIMIT = 100_000
@@ -72,6 +73,7 @@ class Calls:
         self.torch = torch
         self.deep = deep
         self.prints = deep.fingerprints
+        self.layouts = Layouts(torch, deep.fingerprints)
         self.schemas = Made(lambda function: _Schema(torch, function))
         self.owners = Made(self._owner)  # code object -> whose it is
         self.origins: Dict[int, Origin] = {}  # number of an autograd node -> its operator
@@ -208,6 +210,9 @@ class Calls:
             elif isinstance(value, self.constants):
                 given[name] = str(value)[:100]
         call.keys["in"] = self.prints.leaves(given)
+        how = self.layouts.of(given)
+        if how:
+            call.keys["how"] = how
 
     def _outputs(self, call: Call, schema: "_Schema", output: Any) -> List[Any]:
         if output is None and call.mutated:

@@ -143,7 +143,9 @@ class Modules:
             if output is _MISSING or self.deep.hooks.gone:
                 return
             with self.aside():
-                moved = self.deep.moved(call.states)
+                moved: Dict[str, Any] = {**self.deep.moved(call.states)}
+                if moved and type(call.module).__module__ in _DRAWING:
+                    moved["x"] = call.module.extra_repr()
                 if self.names.uninitialised:
                     self.gradients.record_weights(call.module)
                 tensors: Iterable[Any]
@@ -274,6 +276,10 @@ def _elements(value: Any) -> List[Any]:
 
 
 _MISSING = object()
+_DRAWING = frozenset("torch.nn.modules.%s" % name for name in ("dropout", "activation", "rnn"))
+"""Where the modules of PyTorch's own that draw random numbers are defined: what such a module was
+made with stands beside its draw, so that it can be replayed.
+"""
 _RECENT = 256
 _DEPTH, _LONGEST = 6, 1000
 """How deep, and how many in each list, tensors are looked for in what a module returned."""

@@ -1,0 +1,167 @@
+"""`python -m benchmarks.replay [--only TEXT] [--write FILE]`: checks the scripts of the corpus in
+which an operation may make the difference, runs the `replay.py` of each, and prints the table of
+docs/reference/replay.md; exit 1 where less than 80 % of the operators show their noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.corpus.__main__ import selected
+from benchmarks.corpus.judging import ask
+from benchmarks.corpus.pairs import Pair, load
+from benchmarks.corpus.table import versions
+from reprocheck.model import Check, Rung
+from reprocheck.model.evidence import CallDiffers
+from reprocheck.replay import NAME, script
+from reprocheck.workflow import replay
+
+RUNGS = frozenset({"forward", "loss", "gradient", "RNG state"})
+"""Rungs on which an operation, or a module, can be what makes the difference."""
+ALLOWED = 0.8
+TIMES = 100
+MARK = "<!-- python -m benchmarks.replay -->\n"
+"""In the page: the table follows to its end."""
+_DIFFER = re.compile(r"(?P<title>.+): (?P<unequal>\d+) of (?P<others>\d+) further results differ")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Replayed:
+    """A script of the corpus, and what its replay shows.
+
+    of       what makes the difference: `operator`, `module`, or nothing that could be called again
+    culprit  its name
+    lines    what the replay printed of its results
+    shown    whether results differed; None where there is no replay
+    why      why there is none
+    """
+
+    pair: str
+    rung: str
+    of: str
+    culprit: str
+    lines: tuple[str, ...] = ()
+    shown: bool | None = None
+    why: str = ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__)
+    parser.add_argument("--only", action="append", metavar="TEXT", help="names that contain TEXT")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table to this page")
+    arguments = parser.parse_args()
+    pairs = [pair for pair in selected(load(), arguments.only) if RUNGS & set(pair.rungs)]
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="replay-") as scratch:
+        for pair in pairs:
+            row = replayed(pair, Path(scratch, pair.name))
+            print(f"{row.pair}: {row.culprit or 'no operation'}, {row.shown}", file=sys.stderr)
+            rows.append(row)
+    text = page(rows)
+    print(text)
+    if arguments.write is not None:
+        head, _, _ = arguments.write.read_text("utf-8").partition(MARK)
+        arguments.write.write_text(f"{head}{MARK}{text}", encoding="utf-8")
+    return int(share(rows) < ALLOWED)
+
+
+def replayed(pair: Pair, workdir: Path) -> Replayed:
+    """Checks the script of a pair and runs its replay, if there is one."""
+    ask(pair, pair.script, workdir)
+    check = replay.load(workdir / "reports" / "latest")
+    rung = check.first_rung
+    if rung is None:
+        return Replayed(pair=pair.name, rung="none", of="", culprit="", why="the runs agreed")
+    text = script(check)
+    row = Replayed(pair=pair.name, rung=rung.rung, of=_of(check, rung), culprit=_culprit(rung))
+    if text is None:
+        return replace(row, why=_why_not(check, rung))
+    path = workdir / NAME
+    path.write_text(text, encoding="utf-8")
+    # its own exit status says whether results differed
+    done = subprocess.run(
+        [sys.executable, "-I", str(path), "--times", str(TIMES)],
+        cwd=workdir,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 1) or done.stderr:
+        return replace(row, shown=False, why=done.stderr.strip().splitlines()[-1])
+    lines = tuple(_short(line) for line in done.stdout.splitlines() if _DIFFER.match(line))
+    return replace(row, shown=done.returncode == 1, lines=lines)
+
+
+def _of(check: Check, rung: Rung) -> str:
+    """What makes the difference itself."""
+    operator = rung.operator
+    if operator is not None and not operator.inputs_differ and not operator.only_in_one_run:
+        return "operator"
+    if check.ladder is not None and check.ladder.replay is not None:
+        return check.ladder.replay.of
+    if isinstance(rung.evidence, CallDiffers):
+        return "code of the script"
+    return ""
+
+
+def _culprit(rung: Rung) -> str:
+    return rung.culprit or ""
+
+
+def _why_not(check: Check, rung: Rung) -> str:
+    """Why there is no replay, as the check says it."""
+    said = (line for line in check.coverage if NAME in line)
+    return next(said, f"on the rung {rung.rung} nothing that could be called makes the difference")
+
+
+def _short(line: str) -> str:
+    found = _DIFFER.match(line)
+    assert found is not None
+    return f"{found['title'].lower()}: {found['unequal']} of {found['others']}"
+
+
+def share(rows: Sequence[Replayed]) -> float:
+    """Of the operators and modules of the framework that make a difference, how many show it."""
+    operations = [row for row in rows if row.of in ("operator", "module")]
+    if not operations:
+        return 1.0
+    return sum(row.shown is True for row in operations) / len(operations)
+
+
+def page(rows: Sequence[Replayed]) -> str:
+    """The table, and the share."""
+    operations = [row for row in rows if row.of in ("operator", "module")]
+    others = [row for row in rows if row not in operations]
+    shown = sum(row.shown is True for row in operations)
+    lines = [
+        "| script | rung | culprit | further results that differ | shown |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {row.pair} | {row.rung} | {row.culprit} | {'; '.join(row.lines) or row.why} |"
+            f" {'yes' if row.shown else '**no**'} |"
+            for row in operations
+        ),
+        "",
+        f"Of {len(operations)} operations that make the first difference {shown} show it when they"
+        f" are run alone: {share(rows):.0%}; at least {ALLOWED:.0%} is asked for.",
+        "",
+        "Where no operation of the framework makes the difference there is no replay:",
+        "",
+        "| script | rung | why |",
+        "|---|---|---|",
+        *(f"| {row.pair} | {row.rung} | {row.why} |" for row in others),
+        "",
+        f"Versions: {versions()}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

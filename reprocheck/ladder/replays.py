@@ -1,0 +1,366 @@
+"""What it takes to run the operation that makes the first difference again, without the training:
+from its recorded call to a `Replay`, or why there is none.
+
+Names and texts of a trace become parts of a program that somebody else runs. So each is one of a
+few known forms here, and what is of none is not replayed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import prod
+from operator import mul
+from typing import Literal
+
+from reprocheck.ladder.compare import NOT_FINITE
+from reprocheck.ladder.finding import Finding, Operation
+from reprocheck.ladder.pair import Pair
+from reprocheck.model import Check
+from reprocheck.model.evidence import CallDiffers, PathDiffers, StateDiffers
+from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
+from reprocheck.trace.deep import How, Leaf, Leaves, Seen
+
+Missing = Literal[
+    "of the script",
+    "of a library",
+    "from outside",
+    "no operators",
+    "not recorded",
+    "inputs",
+    "size",
+]
+"""Why nothing can be replayed."""
+_RUNGS = ("forward", "loss", "gradient")
+"""Rungs on which an operation is what makes the difference."""
+_OPERATOR = re.compile(r"aten\.[a-z_][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CONSTANT = re.compile(
+    r"torch\.(?:(?:bfloat|bool|complex|float|q?u?int)[a-z0-9_]*"
+    r"|strided|sparse_[a-z]{3}|(?:contiguous|preserve)_format|channels_last(?:_3d)?)"
+)
+"""Types, layouts and memory formats: what texts are never given for."""
+_DEVICE = re.compile(r"[a-z]+")
+_TEXT = re.compile(r"[\w .,>-]{0,40}", re.ASCII)
+_SIZES = {
+    "bool": 1,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+}
+"""Bytes of an element, of the dtypes that can be made."""
+_MOST_BYTES = 16 << 30
+"""Of all tensors that a replay makes."""
+_FORWARD = {"0": "input", "1": "hx"}
+"""Place -> name of the arguments of `forward` of these modules."""
+_MODULES = frozenset(
+    {
+        "AlphaDropout",
+        "Dropout",
+        "Dropout1d",
+        "Dropout2d",
+        "Dropout3d",
+        "FeatureAlphaDropout",
+        "GRU",
+        "LSTM",
+        "RNN",
+        "RReLU",
+    }
+)
+"""Modules of PyTorch that draw, and whose `extra_repr` says all that they were made with."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoReplay:
+    """An operation that makes the difference cannot be replayed: `of` it, and why."""
+
+    of: str
+    missing: Missing
+
+
+class _UnknownError(Exception):
+    """A part of a call is not known, or of no known form."""
+
+
+def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
+    """The operation that makes the first difference; None where none does."""
+    if check.record.compared:
+        # what differs between two places need not be noise at either of them
+        return None
+    found = _found(check, pair, first)
+    if not isinstance(found, Replay):
+        return found
+    facts = _environment(check, pair.rank)
+    threads = facts.get("torch.threads")
+    if not isinstance(threads, int) or not 0 < threads < 1 << 16:
+        threads = None
+    deterministic = facts.get("torch.deterministic_algorithms") is True
+    return replace(found, threads=threads, deterministic=deterministic)
+
+
+def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
+    if first.operation is not None:
+        return _of_operator(first.operation)
+    call = _drawing_call(pair, first)
+    if call is not None and call.made is not None and call.class_ in _MODULES:
+        return _of_module(call)
+    if first.rung not in _RUNGS or first.culprit is None:
+        return None
+    if isinstance(first.evidence, PathDiffers) or _in_one_run(first):
+        return None
+    return NoReplay(of=first.place, missing=_missing(check, pair, first))
+
+
+def _in_one_run(first: Finding) -> bool:
+    return first.operator is not None and first.operator.only_in_one_run
+
+
+def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
+    """Why no operator can be named that makes a difference."""
+    if first.operator is not None:
+        return "from outside"
+    if "torch" not in pair.first.frameworks:
+        return "no operators"
+    if all(deeper.level != "op" for deeper in check.record.deeper):
+        return "not recorded"
+    return "of the script"
+
+
+def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
+    """The call of a module that draws, or that returns something else for the same inputs."""
+    if not isinstance(first.evidence, StateDiffers | CallDiffers):
+        return None
+    steps = pair.steps[pair.position(first.number) :]
+    if not steps or steps[0].seen.kind != "call":
+        return None
+    return steps[0].seen
+
+
+def _environment(check: Check, rank: int) -> Mapping[str, object]:
+    """The facts of the environment in run 1, as a rank says them."""
+    for run in check.runs[:1]:
+        own = (trace.environment for trace in run.traces if trace.rank == rank)
+        return {**run.environment, **next(own, {})}
+    return {}
+
+
+# ------------------------------------------------------------------------------------ one operation
+
+
+def _of_operator(operation: Operation) -> Replay | NoReplay:
+    seen = operation.seen
+    if seen.class_ == "autograd.Function":
+        return NoReplay(of=seen.place, missing="of the script")
+    if not _OPERATOR.fullmatch(seen.place):
+        return NoReplay(of=seen.place, missing="of a library")
+    inputs = seen.inputs
+    in_place = _base(seen.place).endswith("_")
+    if in_place and not any(path == "self" for path, _ in inputs):
+        # what it fills was left out: its values do not matter
+        inputs = [*(("self", leaf) for path, leaf in seen.outputs[:1]), *inputs]
+    own = bool(seen.private) or "generator" in seen.place.split(".")[-1]
+    return _made(
+        seen,
+        inputs,
+        Replay(
+            framework="torch",
+            name=seen.place,
+            of="operator",
+            arguments=(),
+            draws=own or bool(seen.after),
+            own_generator=own,
+        ),
+        operation.unfilled,
+    )
+
+
+def _of_module(seen: Seen) -> Replay | NoReplay:
+    constructor = seen.made or ""
+    if not _is_of_literals(constructor):
+        return NoReplay(of=seen.place, missing="inputs")
+    module = Replay(
+        framework="torch",
+        name=f"torch.nn.{seen.class_}",
+        of="module",
+        arguments=(),
+        constructor=constructor,
+        draws=bool(seen.after),
+    )
+    inputs = [(_keyword(path), leaf) for path, leaf in seen.inputs]
+    return _made(seen, inputs, module, ())
+
+
+def _keyword(path: str) -> str:
+    """The path of an argument that was given by its place, by its name."""
+    name, dot, rest = path.partition(".")
+    return f"{_FORWARD.get(name, name)}{dot}{rest}"
+
+
+def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> Replay | NoReplay:
+    """A replay with its arguments."""
+    named = bare.name
+    try:
+        arguments = tuple(_arguments(inputs, seen.how, unfilled))
+        device = _device(seen)
+    except _UnknownError:
+        return NoReplay(of=named, missing="inputs")
+    if sum(map(_bytes, arguments)) > _MOST_BYTES:
+        return NoReplay(of=named, missing="size")
+    return replace(bare, arguments=arguments, device=device)
+
+
+def _is_of_literals(text: str) -> bool:
+    """Whether a text is the arguments of a call, all of them numbers, truth values, texts, None or
+    tuples of these.
+    """
+    if len(text) > 400:
+        return False
+    try:
+        (statement,) = ast.parse(f"made({text})").body
+        assert isinstance(statement, ast.Expr)
+        assert isinstance(statement.value, ast.Call)
+        assert isinstance(statement.value.func, ast.Name)
+        values = [*statement.value.args, *(one.value for one in statement.value.keywords)]
+        for value in values:
+            ast.literal_eval(value)
+    except (AssertionError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _device(seen: Seen) -> str:
+    """The kind of device of its tensors."""
+    leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
+    device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
+    if not _DEVICE.fullmatch(device):
+        raise _UnknownError
+    return device
+
+
+# ---------------------------------------------------------------------------------------- arguments
+
+
+def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:
+    """Each argument with its name."""
+    highest = _highest(inputs)
+    leaves: dict[str, list[tuple[str, Argument]]] = {}
+    for path, leaf in inputs:
+        name, _, rest = path.partition(".")
+        if not _NAME.fullmatch(name):
+            raise _UnknownError
+        leaves.setdefault(name, []).append((rest, _argument(path, leaf, how, unfilled, highest)))
+    for name in how.empty:
+        if not _NAME.fullmatch(name):
+            raise _UnknownError
+        leaves.setdefault(name, [])
+    for name, parts in leaves.items():
+        yield name, _nested(parts)
+
+
+def _nested(parts: Sequence[tuple[str, Argument]]) -> Argument:
+    """A value, or a list of which these are the parts by their paths."""
+    if len(parts) == 1 and not parts[0][0]:
+        return parts[0][1]
+    inside: dict[str, list[tuple[str, Argument]]] = {}
+    for path, value in parts:
+        name, _, rest = path.partition(".")
+        inside.setdefault(name, []).append((rest, value))
+    if list(inside) != [str(number) for number in range(len(inside))]:
+        raise _UnknownError
+    return tuple(map(_nested, inside.values()))
+
+
+def _argument(path: str, leaf: Leaf, how: How, unfilled: Sequence[str], highest: int) -> Argument:
+    if leaf.shape is not None:
+        made = _tensor(path, leaf, how, highest)
+        if path in unfilled:
+            made = replace(made, fill="nothing")
+        return made
+    return _plain(path, leaf)
+
+
+def _plain(path: str, leaf: Leaf) -> Argument:
+    """A number, a truth value, a constant or a text."""
+    value = leaf.value
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if not isinstance(value, str):
+        raise _UnknownError
+    name = path.partition(".")[0]
+    if name == "device":
+        return OnDevice()
+    if _CONSTANT.fullmatch(value):
+        return Constant(name=value)
+    if value in NOT_FINITE:
+        return NOT_FINITE[value]
+    if not _TEXT.fullmatch(value):
+        raise _UnknownError
+    return value
+
+
+def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
+    shape = leaf.shape or ()
+    if leaf.dtype not in _SIZES or any(length < 0 for length in shape):
+        raise _UnknownError
+    strides = how.strides.get(path, _contiguous(shape))
+    if len(strides) != len(shape) or any(stride < 0 for stride in strides):
+        raise _UnknownError
+    made = TensorArgument(shape=shape, strides=strides, dtype=leaf.dtype, fill="floats")
+    if leaf.dtype == "bool":
+        return replace(made, fill="booleans")
+    if "int" not in leaf.dtype:
+        return made
+    low, high = how.ranges.get(path, (0, highest))
+    if not -(1 << 63) <= low <= high < (1 << 63) - 1:
+        raise _UnknownError
+    return replace(made, fill="integers", low=low, high=high)
+
+
+def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor: (6, 2, 1) for (5, 3, 2)."""
+    lengths = [max(1, length) for length in shape[:0:-1]]
+    strides = list(accumulate([1, *lengths], mul))[: len(shape)]
+    return tuple(reversed(strides))
+
+
+def _highest(inputs: Leaves) -> int:
+    """An index that is within every dimension of what is indexed, where the range of indices was
+    not recorded, as on a device: below the shortest of the first tensor that is none of indices.
+    """
+    lengths: list[int] = []
+    for path, leaf in inputs:
+        if leaf.shape and "int" not in leaf.dtype and not lengths:
+            lengths.extend(leaf.shape)
+        if path == "num_weights" and isinstance(leaf.value, int):
+            lengths.append(leaf.value)
+    return max(0, min(lengths, default=1) - 1)
+
+
+def _bytes(argument: tuple[str, Argument]) -> int:
+    return _bytes_of(argument[1])
+
+
+def _bytes_of(argument: Argument) -> int:
+    if isinstance(argument, tuple):
+        return sum(map(_bytes_of, argument))
+    if not isinstance(argument, TensorArgument):
+        return 0
+    dimensions = zip(argument.shape, argument.strides, strict=True)
+    spread = 1 + sum((length - 1) * stride for length, stride in dimensions)
+    return _SIZES[argument.dtype] * max(spread, prod(argument.shape))
+
+
+def _base(name: str) -> str:
+    """`index_put_` of `aten.index_put_.default`."""
+    return name.split(".")[1]

@@ -1,0 +1,27 @@
+"""`replay.py`: a script that runs the operation which makes the first difference again and again,
+and shows how often and by how much its results differ. Imports `model` alone.
+
+    NAME            the file in a report folder
+    script(check)   its text, None where no operation makes the difference or too little is known
+"""
+
+from __future__ import annotations
+
+from reprocheck.model import Check
+from reprocheck.replay import torch
+
+NAME = "replay.py"
+
+
+def script(check: Check) -> str | None:
+    """The text of a script that needs the framework alone and runs the operation that makes the
+    first difference of a check; None where none does, or it cannot be made from what was recorded:
+    then the coverage of the check says why.
+
+    The text is a function of the check alone, and holds no value of a tensor, no path and no name
+    of a machine or a user.
+    """
+    ladder = check.ladder
+    if ladder is None or ladder.replay is None:
+        return None
+    return torch.script(ladder.replay)

@@ -1,0 +1,203 @@
+"""The script for PyTorch: `templates/torch.txt`, filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from math import isfinite
+from string import Template
+
+from reprocheck.model.replay import (
+    Argument,
+    Constant,
+    Fill,
+    OnDevice,
+    Replay,
+    TensorArgument,
+)
+
+INDENT = "    "
+WIDTH = 100
+_WRITES_ONLY = ("_foreach_", "_fused_", "_amp_")
+"""How operators in place begin that return nothing: what they wrote to is the result."""
+_MAKERS: dict[Fill, str] = {
+    "floats": '''\
+    def floats(self, shape, strides, dtype):
+        """Numbers from 0 to 1, drawn uniformly."""
+        values = torch.rand(length(shape, strides), dtype=dtype, generator=self.generator)
+        return self._laid(values, shape, strides)
+''',
+    "integers": '''\
+    def integers(self, shape, strides, dtype, low, high):
+        """Integers from `low` to `high`, both included, drawn uniformly."""
+        size = (length(shape, strides),)
+        values = torch.randint(low, high + 1, size, dtype=dtype, generator=self.generator)
+        return self._laid(values, shape, strides)
+''',
+    "booleans": '''\
+    def booleans(self, shape, strides, dtype):
+        """True or False, drawn uniformly."""
+        values = torch.randint(2, (length(shape, strides),), generator=self.generator)
+        return self._laid(values.to(dtype), shape, strides)
+''',
+    "nothing": '''\
+    def unfilled(self, shape, strides, dtype):
+        """Memory that nothing fills, with what the last tensor there left in it."""
+        size, left = (length(shape, strides),), next(LEFT)
+        torch.full(size, left, dtype=dtype, device=self.device)
+        values = torch.empty(size, dtype=dtype, device=self.device)
+        return self._laid(values, shape, strides)
+''',
+}
+_CALLS: dict[Fill, str] = {
+    "floats": "floats",
+    "integers": "integers",
+    "booleans": "booleans",
+    "nothing": "unfilled",
+}
+_REPEATED = """\
+    sys.exit(repeated("Equal inputs", options))
+"""
+_REPEATED_DRAWS = """\
+    same = repeated("Equal inputs, the same state of the generator", options, reseed=True)
+    other = repeated("Equal inputs, without reseeding", options, reseed=False)
+    print("It draws random numbers: its results are as equal as the states of its generator.")
+    sys.exit(same or other)
+"""
+
+
+def script(replay: Replay) -> str:
+    """The text of the script."""
+    threads = "torch.get_num_threads()"
+    if replay.threads is not None:
+        threads = str(replay.threads)
+    reseed_parameter, reseed, passes = "", "", _REPEATED
+    if replay.draws:
+        reseed_parameter, reseed, passes = ", reseed", _reseed(replay), _REPEATED_DRAWS
+    settings = ""
+    if replay.deterministic:
+        settings = f"{INDENT}torch.use_deterministic_algorithms(True)\n"
+    return Template(_template()).substitute(
+        NAME=replay.name,
+        DEVICE=replay.device,
+        THREADS=threads,
+        IMPORTS=_imports(replay),
+        STATE=_state(replay),
+        OPERATION=_operation(replay),
+        ARGUMENTS=_arguments(replay),
+        MAKERS=_makers(replay),
+        RESEED_PARAMETER=reseed_parameter,
+        RESEED=reseed,
+        SETTINGS=settings,
+        PASSES=passes,
+    )
+
+
+@cache
+def _template() -> str:
+    found = resources.files("reprocheck.replay").joinpath("templates/torch.txt")
+    return found.read_text("utf-8")
+
+
+def _imports(replay: Replay) -> str:
+    if replay.reads_unfilled:
+        return "import itertools\nimport sys\n"
+    return "import sys\n"
+
+
+def _state(replay: Replay) -> str:
+    """What lives as long as the script: a module, and numbers to leave in memory."""
+    lines = []
+    if replay.of == "module":
+        lines += ["torch.manual_seed(SEED)", f"MODULE = {replay.name}({replay.constructor})"]
+    if replay.own_generator:
+        lines.append("GENERATORS = {}")
+    if replay.reads_unfilled:
+        lines.append("LEFT = itertools.count(1)")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _operation(replay: Replay) -> str:
+    call = f"torch.ops.{replay.name}(**arguments)"
+    if replay.of == "module":
+        call = 'MODULE.to(arguments["input"].device)(**arguments)'
+    if replay.name.startswith(tuple(f"aten.{start}" for start in _WRITES_ONLY)):
+        return f"{INDENT}{call}\n{INDENT}return list(arguments.values())\n"
+    return f"{INDENT}return {call}\n"
+
+
+def _reseed(replay: Replay) -> str:
+    """Lines that put the generator into its state before each call, and give it to the call."""
+    generator = "torch.manual_seed(SEED)"
+    if not replay.own_generator:
+        return f"{INDENT * 2}if reseed:\n{INDENT * 3}{generator}\n"
+    return (
+        f"{INDENT * 2}if reseed or options.device not in GENERATORS:\n"
+        f"{INDENT * 3}generator = torch.Generator(options.device).manual_seed(SEED)\n"
+        f"{INDENT * 3}GENERATORS[options.device] = generator\n"
+        f'{INDENT * 2}arguments["generator"] = GENERATORS[options.device]\n'
+    )
+
+
+def _makers(replay: Replay) -> str:
+    used = {one.fill for _, argument in replay.arguments for one in _tensors(argument)}
+    return "".join(f"{text}\n" for fill, text in _MAKERS.items() if fill in used)
+
+
+def _tensors(argument: Argument) -> Iterator[TensorArgument]:
+    if isinstance(argument, TensorArgument):
+        yield argument
+    if isinstance(argument, tuple):
+        for one in argument:
+            yield from _tensors(one)
+
+
+# ---------------------------------------------------------------------------------------- arguments
+
+
+def _arguments(replay: Replay) -> str:
+    lines = []
+    for name, argument in replay.arguments:
+        first, *rest = _lines(argument, 2)
+        lines += [f'{INDENT * 2}"{name}": {first}', *rest]
+    return "\n".join(lines)
+
+
+def _lines(argument: Argument, depth: int) -> list[str]:
+    """An argument as lines of code, the last one with a comma; the first one is not indented."""
+    if not isinstance(argument, tuple) or not any(_tensors(argument)):
+        return [f"{_code(argument)},"]
+    lines = ["["]
+    for one in argument:
+        first, *rest = _lines(one, depth + 1)
+        lines += [f"{INDENT * (depth + 1)}{first}", *rest]
+    return [*lines, f"{INDENT * depth}],"]
+
+
+def _code(argument: Argument) -> str:
+    """An argument in one line of code."""
+    if isinstance(argument, TensorArgument):
+        return _tensor(argument)
+    if isinstance(argument, Constant):
+        return argument.name
+    if isinstance(argument, OnDevice):
+        return "make.device"
+    if isinstance(argument, tuple):
+        return f"[{', '.join(map(_code, argument))}]"
+    if isinstance(argument, float) and not isfinite(argument):
+        return f'float("{argument}")'
+    if isinstance(argument, str):
+        return f'"{argument}"'
+    return repr(argument)
+
+
+def _tensor(argument: TensorArgument) -> str:
+    given = [_sizes(argument.shape), _sizes(argument.strides), f"torch.{argument.dtype}"]
+    if argument.fill == "integers":
+        given += [str(argument.low), str(argument.high)]
+    return f"make.{_CALLS[argument.fill]}({', '.join(given)})"
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return repr(tuple(sizes))
