@@ -20,7 +20,12 @@ from reprocheck.ladder.compare import NOT_FINITE
 from reprocheck.ladder.finding import Finding, Operation
 from reprocheck.ladder.pair import Pair
 from reprocheck.model import Check
-from reprocheck.model.evidence import CallDiffers, PathDiffers, StateDiffers
+from reprocheck.model.evidence import (
+    CallDiffers,
+    GradientDiffers,
+    LossDiffers,
+    StateDiffers,
+)
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
 from reprocheck.trace.deep import How, Leaf, Leaves, Seen
 
@@ -34,8 +39,6 @@ Missing = Literal[
     "size",
 ]
 """Why nothing can be replayed."""
-_RUNGS = ("forward", "loss", "gradient")
-"""Rungs on which an operation is what makes the difference."""
 _OPERATOR = re.compile(r"aten\.[a-z_][a-z0-9_]*\.[A-Za-z][A-Za-z0-9_]*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONSTANT = re.compile(
@@ -115,15 +118,18 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     call = _drawing_call(pair, first)
     if call is not None and call.made is not None and call.class_ in _MODULES:
         return _of_module(call)
-    if first.rung not in _RUNGS or first.culprit is None:
-        return None
-    if isinstance(first.evidence, PathDiffers) or _in_one_run(first):
+    if first.culprit is None or not _is_by_an_operation(first):
         return None
     return NoReplay(of=first.place, missing=_missing(check, pair, first))
 
 
-def _in_one_run(first: Finding) -> bool:
-    return first.operator is not None and first.operator.only_in_one_run
+def _is_by_an_operation(first: Finding) -> bool:
+    """Whether a module, or an operation of the loss or of the backward pass, makes a difference."""
+    if first.operator is not None and first.operator.only_in_one_run:
+        return False
+    if isinstance(first.evidence, LossDiffers):
+        return not first.evidence.only_labels
+    return isinstance(first.evidence, CallDiffers | GradientDiffers)
 
 
 def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
