@@ -80,7 +80,9 @@ def replayed(pair: Pair, workdir: Path) -> Replayed:
     if rung is None:
         return Replayed(pair=pair.name, rung="none", of="", culprit="", why="the runs agreed")
     text = script(check)
-    row = Replayed(pair=pair.name, rung=rung.rung, of=_of(check, rung), culprit=_culprit(rung))
+    row = Replayed(
+        pair=pair.name, rung=rung.rung, of=_of(check, rung), culprit=_culprit(check, rung)
+    )
     if text is None:
         return replace(row, why=_why_not(check, rung))
     path = workdir / NAME
@@ -111,8 +113,11 @@ def _of(check: Check, rung: Rung) -> str:
     return ""
 
 
-def _culprit(rung: Rung) -> str:
-    return rung.culprit or ""
+def _culprit(check: Check, rung: Rung) -> str:
+    """Its name, without the line that it stands on."""
+    if check.ladder is not None and check.ladder.replay is not None:
+        return f"`{check.ladder.replay.name}`"
+    return rung.place or ""
 
 
 def _why_not(check: Check, rung: Rung) -> str:
