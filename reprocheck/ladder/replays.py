@@ -118,7 +118,7 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     call = _drawing_call(pair, first)
     if call is not None and call.made is not None and call.class_ in _MODULES:
         return _of_module(call)
-    if first.culprit is None or not _is_by_an_operation(first):
+    if first.culprit is None or not pair.first.frameworks or not _is_by_an_operation(first):
         return None
     return NoReplay(of=first.place, missing=_missing(check, pair, first))
 

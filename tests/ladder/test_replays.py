@@ -34,6 +34,9 @@ SCATTER: list[object] = [
 ]
 
 
+TORCH: Event = {"e": "framework", "name": "torch", "version": "2.13.0", "hooks": {}}
+
+
 def of_operator(
     folder: Path,
     name: str,
@@ -56,7 +59,7 @@ def of_operator(
         ]
 
     def ends(returned: str) -> list[Event]:
-        return [HASHES, call("noise", "x", returned, k="Noise"), loss(1.0), update(1)]
+        return [TORCH, HASHES, call("noise", "x", returned, k="Noise"), loss(1.0), update(1)]
 
     module = pair_of(folder, [text(ends("n"))], [text(ends("N"))])
     runs = events("n", given), events("N", unequal or given)
@@ -149,8 +152,7 @@ def test_a_module_of_the_framework_that_draws_is_called_as_it_was_made(tmp_path:
 
 
 def test_the_code_of_a_script_is_not_replayed_and_the_coverage_says_so(tmp_path: Path) -> None:
-    torch: Event = {"e": "framework", "name": "torch", "version": "2.13.0", "hooks": {}}
-    runs = [torch, *training()], [torch, *training(noisy="other")]
+    runs = [TORCH, *training()], [TORCH, *training(noisy="other")]
     modules = climb(tmp_path / "modules", *runs)
     assert modules.first == "forward"
     assert modules.replay is None
@@ -159,7 +161,7 @@ def test_the_code_of_a_script_is_not_replayed_and_the_coverage_says_so(tmp_path:
     assert said(operators).startswith("it is code of the script")
 
 
-def test_a_difference_without_a_culprit_says_nothing_of_a_replay(tmp_path: Path) -> None:
+def test_what_comes_into_a_module_from_outside_is_not_replayed(tmp_path: Path) -> None:
     unequal = [["self", tensor("other", (40, 8))], *SCATTER[1:]]
     ladder = of_operator(tmp_path, "aten.index_put.default", SCATTER, unequal)
     assert ladder.replay is None
