@@ -165,8 +165,18 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
         return f"ended{place} in an unknown way"
     if record.exit_status < 0:
         return f"{was} ended{place} by {_signal(-record.exit_status)}"
-    how = _error(run) or f"exit status {record.exit_status}"
+    how = _error(run) or f"exit status {record.exit_status}{_refusal(run)}"
     return f"ended{place} with {how}"
+
+
+def _refusal(run: Run) -> str:
+    """What a parser of command lines says of one that it refuses: argparse and click exit with 2,
+    and the reason is their last line.
+    """
+    last = run.stderr_tail.strip().rpartition("\n")[2]
+    if run.record.exit_status != 2 or "error: " not in last.lower():
+        return ""
+    return f" ({last.strip()[:200]})"
 
 
 def _error(run: Run) -> str:

@@ -399,6 +399,20 @@ def test_what_differed_before_a_failure_is_said() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (
+            "usage: a.py\na.py: error: --lr is required\n",
+            "2 (a.py: error: --lr is required), before",
+        ),
+        ("no config\n", "exit status 2, before"),
+    ],
+)
+def test_what_a_parser_says_of_a_command_line_is_in_the_reason(stderr: str, said: str) -> None:
+    assert said in judge([run(1, ended="failed", status=2, stderr=stderr)], Tolerance()).reason
+
+
 def test_equal_losses_of_two_lengths_are_told_as_one_run_that_is_longer() -> None:
     verdict = judge(pair([[1.0]] * 468, [[1.0]] * 572), Tolerance())
     longer = "one run is longer: 468 against 572 iterations"
