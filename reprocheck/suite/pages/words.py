@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from reprocheck import rules
 from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
-from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, short
+from reprocheck.suite.execution.job import option_words
+from reprocheck.suite.model import Baseline, Difference, Night, Target, TargetCheck, short
 from reprocheck.suite.pages.report import NightReport, TargetReport
 
 Fact = tuple[str, str]
@@ -253,6 +255,8 @@ def commands(one: TargetReport) -> list[Fact]:
     if one.state is None:
         return [again]
     steps = [again]
+    if one.target is not None and _differs_from_itself(one):
+        steps.append(("Confirm the cause, and get a fix that was tried:", _explain(one.target)))
     if one.state.drift:
         accept = f"reprocheck suite baseline accept {name} --why REASON"
         steps.append(("Where the new values are right, accept them:", accept))
@@ -261,6 +265,27 @@ def commands(one: TargetReport) -> list[Fact]:
         find = f"reprocheck suite bisect {name} {nights}{_by(one)}"
         steps.append(("Find the commit or package since which it is so:", find))
     return steps
+
+
+def _differs_from_itself(one: TargetReport) -> bool:
+    return one.check is not None and not one.check.good and one.check.verdict == "not_reproducible"
+
+
+def _explain(target: Target) -> str:
+    """The search for the cause, as one types it beside the settings file."""
+    options = {name: value for name, value in target.options.items() if name not in _OF_CHECKS}
+    typed = ["reprocheck", "explain", *option_words(options), *target.words]
+    if target.environment:
+        typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]
+    command = line(shlex.join(typed))
+    if target.file is None or target.workdir == target.file.parent:
+        return command
+    folder = os.path.relpath(target.workdir, target.file.parent)
+    return f"(cd {line(shlex.quote(folder))} && {command})"
+
+
+_OF_CHECKS = ("explain", "level")
+"""Options of `run` that `explain` does not take."""
 
 
 def _by(one: TargetReport) -> str:

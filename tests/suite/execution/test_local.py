@@ -107,6 +107,12 @@ def test_where_no_report_could_be_made_the_reason_is_said(folder: Path) -> None:
     assert read(performed).reason == f"There is no folder {folder / 'gone'}."
 
 
+def test_of_a_script_that_ends_before_it_is_recorded_no_environment_is_known(folder: Path) -> None:
+    check = read(perform(job(folder, "ends", "raise SystemExit(3)\n")))
+    assert check.verdict == "script_failed"
+    assert (dict(check.key.facts), dict(check.beside), check.curves) == ({}, {}, b"")
+
+
 def test_a_report_travels_as_bytes(folder: Path, tmp_path: Path) -> None:
     done = perform(job(folder, "travels", GOOD))
     there = replace(done.job, root=tmp_path)

@@ -19,12 +19,22 @@ import reprocheck.suite.pages as pages
 from reprocheck.errors import ReportError
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import State
-from reprocheck.suite.pages import FORMATS, NightReport, TargetReport, github, markdown, read, write
+from reprocheck.suite.pages import (
+    FORMATS,
+    NightReport,
+    TargetReport,
+    github,
+    markdown,
+    read,
+    words,
+    write,
+)
 from reprocheck.suite.pages.report import ORDER
 from tests.suite.pages.samples import (
     FAILS,
     SAMPLES,
     SENTENCES,
+    WORKDIR,
     bad,
     good,
     many,
@@ -208,6 +218,21 @@ def test_the_issue_says_what_changed_since_when_and_how_to_reproduce() -> None:
         "| torch | 2.13.0 |",
     ):
         assert said in text
+
+
+def test_a_failure_names_the_command_that_explains_it() -> None:
+    found = one_of_each().named("new-failure")
+    assert found is not None and found.target is not None
+    options = {"steps": 20, "explain": False}
+    with_all = replace(
+        found.target, options=options, workdir=WORKDIR / "a b", environment={"A": "1"}
+    )
+    typed = dict(words.commands(replace(found, target=with_all)))
+    assert typed["Confirm the cause, and get a fix that was tried:"] == (
+        "(cd 'a b' && env A=1 reprocheck explain --steps 20 new-failure.py --lr 0.1)"
+    )
+    drift = one_of_each().named("drift")
+    assert drift is not None and "explain" not in str(words.commands(drift))
 
 
 # -------------------------------------------------------------------------------------- annotations
