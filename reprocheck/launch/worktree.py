@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import UsageError
+from reprocheck.interrupts import waiting
 from reprocheck.launch import snapshot
+from reprocheck.launch.guard import descendants
 from reprocheck.launch.tree import read_tree
 
 MOST_BYTES = 1 << 30
@@ -77,25 +80,8 @@ def worktree(
         prefix="reprocheck-", dir=inside, ignore_cleanup_errors=True
     ) as temporary:
         place = Path(temporary) / commit.root.name
-        if (
-            _git(
-                commit.root,
-                "-c",
-                "core.hooksPath=/dev/null",
-                "worktree",
-                "add",
-                "--detach",
-                "--quiet",
-                str(place),
-                commit.hash,
-            )
-            is None
-        ):
-            raise UsageError(
-                f"git cannot make a worktree of {commit.shown}.",
-                f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
-            )
         try:
+            _add(commit, place)
             there = place / cwd.resolve().relative_to(commit.root.resolve())
             if not there.is_dir():
                 raise UsageError(
@@ -110,8 +96,28 @@ def worktree(
                 )
             yield there
         finally:
-            _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
-            _git(commit.root, "worktree", "prune")
+            with waiting():
+                _remove(commit, place)
+
+
+def _add(commit: Commit, place: Path) -> None:
+    """Makes the worktree, without the hooks of the user's repository. Raises UsageError."""
+    words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
+    if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
+        raise UsageError(
+            f"git cannot make a worktree of {commit.shown}.",
+            f"See why: git worktree add --detach /tmp/worktree {commit.hash[:9]}",
+        )
+
+
+def _remove(commit: Commit, place: Path) -> None:
+    """Removes what there is of the worktree. Of one that was not made to its end git keeps an entry
+    that `prune` leaves alone, and `remove` refuses to remove a folder that is no worktree yet: so
+    the folder goes first.
+    """
+    shutil.rmtree(place, ignore_errors=True)
+    _git(commit.root, "worktree", "remove", "--force", "--force", str(place))
+    _git(commit.root, "worktree", "prune")
 
 
 def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
@@ -142,21 +148,40 @@ def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
 
 
 def _git(cwd: Path, *words: str) -> str | None:
-    """What git answers; None where it fails or is not there."""
+    """What git answers; None where it fails or is not there.
+
+    Where this process is interrupted, git ends with all that it has started: a checkout that went
+    on alone would write into a folder that is being removed.
+    """
     environment = {
         key: value
         for key, value in os.environ.items()
         if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
     }
     try:
-        answer = subprocess.run(
+        process = subprocess.Popen(
             ["git", *words],
             cwd=cwd,
             env=environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
-    except (OSError, subprocess.SubprocessError):
+    except OSError:
         return None
-    return answer.stdout.decode("utf-8", "surrogateescape")
+    with process:
+        try:
+            answer, _ = process.communicate()
+        except BaseException:
+            _kill(process.pid)
+            raise
+    if process.returncode != 0:
+        return None
+    return answer.decode("utf-8", "surrogateescape")
+
+
+def _kill(root: int) -> None:
+    """Kills a process with all below it."""
+    for number in (*(found for found, _ in descendants(root)), root):
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
