@@ -1,16 +1,17 @@
 """The guard: a small process between reprocheck and the user's command, so that nothing of a run
 outlives it.
 
-Started as `python -I -S guard.py CONTROL STATUS`; imports no module of reprocheck, and of the
-standard library only what costs nothing (`signal`, `json` and `subprocess` take longer to import
-than this file takes to do its work).
+Started as `python -I -S guard.py CONTROL STATUS [HELD]...`; imports no module of reprocheck, and
+of the standard library only what costs nothing (`signal`, `json` and `subprocess` take longer to
+import than this file takes to do its work).
 
 It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command unchanged in a session
 of its own with its output in two files, waits for it, then ends everything that is left of the
 tree, whatever session it fled to. CONTROL is a pipe from reprocheck: first the job, then a byte for
 each request to end the tree (the second one cuts the graces short); its end of file means that
 reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`,
-`done KILLED`.
+`done KILLED`. HELD are descriptors that it keeps open until nothing of the run is alive: locks on
+what the run uses.
 
 The command gets SIGKILL where the guard itself dies, and what it leaves then goes to reprocheck
 (`strays`). Where reprocheck dies, a guard that somebody stopped is continued, to see it.
@@ -311,9 +312,9 @@ def main() -> None:
     """Guards one run; if reprocheck died meanwhile, becomes the process that puts the user's files
     back.
     """
-    control, status = int(sys.argv[1]), int(sys.argv[2])
-    os.set_inheritable(control, False)
-    os.set_inheritable(status, False)
+    control, status, *held = map(int, sys.argv[1:])
+    for descriptor in (control, status, *held):
+        os.set_inheritable(descriptor, False)
     guard = Guard(control, status)
     try:
         job = read_job(control)

@@ -30,6 +30,9 @@ class GuardedProcess:
 
     `pid` and `started` once it runs, `exit_status` (negative for a signal) and `ended` once it has
     ended, `killed` once its tree is gone.
+
+    held  descriptors that stay open, also where this process dies, until nothing of the run is
+          alive: locks on what it uses
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class GuardedProcess:
         stderr: Path,
         after_death: Sequence[str] = (),
         fixed_addresses: bool = False,
+        held: Sequence[int] = (),
     ) -> None:
         self.command = tuple(command)
         self.pid: int | None = None
@@ -63,7 +67,7 @@ class GuardedProcess:
         self._status, status_write = os.pipe()
         try:
             self._strays = Strays(
-                lambda: self._start_guard(cwd, environment, control_read, status_write)
+                lambda: self._start_guard(cwd, environment, (control_read, status_write, *held))
             )
         except BaseException:
             os.close(self._control)
@@ -76,15 +80,16 @@ class GuardedProcess:
         self._send(len(data).to_bytes(8, "little") + data)
 
     def _start_guard(
-        self, cwd: Path, environment: Mapping[str, str], control: int, status: int
+        self, cwd: Path, environment: Mapping[str, str], descriptors: Sequence[int]
     ) -> int:
+        """`descriptors`: the guard's ends of both pipes, and those that it holds."""
         self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(GUARD), str(control), str(status)],
+            [sys.executable, "-I", "-S", str(GUARD), *map(str, descriptors)],
             cwd=cwd,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=(control, status),
+            pass_fds=tuple(descriptors),
             start_new_session=True,
         )
         return self._guard.pid

@@ -102,8 +102,10 @@ class Told:
     def ended(self, check: TargetCheck, *, again: bool) -> None:
         self.checks.append((check, again))
 
-    def recorded(self, job: Job) -> None:
-        self.recordings.append(job.target.name)
+    def recording(self, number: int) -> None: ...
+
+    def recorded(self, performed: Performed, why_not: str) -> None:
+        self.recordings.append(performed.job.target.name)
 
     def lost(self, job: Job, why: str) -> None:
         self.losses.append(job.target.name)

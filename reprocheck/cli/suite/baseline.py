@@ -164,8 +164,8 @@ def accept(
             view.nothing_to_accept()
             return 0
         refuse(checks, force=force)
-        for check in checks if record else ():
-            deeper.record_for(opened.suite, check)
+        if record:
+            _record(opened.suite, checks)
         made = baselines.accept(
             opened.history,
             checks,
@@ -196,6 +196,17 @@ def _to_accept(
         if baseline is None or apart(unpack(check.curves), baseline, check):
             changed.append(check)
     return tuple(changed)
+
+
+def _record(suite: Suite, checks: Iterable[TargetCheck]) -> None:
+    """Makes the deeper recordings that there are not yet, one after the other."""
+    from reprocheck.cli.suite import baseline_view as view
+    from reprocheck.suite.night import deeper
+
+    missing = [check for check in checks if not deeper.is_recorded_in_night(suite, check)]
+    for number, check in enumerate(missing, start=1):
+        view.recording(check.target, number, len(missing))
+        deeper.record_for(suite, check)
 
 
 def _recordings(suite: Suite, checks: Iterable[TargetCheck]) -> Mapping[str, str]:

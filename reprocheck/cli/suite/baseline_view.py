@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprocheck.cli.terminal import standard_output
+from reprocheck.cli.terminal import standard_error, standard_output
 from reprocheck.report.text import count
 from reprocheck.suite.baselines import Allowed, accept_command, allowed
 from reprocheck.suite.baselines.accept import changed
@@ -42,6 +42,11 @@ def accepted(baseline: Baseline, previous: Baseline | None) -> None:
         _row("differences", "none: every bit is the same")
         return
     _table(baseline.replaced)
+
+
+def recording(target: str, number: int, of: int) -> None:
+    """A deeper recording begins, which takes as long as a run of the training."""
+    standard_error().line(f"{number} of {of}  {target}: recording at level module")
 
 
 def left_out(checks: Sequence[TargetCheck]) -> None:

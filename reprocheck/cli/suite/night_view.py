@@ -14,7 +14,7 @@ from reprocheck.cli.suite.words import verdict_of
 from reprocheck.cli.terminal import Stream
 from reprocheck.model.letters import capital
 from reprocheck.report.text import count
-from reprocheck.suite.execution import Job
+from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.model import Night, TargetCheck
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class NightView:
     """Draws on stderr what a night does.
 
     On a terminal: checks that are not good stay as lines, above a table of those under way and
-    the good ones that ended last, as high as the terminal at most. Else a line a check.
+    the good ones that ended last, as high as the terminal at most. Else a line a check. After the
+    checks, deeper recordings are shown in the same way.
 
     `night` once it has begun, and `checked`: how many checks of it are in the history.
     """
@@ -56,8 +57,9 @@ class NightView:
         self.night = ""
         self.checked = 0
         self._to_do = self._ended = self._bad = 0
+        self._to_record = self._recorded = 0
         self._under_way: dict[str, tuple[Job, float]] = {}
-        self._last: list[TargetCheck] = []
+        self._last: list[tuple[str, str]] = []
         self._told_waiting = False
 
     # ------------------------------------------------------------------------------- night.Observer
@@ -84,7 +86,7 @@ class NightView:
             self._ended += 1
             self._bad += not check.good
         if self._live is not None and check.good and check.attempt == 1:
-            self._last.append(check)
+            self._last.append((check.target, f"{verdict_of(check)} · {duration(check.seconds)}"))
             return
         said = f"{self._ended} of {self._to_do}  {self._described(check)}"
         if again:
@@ -92,9 +94,24 @@ class NightView:
         else:
             self._line(said, "" if check.good else BAD)
 
-    def recorded(self, job: Job) -> None:
-        """A deeper recording has ended."""
-        self._under_way.pop(job.target.name, None)
+    def recording(self, number: int) -> None:
+        """All checks have ended; deeper recordings follow."""
+        self._to_record = number
+        self._line(f"{count(number, 'deeper recording')} to be made, at level module")
+
+    def recorded(self, performed: Performed, why_not: str) -> None:
+        """A deeper recording has ended, or could not be made."""
+        name = performed.job.target.name
+        self._under_way.pop(name, None)
+        self._recorded += 1
+        seconds = duration(performed.seconds)
+        at = f"{self._recorded} of {self._to_record}  {name}"
+        if why_not:
+            self._line(f"{at}: not recorded: {why_not}", AGAIN)
+        elif self._live is not None:
+            self._last.append((name, f"Recorded · {seconds}"))
+        else:
+            self._line(f"{at}: recorded, {seconds}")
 
     def lost(self, job: Job, why: str) -> None:
         """A check did not come to its end; it is started anew."""
@@ -134,10 +151,14 @@ class NightView:
         return said
 
     def _summary(self) -> str:
-        """`3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`."""
+        """`3 of 12 checked · 1 not good · under way: resnet · 2 min 5 s`, or with
+        `2 of 9 recorded`.
+        """
         parts = [f"{self._ended} of {self._to_do} checked"]
         if self._bad:
             parts.append(f"{self._bad} not good")
+        if self._to_record:
+            parts.append(f"{self._recorded} of {self._to_record} recorded")
         if self._live is None and self._under_way:
             parts.append(f"under way: {', '.join(self._under_way)}")
         parts.append(duration(self._clock() - self._began))
@@ -166,21 +187,20 @@ class NightView:
 
         room = max(1, self._height() - OTHER_ROWS)
         under_way = [self._row_under_way(*one) for one in tuple(self._under_way.values())][-room:]
-        ended = [self._row(check) for check in self._last[-room:]]
+        ended = [self._row(*one) for one in self._last[-room:]]
         rows = [*ended[len(ended) - min(len(ended), room - len(under_way)) :], *under_way]
         return Group(*(self._shown(rows)), self.err.text(self._cut(self._summary()), "dim"))
 
     def _shown(self, rows: Iterable[tuple[str, str]]) -> Iterable[RenderableType]:
         return (self.err.text(self._cut(text), style) for text, style in rows)
 
-    def _row(self, check: TargetCheck) -> tuple[str, str]:
-        after = f"{verdict_of(check)} · {duration(check.seconds)}"
-        return f"  {self._name(check.target)}  {after}", GOOD
+    def _row(self, name: str, said: str) -> tuple[str, str]:
+        return f"  {self._name(name)}  {said}", GOOD
 
     def _row_under_way(self, job: Job, since: float) -> tuple[str, str]:
         doing = "under way"
         if job.kind == "recording":
-            doing = "recorded at level module"
+            doing = "recording at level module"
         elif job.attempt > 1:
             doing = f"attempt {job.attempt}"
         seconds = duration(self._clock() - since)

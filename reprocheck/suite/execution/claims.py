@@ -1,7 +1,8 @@
 """What a check has for itself while it is under way, also from the checks of another night.
 
 A claim is a set of locks on files in the folder for temporary files, which the system gives back
-when this process ends, however it does. Two checks in one working directory would take each other's
+when this process and the guard of the check have ended, however they do: what a killed night has
+left there is gone first. Two checks in one working directory would take each other's
 files for their own, and two on one device would change each other's times and memory.
 """
 
@@ -32,14 +33,18 @@ class Claim:
     """Locks that are held. `give_back` ends it."""
 
     def __init__(self, descriptors: Sequence[int]) -> None:
-        self._descriptors = tuple(descriptors)
+        self.descriptors = tuple(descriptors)
 
     def give_back(self) -> None:
-        """Others may have it now."""
-        for descriptor in self._descriptors:
+        """Others may have it, once no process holds its descriptors any more."""
+        for descriptor in self.descriptors:
             with suppress(OSError):
                 os.close(descriptor)
-        self._descriptors = ()
+        self.descriptors = ()
+
+
+NOTHING = Claim(())
+"""Of a check that shares nothing with another."""
 
 
 def claimed(wanted: Iterable[Wanted]) -> Claim | None:
@@ -75,13 +80,13 @@ def is_held(name: str) -> bool | None:
     return False
 
 
-def of_folder(job: Job) -> tuple[Wanted, ...]:
+def of_folder(job: Job, where: str = "") -> tuple[Wanted, ...]:
     """The working directory of a job: for itself with all below it, where its runs work there, and
-    with others where each run has a copy.
+    with others where each run has a copy. `where`: claims of two places do not meet.
     """
     folder = job.target.workdir.resolve()
-    around = (Wanted(f"folder {above}", shared=True) for above in folder.parents)
-    return (Wanted(f"folder {folder}", shared=not job.is_alone), *around)
+    around = (Wanted(f"folder {where}{above}", shared=True) for above in folder.parents)
+    return (Wanted(f"folder {where}{folder}", shared=not job.is_alone), *around)
 
 
 def _file(name: str) -> Path:

@@ -75,6 +75,13 @@ class Performed:
     error: str = ""
     lost: str = ""
 
+    @property
+    def no_recording(self) -> str:
+        """Why a deeper recording was not made; "" where it was."""
+        if self.job.recording.is_file():
+            return ""
+        return self.error or self.lost or f"exit status {self.exit_status}"
+
 
 def _workdir(target: Target) -> object:
     """The option `workdir` as it holds for a target, wherever it was set."""

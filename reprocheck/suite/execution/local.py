@@ -60,7 +60,7 @@ class LocalExecutor:
         claim = self._claimed(job, devices)
         if claim is None:
             return "another check in its working directory or on its device"
-        under_way = self._closing.enter_context(UnderWay(_with_devices(job, devices)))
+        under_way = self._closing.enter_context(UnderWay(_with_devices(job, devices), claim))
         self._running.append(_Running(under_way, claim, frozenset(devices)))
         return ""
 

@@ -23,6 +23,7 @@ import msgspec
 
 from reprocheck.errors import ReportError, ReprocheckError
 from reprocheck.launch.process import GuardedProcess
+from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
 
 NOTE = "suite.json"
@@ -36,11 +37,14 @@ ROOM = 1 << 20
 class UnderWay:
     """A job that was started. A context manager: at its end no process of it is alive.
 
+    `claim`: what it has for itself, kept by its processes also where this one is killed.
+
     Raises ReportError where its folder cannot be written.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, claim: Claim) -> None:
         self.job = job
+        self._claim = claim
         self.started = time.time()
         self._clock = time.monotonic()
         self._work = _work_folder(job)
@@ -62,6 +66,7 @@ class UnderWay:
             environment=environment,
             stdout=self._work / STDOUT,
             stderr=self._work / STDERR,
+            held=self._claim.descriptors,
         )
         return self._closing.enter_context(process)
 
@@ -118,9 +123,9 @@ class UnderWay:
         self._closing.close()
 
 
-def perform(job: Job) -> Performed:
+def perform(job: Job, claim: Claim = NOTHING) -> Performed:
     """Starts the job and waits for it. Raises ReportError where its folder cannot be written."""
-    with UnderWay(job) as under_way:
+    with UnderWay(job, claim) as under_way:
         while not under_way.wait(1.0):
             pass
         return under_way.performed()

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 NPU = "NPU"
 """The name that Ray has for Ascend devices."""
+ON_NODE = "on a node: "
+AGAIN = 0.2
+"""Seconds after which a node asks again for a working directory."""
 SECONDS_TO_END = 10.0
 """For tasks that were asked to end, before their workers are killed."""
 
@@ -187,8 +190,21 @@ def _check(job: Job) -> bytes:
     """On a node: performs the job in a temporary folder, and returns its report as a zip."""
     with tempfile.TemporaryDirectory(prefix="reprocheck-") as folder:
         here = replace(job, root=Path(folder))
-        perform(here)
+        claim = _claimed(here)
+        try:
+            perform(here, claim)
+        finally:
+            claim.give_back()
         return packed(here)
+
+
+def _claimed(job: Job) -> claims.Claim:
+    """The working directory, once what a killed night has left at work there is gone. The claim of
+    the driver ends with the driver, so a node has its own.
+    """
+    while (claim := claims.claimed(claims.of_folder(job, ON_NODE))) is None:
+        time.sleep(AGAIN)
+    return claim
 
 
 def _wanted(resources: Resources) -> Mapping[str, float]:

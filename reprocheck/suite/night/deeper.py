@@ -108,8 +108,7 @@ def operation(one: Wanted, performed: Performed) -> str:
     """
     if one.against is None:
         return ""
-    if not performed.job.recording.is_file():
-        why = performed.error or performed.lost or f"exit status {performed.exit_status}"
+    if why := performed.no_recording:
         return f"The training could not be recorded once more at level module: {why}."
     about = _about(one.against)
     since = f"night {about.night}" if about else "the last green night"
@@ -164,13 +163,11 @@ def adopt(suite: Suite, baseline: Baseline) -> None:
 
 
 def record_for(suite: Suite, check: TargetCheck) -> None:
-    """Records the training of a check now, as its night does, unless that night has recorded it.
+    """Records the training of a check now, as its night does.
 
     Raises UsageError where the suite has the target no longer, or nothing was recorded; ReportError
     where the folder cannot be written.
     """
-    if (suite.folder / _place(check.night, check.target) / "recording.zip").is_file():
-        return
     night = Night(id=check.night, started=check.started)
     job = _job(suite, night, check)
     if job is None:
@@ -178,22 +175,22 @@ def record_for(suite: Suite, check: TargetCheck) -> None:
             f"The suite has no target {check.target} to record.", "Leave out --record."
         )
     performed = perform(job)
-    if job.recording.is_file():
-        return
-    why = performed.error or performed.lost or f"exit status {performed.exit_status}"
-    raise UsageError(
-        f"The deeper recording of {check.target} could not be made: {why}.",
-        f"Leave out --record, or look at {job.folder}.",
-    )
+    if why := performed.no_recording:
+        raise UsageError(
+            f"The deeper recording of {check.target} could not be made: {why}.",
+            f"Leave out --record, or look at {job.folder}.",
+        )
 
 
 def is_recorded(suite: Suite, check: TargetCheck) -> bool:
     """Whether a recording of a check is kept, or was made in its night."""
-    places = (
-        kept_place(check.target, check.key),
-        f"{_place(check.night, check.target)}/recording.zip",
-    )
-    return any((suite.folder / place).is_file() for place in places)
+    kept = suite.folder / kept_place(check.target, check.key)
+    return kept.is_file() or is_recorded_in_night(suite, check)
+
+
+def is_recorded_in_night(suite: Suite, check: TargetCheck) -> bool:
+    """Whether the training of a check was recorded in its night."""
+    return (suite.folder / _place(check.night, check.target) / "recording.zip").is_file()
 
 
 def _put(recording: Path, file: Path, night: str, curves: bytes, baseline: Baseline | None) -> None:

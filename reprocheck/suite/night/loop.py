@@ -31,8 +31,11 @@ class Observer(Protocol):
     def ended(self, check: TargetCheck, *, again: bool) -> None:
         """A check is in the history; `again`: the target is checked once more."""
 
-    def recorded(self, job: Job) -> None:
-        """A deeper recording has ended."""
+    def recording(self, number: int) -> None:
+        """All checks have ended; so many deeper recordings are to be made."""
+
+    def recorded(self, performed: Performed, why_not: str) -> None:
+        """A deeper recording has ended; `why_not`: why none was made, "" where one was."""
 
     def lost(self, job: Job, why: str) -> None:
         """A check did not come to its end, through no fault of the target; it is started anew."""

@@ -129,11 +129,14 @@ def _deeper(
 
     def done(performed: Performed) -> None:
         one = by_place[performed.job.place]
+        why_not = performed.no_recording
         deeper.keep(one, performed)
         if sentence := deeper.operation(one, performed):
             sentences[performed.job.target.name] = sentence
-        observer.recorded(performed.job)
+        observer.recorded(performed, why_not)
 
+    if recordings:
+        observer.recording(len(recordings))
     perform_all([one.job for one in recordings], executor, mine, observer, done)
     return deeper.with_operations(states, sentences)
 

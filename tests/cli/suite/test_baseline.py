@@ -231,7 +231,9 @@ def test_a_recording_can_be_made_with_the_baseline(folder, capsys) -> None:
     capsys.readouterr()
     assert _main("accept", "small", "--why", "kept", "--record") == 0
     key = _check("n2", MOVED).key.digest
-    assert f"recording     kept/small/{key}.zip" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert f"recording     kept/small/{key}.zip" in shown.out
+    assert shown.err == "1 of 1  small: recording at level module\n"
     kept = folder / "nightly" / "kept" / "small"
     assert sorted(file.name for file in kept.iterdir()) == [f"{key}.json", f"{key}.zip"]
     (folder / "train.py").unlink()

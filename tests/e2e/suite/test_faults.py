@@ -20,7 +20,6 @@ from reprocheck.suite.night import Options, Outcome, run
 from reprocheck.suite.targets import load
 from tests.e2e.suite.nights import FaultySuite, kill
 
-CHILDREN = 500
 ROOM = 6 << 20
 """Bytes of the disk that is filled."""
 
@@ -258,24 +257,3 @@ def test_a_night_after_the_clock_was_set_back_still_follows_those_before(
     assert {state.state for state in second.states} == {"unchanged"}
     assert suite.nights()[-1].id == second.night.id
     assert all(check.seconds > 0 for check in second.checks)
-
-
-def test_a_target_that_leaves_500_children_leaves_none(tmp_path: Path) -> None:
-    children = f"""
-import signal
-for number in range({CHILDREN}):
-    if os.fork() == 0:
-        if number % 2:
-            os.setsid()
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        while True:
-            signal.pause()
-"""
-    suite = FaultySuite(tmp_path, "a", also=children)
-
-    done = suite.run("--no-record")
-
-    assert suite.alive() == []
-    (check,) = suite.checks()
-    assert check.verdict == "reproducible", done.stderr
-    assert suite.starts("a") == 2

@@ -10,23 +10,26 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import ReportError
-from reprocheck.suite.execution import Job, left_by, perform, read
+from reprocheck.suite.execution import Job, claims, left_by, perform, read
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.execution.machine import GPUS, NPUS, Machine
-from reprocheck.suite.execution.perform import commit_of, packed, unpacked
+from reprocheck.suite.execution.perform import UnderWay, commit_of, packed, unpacked
 from reprocheck.suite.model import Resources, Target
 from tests.suite.nights import GOOD, PLAIN
 
 TOKEN = "REPROCHECK_TEST_OF_THIS_TARGET"
 CHILDREN = 500
 PARENT_OF_MANY = f"""
-import os, signal, time
+import os, signal
 {GOOD}
-for _ in range({CHILDREN}):
-    if not os.fork():
-        os.setsid()
-        time.sleep(600)
-        os._exit(0)
+for number in range({CHILDREN}):
+    if os.fork() == 0:
+        if number % 2:
+            os.setsid()
+        for asks in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(asks, signal.SIG_IGN)
+        while True:
+            signal.pause()
 """
 DEVICES = "import os, sys\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=True)\n"
 MACHINE = Machine(cpus=4, devices={GPUS: ("3", "5"), NPUS: ()})
@@ -93,6 +96,20 @@ def test_checks_wait_for_cores_and_working_directories(folder: Path) -> None:
     assert list(of_token(token)) == []
     with LocalExecutor(1, MACHINE) as executor:
         assert executor.start(replace(first, place="n/again/attempt-1")) == ""
+
+
+def test_a_working_directory_is_claimed_until_what_a_killed_night_left_there_is_gone(
+    folder: Path,
+) -> None:
+    endless = job(folder, "endless", "import time\nwhile True: time.sleep(1)\n")
+    claim = claims.claimed(claims.of_folder(endless))
+    assert claim is not None
+    with UnderWay(endless, claim):
+        claim.give_back()  # as the system does it where this process is killed
+        assert claims.claimed(claims.of_folder(endless)) is None
+    after = claims.claimed(claims.of_folder(endless))
+    assert after is not None
+    after.give_back()
 
 
 def test_where_no_report_could_be_made_the_reason_is_said(folder: Path) -> None:

@@ -1,14 +1,9 @@
-"""A night on a real Ray cluster of two nodes, one of which is killed midway.
-
-One cluster for all of these tests: it takes ten seconds to come up.
-"""
+"""A night on a real Ray cluster of two nodes, one of which is killed midway."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,16 +13,15 @@ from reprocheck.suite.history import open_history
 from reprocheck.suite.model import TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run
 from reprocheck.suite.targets import load
+from tests.suite.cluster import GROUP, Nodes
 from tests.suite.nights import GOOD, Told
 
 ray = pytest.importorskip("ray")
 
 from reprocheck.suite.execution.ray_cluster import RayExecutor  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = pytest.mark.xdist_group(GROUP)
 
-MEMORY = 80 * 1024 * 1024
-"""Of a node's object store, in bytes: the least that Ray takes."""
 WAITS = f"""
 import time
 from pathlib import Path
@@ -62,33 +56,6 @@ resources = {cpus = 2}
 
 
 @dataclass
-class Nodes:
-    """The cluster, and the node that has a device."""
-
-    cluster: Any
-    with_device: Any
-
-    def kill(self) -> None:
-        """Kills the node as a power cut would, and brings up another one."""
-        self.cluster.remove_node(self.with_device, allow_graceful=False)
-        self.with_device = _node(self.cluster)
-
-
-def _node(cluster: Any) -> Any:
-    return cluster.add_node(num_cpus=1, resources={"NPU": 1}, object_store_memory=MEMORY)
-
-
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    yield Nodes(cluster, _node(cluster))
-    cluster.shutdown()
-
-
-@dataclass
 class Kills(Told):
     """Kills the node once the check that waits there has begun."""
 
@@ -119,7 +86,7 @@ def night(nodes: Nodes, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outco
     kills = Kills(nodes, alone)
     with (
         open_history(suite.history) as history,
-        RayExecutor(nodes.cluster.address) as executor,
+        RayExecutor(nodes.address) as executor,
     ):
         outcome = run(suite, history, executor, Options(record=False), kills)
         assert len(history.checks()) == len(outcome.checks)
@@ -179,7 +146,7 @@ def test_an_interrupted_night_leaves_no_task(nodes: Nodes, tmp_path: Path) -> No
     with (
         open_history(suite.history) as history,
         pytest.raises(KeyboardInterrupt),
-        RayExecutor(nodes.cluster.address) as executor,
+        RayExecutor(nodes.address) as executor,
     ):
         run(suite, history, executor, Options(), Interrupts())
     assert not ray.is_initialized()

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.suite.history import postgres
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[postgres.Server]:
-    """A PostgreSQL server of the tests."""
-    with postgres.server() as server:
-        yield server
 
 
 @pytest.fixture
