@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -78,8 +79,8 @@ class SeenNight:
 class FiveNights:
     """A suite in a folder. Each target has a folder of its own, so that checks run side by side.
 
-    history  its URL; "" for the file in the folder of the suite
     words    of each `suite run`: where its checks run
+    history  its URL; "" for the file in the folder of the suite
     """
 
     project: Path
@@ -100,8 +101,9 @@ class FiveNights:
         """As its file has it now."""
         return load(self.project)
 
-    def lived(self) -> list[SeenNight]:
-        """All five nights, and the baseline that is accepted after the first."""
+    @cached_property
+    def nights(self) -> list[SeenNight]:
+        """All five, lived when they are asked for first; the first is accepted as the baseline."""
         nights = [self._night({})]
         self._command("baseline", "accept", "--why", "the first night")
         moved = {"regresses": "differs", "drifts": "one ulp", "upgraded": "one ulp"}
@@ -183,13 +185,14 @@ class FiveNights:
         return "\n".join(("[[target]]", *keys, "draw = false", "explain = false", more, ""))
 
 
-def judged_anew(lived: FiveNights, url: str, folder: Path) -> list[SeenNight]:
+def judged_anew(five: FiveNights, url: str, folder: Path) -> list[SeenNight]:
     """The same checks in another history, in which what changed is found again, and all is drawn
     from that.
     """
-    suite = replace(lived.suite, history=url, folder=folder)
+    assert five.nights
+    suite = replace(five.suite, history=url, folder=folder)
     with open_history(url) as history:
-        with open_history(lived.suite.history) as other:
+        with open_history(five.suite.history) as other:
             merge(history, other, _as_it_is)
         return list(_judged(suite, history))
 
