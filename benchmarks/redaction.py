@@ -23,7 +23,7 @@ from reprocheck.bundle import made
 from reprocheck.redaction import Level, Redaction, found_scanner, known_values
 
 NUMBER = 1_000
-SEED = 20_26
+SEED = 2026
 LEVELS: tuple[Level, ...] = ("none", "default", "strict")
 PAGE = Path("docs/reference/bundle.md")
 BEGIN, END = "<!-- table of planted secrets -->", "<!-- end of the table -->"

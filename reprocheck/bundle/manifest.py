@@ -66,7 +66,7 @@ def lines(
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind, the most frequent first."""
     if not counts:
-        yield "- nothing was found"
+        yield "- nothing"
     for kind, number in sorted(counts.items(), key=_most_first):
         yield f"- {kind}: {number:,}"
 

@@ -11,7 +11,7 @@ FACTS = _words(
     "platform.system platform.machine platform.kernel platform.libc memory.bytes reprocheck.python"
     " cpu.model cpu.count cpu.usable cpu.affinity driver.nvidia driver.ascend cann.version"
     " python.version python.implementation python.build python.hash_seed python.optimize"
-    " python.gil git.commit git.dirty"
+    " python.gil git.commit git.dirty torch.git_version torch.build"
 )
 """Facts of the environment that leave as they are."""
 FACTS_OF = ("torch.", "torch_npu.", "mindspore.", "tensorflow.", "keras.", "jax.", "numpy.")

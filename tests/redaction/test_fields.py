@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from reprocheck import model
@@ -21,7 +23,6 @@ from tests.conftest import ROOT
 from tests.report.samples import SAMPLES
 
 CANARY = "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"
-ALSO_AS_THEY_ARE = ("hello",)
 
 
 def planted(thing: Any, kind: str = "", name: str = "") -> Any:
@@ -59,6 +60,8 @@ def test_no_text_of_any_field_leaves_without_its_row(level: Level, tmp_path: Pat
     assert CANARY in repr(check)
     bundle = made(check, tmp_path, Redaction(level))
     assert [name for name, data in bundle.files.items() if CANARY.encode() in data] == []
+    schema = json.loads((ROOT / "reprocheck/report/report.schema.json").read_text())
+    jsonschema.validate(json.loads(bundle.files["report.json"]), schema)
 
 
 def test_a_text_without_a_row_is_left_out() -> None:
