@@ -24,10 +24,11 @@ from reprocheck.trace.reached import Ran
 def scanned(check: Check, folder: Path) -> StaticScan | None:
     """The findings in the script and in what it imported of the user's.
 
-    None where nothing was recorded below the loss or differs.
+    None where nothing was recorded below the loss or differs, and no series differs that a rule
+    names.
     """
     rung = check.first_rung
-    if rung is None:
+    if rung is None and check.verdict.failing_series(check.record.fail_on) is None:
         return None
     code = UserCode(check, folder)
     sources, modules = code.sources, code.program.modules
@@ -52,21 +53,23 @@ def _rank(one: StaticFinding) -> tuple[bool, bool, int]:
     return not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)
 
 
-def _ran(check: Check, folder: Path, rung: Rung) -> Sequence[Ran]:
+def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
     """What ran in the process that recorded the first difference; in the first that recorded
     anything where that is not known.
     """
     traces = by_trace(check, folder)
     ran = next(iter(traces.values()), ())
-    if rung.recorded_at is None:
+    if rung is None or rung.recorded_at is None:
         return ran
     return traces.get(rung.recorded_at.trace, ran)
 
 
-def _before(rung: Rung, ran: Sequence[Ran]) -> int | None:
+def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
     """The offset in the trace by which the first difference was recorded; None where the trace does
     not show it.
     """
+    if rung is None:
+        return None
     if rung.recorded_at and rung.recorded_at.trace:
         return rung.recorded_at.at
     if rung.rung != "later":
@@ -132,12 +135,13 @@ class _Seen:
         return tuple(self._line(path, int(line)) for path, _, line in named if path in self.modules)
 
 
-def _recorded_lines(check: Check, rung: Rung) -> frozenset[str]:
+def _recorded_lines(check: Check, rung: Rung | None) -> frozenset[str]:
     """The lines of facts that lead to the first difference: that of its rung, and those of the
     causes that were observed.
     """
     observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
-    lines = filter(None, (*observed, rung.source))
+    of_rung = rung.source if rung else None
+    lines = filter(None, (*observed, of_rung))
     return frozenset(line.at for line in lines)
 
 

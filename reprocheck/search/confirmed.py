@@ -56,7 +56,7 @@ def confirmed(
         if acted:
             cause = _drawn_there(check, name, cause, frameworks)
             cause = _at(check, cause, name, acted)
-        cause = after_control(check, cause, name, frameworks)
+        cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         said = (evidence, *cause.evidence)
         first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
         left = _others(left, cause)
@@ -101,14 +101,29 @@ def _acted_elsewhere(check: Check, control: str, acted: Sequence[Place], cause: 
 
 def _found_by_scan(check: Check, control: str) -> Cause | None:
     """What the scan finds that the control removes, and that ran before the first difference: the
-    line that is named alone.
+    line that is named alone. When lines ran is not recorded up to the difference of a series: what
+    was not passed over is enough there.
     """
-    removed = (one for one in check.scanned.preceding if likely.removes(control, one.code))
+    scan = check.scanned
+    fitting = scan.possible if _is_of_a_series(check) else scan.preceding
+    removed = (one for one in fitting if likely.removes(control, one.code))
     found = [one for one in removed if one.severity != "note"]
     lines = {one.source.at for one in found}
     if len(lines) != 1:
         return None
     return cause_of(check, found[0])
+
+
+def _is_of_a_series(check: Check) -> bool:
+    """Whether a series differs, and every loss agrees."""
+    return check.verdict.failing_series(check.record.fail_on) is not None
+
+
+def _of_a_series(check: Check, cause: Cause) -> Cause:
+    """The cause of a difference of a series: no layer made it, or the losses would differ."""
+    if not _is_of_a_series(check):
+        return cause
+    return replace(cause, title=rules.entry(cause.code).title_for(["python"]))
 
 
 def _implied(
