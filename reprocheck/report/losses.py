@@ -1,6 +1,7 @@
 """losses.csv: every recorded loss and every value of the series beside them, exact.
 
-`pandas.read_csv` restores every bit (before pandas 3 with `float_precision="round_trip"`).
+`pandas.read_csv` restores every bit (before pandas 3 with `float_precision="round_trip"`). Names
+that a spreadsheet would evaluate have an apostrophe in front (`report.spreadsheet`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, Trace
+from reprocheck.report.spreadsheet import marked
 from reprocheck.report.text import line
 
 if TYPE_CHECKING:
@@ -91,8 +93,8 @@ def _reported(run: int, rank: int, series: Series, rows: slice) -> pd.DataFrame:
         {
             "run": run,
             "rank": rank,
-            "series": line(series.name),
-            "by": line(series.by),
+            "series": marked(line(series.name)),
+            "by": marked(line(series.by)),
             "iteration": iterations[rows],
             "index": (np.arange(len(series)) - first_of_iteration)[rows],
             "step": steps[rows],

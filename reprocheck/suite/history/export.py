@@ -1,6 +1,7 @@
 """What a history holds, as a file for other programs: CSV or Parquet, written by pandas.
 
-Rows are written as they are read, a part at a time: a history can be larger than the memory.
+Rows are written as they are read, a part at a time: a history can be larger than the memory. In
+CSV, texts that a spreadsheet would evaluate have an apostrophe in front (`report.spreadsheet`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from reprocheck.files.atomic import replacing
 from reprocheck.model import Series
+from reprocheck.report.spreadsheet import marked
 from reprocheck.suite import curves
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.store import History
@@ -192,9 +194,15 @@ def _frame(rows: list[tuple[object, ...]], columns: Mapping[str, str]) -> pd.Dat
 def _write_csv(file: IO[bytes], frames: Iterable[pd.DataFrame]) -> int:
     count = 0
     for number, frame in enumerate(frames):
-        file.write(frame.to_csv(index=False, header=number == 0).encode())
+        file.write(_as_text(frame).to_csv(index=False, header=number == 0).encode())
         count += len(frame)
     return count
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with texts that no spreadsheet evaluates."""
+    texts = frame.select_dtypes("string")
+    return frame.assign(**texts.map(marked, na_action="ignore"))
 
 
 def _write_parquet(file: IO[bytes], frames: Iterator[pd.DataFrame]) -> int:

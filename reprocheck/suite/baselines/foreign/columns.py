@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
+from reprocheck.report.spreadsheet import unmarked
 from reprocheck.suite.baselines.foreign.points import Points, precision_of
 
 if TYPE_CHECKING:
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
 _STEPS = ("step", "global_step", "iteration", "iter", "trainer/global_step")
 _NO_SERIES = frozenset({*_STEPS, "wall time", "epoch"})
 _OURS = frozenset({"run", "rank", "series", "by", "step", "value", "dtype"})
-_FIRST_ROW = re.compile(r"(?:\s*(?:#.*)?\n)*\d+(?:[ \t]+[-+.\w]+)+\s*(?:\n|$)")
-"""Comments, and a row of numbers with space between them."""
+_SAYS_NOTHING = re.compile(r"\s*(?:#.*\n?)?")
+_ROW = re.compile(r"\s*\d+(?:[ \t]+[-+.\w]+)+\s*")
+"""Numbers with space between them."""
 _NAMES = re.compile(r"^#\s*(step\s.*)$", re.MULTILINE)
 
 
 def is_columns(text: str) -> bool:
     """Whether the first row that is no comment is numbers with space between them."""
-    return _FIRST_ROW.match(text) is not None
+    rows = filterfalse(_SAYS_NOTHING.fullmatch, io.StringIO(text))
+    return _ROW.fullmatch(next(rows, "")) is not None
 
 
 def read_columns(text: str) -> Iterator[Points]:
@@ -40,6 +44,8 @@ def read_columns(text: str) -> Iterator[Points]:
     )
     if len(table.columns) != len(names):
         raise ValueError(f"it has {len(table.columns)} columns, and not {', '.join(names)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"two of its columns have the same name: {', '.join(names)}")
     table.columns = pd.Index(names)
     if not table.astype(bool).to_numpy().all():
         raise ValueError("a row has fewer columns than the others")
@@ -66,12 +72,13 @@ def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
     for name in table.columns:
         if name.lower() in _NO_SERIES:
             continue
-        rows = table[(table[name] != "") & (table[step] != "")]
+        rows = [pair for pair in zip(table[step], table[name], strict=True) if all(pair)]
+        texts = [text for _, text in rows]
         yield Points(
             name=name,
-            steps=tuple(map(float, rows[step])),
-            values=tuple(map(float, rows[name])),
-            precision=precision_of(list(rows[name])),
+            steps=tuple(float(place) for place, _ in rows),
+            values=tuple(map(float, texts)),
+            precision=precision_of(texts),
         )
 
 
@@ -81,8 +88,8 @@ def _ours(table: pd.DataFrame) -> Iterator[Points]:
     for _, rows in of_run.groupby(["rank", "series", "by"], sort=False):
         first = rows.iloc[0]
         yield Points(
-            name=first["series"],
-            by=first["by"],
+            name=unmarked(first["series"]),
+            by=unmarked(first["by"]),
             rank=int(first["rank"]),
             steps=tuple(map(float, rows["step"])),
             values=tuple(map(float, rows["value"])),
