@@ -84,6 +84,18 @@ def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
     return open_regular(path, buffer=buffer)
 
 
+def whole(path: Path, most: int) -> bytes:
+    """The content of a file that is read at once and has at most so many bytes.
+
+    Raises OSError.
+    """
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most // MIB:,} MiB")
+    return content
+
+
 def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
     """Why the files of a zip are not unpacked: a sentence, "" where they may be.
 

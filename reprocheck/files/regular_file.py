@@ -1,5 +1,6 @@
-"""Files of a run are read only where they are regular files: a script can put a pipe in their
-place, which would be waited for for ever.
+"""Files of a run are read only where they are regular files. A script can put a pipe in their
+place, which would be waited for for ever; whoever sends a recording can put a link there, and what
+it leads to on this machine would stand in a report.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import BinaryIO
 
 
 class NotRegularError(OSError):
-    """A folder, pipe, socket or device stands where a file is to be read."""
+    """A folder, link, pipe, socket or device stands where a file is to be read."""
 
 
 def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
@@ -20,7 +21,12 @@ def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
 
     NotRegularError where it is none, OSError where it cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotRegularError(errno.ELOOP, "It is a link", str(path)) from None
+        raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotRegularError(errno.EINVAL, "It is no regular file", str(path))

@@ -17,32 +17,25 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import MOST_FILES, unpacked_too_large
-from reprocheck.model import CheckRecord, RunRecord
+from reprocheck.model import CheckRecord
 from reprocheck.recording import record as records
 
 MOST_BYTES = 8 << 30
 """Of all that a zip holds, taken together, once unpacked."""
 CHUNK = 1 << 20
 
-_RUN = r"(?:(?:module|later|op|arms/[\w.+-]{1,200})/)?run-\d{1,6}"
 _FILE = re.compile(
-    rf"record\.json|sources\.json|arms/fix\.patch|{_RUN}/(?:stdout\.log|stderr\.log|trace/(?:recorder\.json|[\w.,=@-]{{1,200}}\.(?:jsonl|losses)))"
+    rf"record\.json|sources\.json|arms/fix\.patch|{records.RUN}/(?:stdout\.log|stderr\.log|trace/(?:recorder\.json|[\w.,=@-]{{1,200}}\.(?:jsonl|losses)))"
 )
 _RECORD = re.compile(r"(?:[^/]{1,200}/)?record\.json")
 """Of the zip of a report folder, with the folder in front or without it."""
 _LEADS_AWAY = re.compile(r"^[/~]|^[A-Za-z]:|\\|(?:^|/)\.\.(?:/|$)")
-_PLACES = {
-    "trace": re.compile(rf"{_RUN}/trace"),
-    "stdout": re.compile(rf"{_RUN}/stdout\.log"),
-    "stderr": re.compile(rf"{_RUN}/stderr\.log"),
-}
 _DISTRUST = "Do not use it, or ask whoever made it for the report folder itself."
 _AGAIN = "Record it again with `reprocheck record -o FILE.zip`, and copy the whole file."
 
@@ -123,22 +116,9 @@ def read(folder: Path) -> CheckRecord:
     Raises ReportError where it has none, or where that names files outside of its own folders.
     """
     record = records.read(folder)
-    deeper_and_under_controls = map(attrgetter("runs"), (*record.deeper, *record.arms))
-    for run in chain(record.runs, *deeper_and_under_controls):
-        _check_places(run, folder)
     if not record.runs:
         raise ReportError(f"{folder} holds no run.", _AGAIN)
     return record
-
-
-def _check_places(run: RunRecord, folder: Path) -> None:
-    for name, pattern in _PLACES.items():
-        place = getattr(run, name)
-        if not pattern.fullmatch(place):
-            raise ReportError(
-                f"The record of {folder} names {place!r}, which is no place in a recording.",
-                "Do not use it.",
-            )
 
 
 def _unpack(file: Path, folder: Path) -> None:

@@ -8,17 +8,29 @@ come back as floats.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import too_large
-from reprocheck.model import SCHEMA_VERSION, CheckRecord
+from reprocheck.model import SCHEMA_VERSION, CheckRecord, RunRecord
 
 T = TypeVar("T")
 NAME = "record.json"
+RUN = r"(?:(?:module|later|op|arms/[\w.+-]{1,200})/)?run-\d{1,6}"
+"""The folder of a run, as a regular expression."""
+_PLACES = {
+    "trace": re.compile(rf"{RUN}/trace"),
+    "stdout": re.compile(rf"{RUN}/stdout\.log"),
+    "stderr": re.compile(rf"{RUN}/stderr\.log"),
+}
+"""Where the files of a run lie. A record that somebody else made may name others."""
 MOST_RUNS, MOST_FACTS = 10_000, 5_000
 """More than any check has: a record that holds more was not written by reprocheck, and would take
 minutes to draw.
@@ -61,7 +73,8 @@ def encode(record: CheckRecord) -> bytes:
 def read(folder: Path) -> CheckRecord:
     """Read `folder`/record.json.
 
-    Raises ReportError where it is missing, broken or of a newer reprocheck.
+    Raises ReportError where it is missing, broken or of a newer reprocheck, and where it names
+    files outside of its own folders.
     """
     path = folder / NAME
     _refuse_large(folder)
@@ -93,7 +106,26 @@ def read(folder: Path) -> CheckRecord:
         why = "it names no command"
     if why:
         raise _broken(path, why)
+    _refuse_other_places(record, folder)
     return record
+
+
+def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
+    """ReportError where a run names what is no place in a recording."""
+    for run in _all_runs(record):
+        for name, pattern in _PLACES.items():
+            place = getattr(run, name)
+            if pattern.fullmatch(place) is None:
+                raise ReportError(
+                    f"The record of {folder} names {place!r}, which is no place in a recording.",
+                    "Do not use it.",
+                )
+
+
+def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
+    """The runs of the check, of its deeper levels and under its controls."""
+    beside = map(attrgetter("runs"), (*record.deeper, *record.arms))
+    return chain(record.runs, chain.from_iterable(beside))
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:

@@ -15,7 +15,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from reprocheck.errors import UsageError
 from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, SeriesComparison, Trace
@@ -33,9 +35,9 @@ _EQUAL = SeriesComparison()
 """Of a series that the runs agree on."""
 _NAME = b"RCC1"
 _LENGTH = 4
-_LARGEST = 1 << 30
-"""No curves are larger than this once they are unpacked, in bytes: damage may not fill the
-memory.
+LARGEST = 1 << 28
+"""No curves are larger than this once they are unpacked, in bytes: ten million values. Damage may
+not fill the memory.
 """
 _COLUMNS = {"values": 8, "dtype_of": 1, "iterations": 8, "steps": 8}
 """The columns of a series, in the order in which they are written, and bytes of a number."""
@@ -49,19 +51,22 @@ class CurvesError(UsageError):
     """Packed curves that cannot be read: damaged, cut short, or of a newer version."""
 
 
+Natural = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Header:
     """What is said of one series before its columns."""
 
-    rank: int
+    rank: Natural
     name: str
     by: str
     repeats: bool
     rounded: bool
     dtypes: tuple[str, ...]
-    exact: Mapping[str, str]
-    count: int
-    steady: int | None = None
+    exact: Mapping[Natural, str]
+    count: Natural
+    steady: Natural | None = None
 
 
 def of_check(check: Check) -> tuple[RankSeries, ...]:
@@ -102,7 +107,7 @@ def unpack(packed: bytes) -> tuple[RankSeries, ...]:
     body = _decompressed(packed[len(_NAME) :])
     try:
         return tuple(_read(body))
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         raise _damaged(str(error)) from error
 
 
@@ -116,7 +121,7 @@ def _damaged(why: str) -> CurvesError:
 def _decompressed(compressed: bytes) -> bytes:
     stream = zlib.decompressobj()
     try:
-        body = stream.decompress(compressed, _LARGEST)
+        body = stream.decompress(compressed, LARGEST)
     except zlib.error as error:
         raise _damaged(str(error)) from error
     if not stream.eof or stream.unused_data:
@@ -186,7 +191,7 @@ def _header(one: RankSeries) -> _Header:
         repeats=one.repeats,
         rounded=one.rounded,
         dtypes=numbers.dtypes,
-        exact={str(index): value for index, value in numbers.exact.items()},
+        exact=numbers.exact,
         count=len(one.series),
         steady=one.steady,
     )
@@ -226,7 +231,8 @@ def _planes(column: array[Any], name: str, size: int) -> bytes:
 def _read(body: bytes) -> Iterator[RankSeries]:
     """The series of an unpacked body, one after the other."""
     start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
-    headers = [_Header(**one) for one in json.loads(body[_LENGTH:start])]
+    written = json.loads(body[_LENGTH:start])
+    headers = msgspec.convert(written, tuple[_Header, ...], str_keys=True)
     for header in headers:
         columns = {}
         for name, size in _COLUMNS.items():
@@ -259,7 +265,7 @@ def _series(header: _Header, columns: Mapping[str, bytes]) -> RankSeries:
         dtype_of=array("B", columns["dtype_of"]),
         dtypes=tuple(header.dtypes),
         ends=array("q", range(1, header.count + 1)),
-        exact=_exact(header.exact),
+        exact=dict(header.exact),
     )
     series = Series(
         name=header.name,
@@ -275,7 +281,3 @@ def _series(header: _Header, columns: Mapping[str, bytes]) -> RankSeries:
         rounded=header.rounded,
         steady=header.steady,
     )
-
-
-def _exact(written: Mapping[str, str]) -> dict[int, str]:
-    return {int(index): value for index, value in written.items()}

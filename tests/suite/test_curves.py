@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
+import zlib
 from array import array
 from dataclasses import replace
 
@@ -193,3 +195,33 @@ def test_how_far_the_runs_agree_at_the_tolerance_is_kept() -> None:
 
 def test_a_check_without_runs_has_no_curves() -> None:
     assert of_check(replace(bitwise_equal(), runs=())) == ()
+
+
+def _packed(header: object) -> bytes:
+    written = json.dumps(header).encode()
+    return b"RCC1" + zlib.compress(len(written).to_bytes(4, "little") + written)
+
+
+def test_a_header_that_says_what_none_can_is_refused() -> None:
+    body = zlib.decompress(pack([RankSeries(rank=0, series=_reported("loss", []))])[4:])
+    (one,) = json.loads(body[4:])
+    assert unpack(_packed([one]))[0].series.name == "loss"
+    for changed in (
+        {"name": 5},
+        {"rank": -1},
+        {"count": -1},
+        {"count": 2**70},
+        {"dtypes": [1]},
+        {"steady": "x"},
+        {"exact": {"x": "1/3"}},
+    ):
+        with pytest.raises(CurvesError):
+            unpack(_packed([one | changed]))
+    with pytest.raises(CurvesError):
+        unpack(_packed({"rank": 0}))
+
+
+def test_a_bomb_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reprocheck.suite.curves.LARGEST", 1 << 20)
+    with pytest.raises(CurvesError, match="do not end"):
+        unpack(b"RCC1" + zlib.compress(bytes(1 << 21)))

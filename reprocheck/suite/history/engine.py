@@ -15,6 +15,10 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
 
+from reprocheck.suite.history.errors import HistoryError
+from reprocheck.suite.history.migrate import VERSION_TABLE
+from reprocheck.suite.history.tables import metadata
+
 CONNECT = 10
 """Seconds in which a PostgreSQL server must take a connection."""
 WRITES = {"reprocheck_begin": "BEGIN IMMEDIATE"}
@@ -36,11 +40,37 @@ def file_of(url: URL) -> Path:
     return Path(url.database).absolute()
 
 
+def refuse_programs(connection: sqlite3.Connection, where: str) -> None:
+    """HistoryError where one of our tables is more than a table: what a view, a trigger, a
+    generated column or a virtual table says is run by whoever reads or writes.
+    """
+    for table, kind, name in connection.execute(_PROGRAMS):
+        if table in metadata.tables or table == VERSION_TABLE:
+            raise HistoryError(
+                f"The history at {where} holds a {kind} {name!r:.100}, which reprocheck did not"
+                " make.",
+                "Do not use it, or ask whoever made it for another one.",
+            )
+
+
+_PROGRAMS = """
+SELECT tbl_name, CASE WHEN type = 'table' THEN 'virtual table' ELSE type END, name
+FROM sqlite_master
+WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'
+UNION ALL
+SELECT one.name, 'generated column', its.name
+FROM sqlite_master AS one, pragma_table_xinfo(one.name) AS its
+WHERE one.type = 'table' AND its.hidden > 1
+"""
+
+
 def _sqlite(url: URL, wait: float) -> Engine:
     name = f"file:{quote(str(file_of(url)))}?mode=rw"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(name, uri=True, timeout=wait, isolation_level=None)
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from somebody else
+        connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # written is on the disk, in WAL mode, too
         return connection

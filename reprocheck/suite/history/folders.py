@@ -7,11 +7,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
+from stat import S_ISDIR, S_ISREG
 
 from sqlalchemy import select, update
 
 from reprocheck.suite.history.errors import HistoryError
+from reprocheck.suite.history.rows import is_inside
 from reprocheck.suite.history.store import History
 from reprocheck.suite.history.tables import checks, parts
 from reprocheck.suite.model import TargetCheck
@@ -31,19 +33,13 @@ def bringing(source: Path, here: Path) -> Bring:
     """
 
     def bring(check: TargetCheck, night: str) -> TargetCheck:
-        if not _is_inside(check.folder):
+        if not check.folder or not is_inside(check.folder):
             return replace(check, folder="")
         folder = in_night(check.folder, check.night, night)
-        _copy(source / check.folder, here / folder)
+        _copy(source, PurePath(check.folder), here / folder)
         return replace(check, folder=folder if (here / folder).exists() else "")
 
     return bring
-
-
-def _is_inside(folder: str) -> bool:
-    """Whether a path stays in the folder that it is relative to: histories come from elsewhere."""
-    path = PurePosixPath(folder)
-    return folder != "" and not path.is_absolute() and ".." not in path.parts
 
 
 def in_night(folder: str, part: str, night: str) -> str:
@@ -57,18 +53,23 @@ def in_night(folder: str, part: str, night: str) -> str:
 def bring_kept(source: Path, here: Path) -> None:
     """Copies the deeper recordings that are not here yet."""
     for file in sorted((source / KEPT).glob("*/*")):
-        _copy(file, here / file.relative_to(source))
+        place = file.relative_to(source)
+        _copy(source, place, here / place)
 
 
-def _copy(there: Path, here: Path) -> None:
-    """Copies a file or folder where it is not here yet, in one step."""
-    if here.exists() or not there.exists():
+def _copy(source: Path, place: PurePath, here: Path) -> None:
+    """Copies a file or folder of another suite where it is not here yet, in one step.
+
+    Links are left out: they would bring files of this machine into what is shown to others.
+    """
+    there = source / place
+    if here.exists() or not there.exists() or there.resolve() != source.resolve() / place:
         return
     partial = here.with_name(f"{PARTIAL}{here.name}")
     try:
         here.parent.mkdir(parents=True, exist_ok=True)
         if there.is_dir():
-            shutil.copytree(there, partial, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(there, partial, ignore=_links, dirs_exist_ok=True)
         else:
             shutil.copy2(there, partial)
         partial.replace(here)
@@ -79,6 +80,12 @@ def _copy(there: Path, here: Path) -> None:
         ) from error
 
 
+def _links(folder: str, names: list[str]) -> list[str]:
+    """The names in a folder that are links, pipes, sockets or devices."""
+    modes = {name: Path(folder, name).lstat().st_mode for name in names}
+    return [name for name, mode in modes.items() if not (S_ISREG(mode) or S_ISDIR(mode))]
+
+
 def settle(history: History, here: Path) -> None:
     """Moves the report folders of joined shards to the folder of their night."""
     with history.reading() as connection:
@@ -86,7 +93,7 @@ def settle(history: History, here: Path) -> None:
     for part, night in joined:
         for check in history.checks(night=night):
             folder = in_night(check.folder, part, night)
-            if folder != check.folder:
+            if folder != check.folder and is_inside(folder):
                 _move(here / check.folder, here / folder)
                 _record(history, check, folder)
 

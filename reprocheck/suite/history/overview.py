@@ -11,17 +11,20 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from sqlalchemy import Select, Text, select, type_coerce
 
-from reprocheck.suite.history.tables import checks, nights, states
+from reprocheck.suite.history import rows
+from reprocheck.suite.history.tables import checks, differences, nights, states
 from reprocheck.suite.model import OverviewRow
 
 _NO_DRIFT = "[]"
 """How the column has it: of nearly all rows."""
 Place = tuple[str, str]
 """A night and a target."""
-Columns = Sequence[Any]
-"""Of a row, as its query has them."""
+Check = tuple[str, str, int, str, bool, bool | None, rows.Time, str]
+State = tuple[str, str, str, bool, str]
+"""The columns of a row, as their query has them."""
 
 
 def first_query(last: int) -> Select[Any]:
@@ -60,16 +63,22 @@ def states_query(first: str) -> Select[Any]:
 
 
 def rows_of(
-    found_checks: Iterable[Columns], found_states: Iterable[Columns]
+    found_checks: Iterable[Sequence[Any]], found_states: Iterable[Sequence[Any]]
 ) -> tuple[OverviewRow, ...]:
-    """One row for each night and target, with its last attempt: by night, then by target."""
-    last_attempts: dict[Place, Columns] = {(row[0], row[1]): row for row in found_checks}
-    state_of: dict[Place, Columns] = {(row[0], row[1]): row for row in found_states}
+    """One row for each night and target, with its last attempt: by night, then by target.
+
+    Raises ValueError where a row is none that a history wrote.
+    """
+    of_checks = msgspec.convert(list(map(tuple, found_checks)), list[Check])
+    of_states = msgspec.convert(list(map(tuple, found_states)), list[State])
+    rows.refuse_other_nights({night for night, *_ in (*of_checks, *of_states)})
+    last_attempts: dict[Place, Check] = {(row[0], row[1]): row for row in of_checks}
+    state_of: dict[Place, State] = {(row[0], row[1]): row for row in of_states}
     places = sorted({**last_attempts, **state_of})  # as good as sorted before
     return tuple(_row(place, last_attempts.get(place), state_of.get(place)) for place in places)
 
 
-def _row(place: Place, check: Columns | None, state: Columns | None) -> OverviewRow:
+def _row(place: Place, check: Check | None, state: State | None) -> OverviewRow:
     """The columns stand in the order of the queries: names would cost as much as the reading."""
     night, target = place
     word, failed, drift = "", False, _NO_DRIFT
@@ -99,5 +108,4 @@ def _largest(drift: str) -> float:
     """The largest relative difference in a column of differences."""
     if drift == _NO_DRIFT:
         return 0.0
-    differences: list[dict[str, float]] = json.loads(drift)
-    return max(one["relative"] for one in differences)
+    return max((one.relative for one in differences(json.loads(drift))), default=0.0)

@@ -1,20 +1,36 @@
 """The data of a suite as rows of the tables, and back. What is kept under a digest is left out of
 a row: the row has the digest.
+
+A history may come from somebody else, and a file of SQLite holds any value in any column: what is
+read is looked at before it is believed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 from sqlalchemy import Row as SqlRow
 
 from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
 
 Row = dict[str, Any]
+T = TypeVar("T")
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0
+"""The years 1 and 9999, in seconds since 1970: what a date can say."""
+Time = Annotated[float, msgspec.Meta(ge=EARLIEST, le=LATEST)]
+_TIMES = ("started", "ended", "when", "seconds")
+_NIGHTS = ("id", "night", "since")
+"""Fields that name a night, which is a name of folders and pages, too."""
+_NIGHT = re.compile(r"(?:[\w+-][\w.:+-]{0,199})?", re.ASCII)
+_PLACES = ("folder", "recording")
+"""Fields that name a place in the folder of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,36 @@ def _row(one: object, names: tuple[str, ...]) -> Row:
     return {name: getattr(one, name) for name in names}
 
 
+def as_data(kind: type[T], found: Row) -> T:
+    """A row as data. Raises ValueError where it is none that a history wrote."""
+    made = msgspec.convert(found | {name: "" for name in _PLACES if _leads_away(found, name)}, kind)
+    for name in _TIMES:
+        time = found.get(name)
+        if time is not None and not EARLIEST <= time <= LATEST:
+            raise ValueError(f"{name} is {time}, which is no time")
+    refuse_other_nights(found.get(name, "") for name in _NIGHTS)
+    return made
+
+
+def refuse_other_nights(names: Iterable[str]) -> None:
+    """Raises ValueError where one of these names no night: it would be a name of a file."""
+    for name in names:
+        if _NIGHT.fullmatch(name) is None:
+            raise ValueError(f"{name!r:.100} is the name of no night")
+
+
+def _leads_away(found: Row, name: str) -> bool:
+    """Whether a place is outside of the folder of the suite: it is as good as gone."""
+    place = found.get(name)
+    return isinstance(place, str) and not is_inside(place)
+
+
+def is_inside(place: str) -> bool:
+    """Whether a path stays in the folder that it is relative to."""
+    path = PurePosixPath(place)
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in place
+
+
 def row_of_night(night: Night) -> Row:
     """The row of a night."""
     return _row(night, NIGHT) | {
@@ -69,11 +115,8 @@ def row_of_night(night: Night) -> Row:
 
 def night_of(row: SqlRow[Any], shared: Shared) -> Night:
     """A night from its row."""
-    return Night(
-        targets=shared.lists[row.targets],
-        selected=shared.lists[row.selected],
-        **_row(row, NIGHT),
-    )
+    lists = {"targets": shared.lists[row.targets], "selected": shared.lists[row.selected]}
+    return as_data(Night, _row(row, NIGHT) | lists)
 
 
 def row_of_check(check: TargetCheck) -> Row:
@@ -87,12 +130,12 @@ def row_of_check(check: TargetCheck) -> Row:
 
 def check_of(row: SqlRow[Any], shared: Shared) -> TargetCheck:
     """A check from its row; `packed` of the row are its curves, where they were asked for."""
-    return TargetCheck(
-        key=Key(facts=shared.facts[row.key]),
-        beside=shared.facts[row.beside],
-        curves=row._mapping.get("packed") or b"",
-        **_row(row, CHECK),
-    )
+    kept = {
+        "key": Key(facts=shared.facts[row.key]),
+        "beside": shared.facts[row.beside],
+        "curves": row._mapping.get("packed") or b"",
+    }
+    return as_data(TargetCheck, _row(row, CHECK) | kept)
 
 
 def row_of_state(state: TargetState) -> Row:
@@ -102,7 +145,7 @@ def row_of_state(state: TargetState) -> Row:
 
 def state_of(row: SqlRow[Any]) -> TargetState:
     """A state from its row."""
-    return TargetState(**_row(row, STATE))
+    return as_data(TargetState, _row(row, STATE))
 
 
 def row_of_baseline(baseline: Baseline) -> Row:
@@ -116,9 +159,9 @@ def row_of_baseline(baseline: Baseline) -> Row:
 
 def baseline_of(row: SqlRow[Any], shared: Shared) -> Baseline:
     """A baseline from its row."""
-    return Baseline(
-        key=Key(facts=shared.facts[row.key]),
-        environment=shared.facts[row.environment],
-        curves=row.packed or b"",
-        **_row(row, BASELINE),
-    )
+    kept = {
+        "key": Key(facts=shared.facts[row.key]),
+        "environment": shared.facts[row.environment],
+        "curves": row.packed or b"",
+    }
+    return as_data(Baseline, _row(row, BASELINE) | kept)

@@ -23,7 +23,8 @@ APART = 12 * 3600
 """Seconds between the starts of two shards of one night, at most."""
 LOCK = 0x73686172
 """The number of the lock that a join takes in PostgreSQL."""
-_SHARD = re.compile(r"(?P<numbers>\d+(-\d+)?(,\d+(-\d+)?)*)/(?P<of>\d+)")
+_PART = r"\d{1,4}(?:-\d{1,4})?"
+_SHARD = re.compile(rf"(?P<numbers>{_PART}(?:,{_PART}){{0,2000}})/(?P<of>\d{{1,4}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ def share_of(night: Night) -> Share | None:
     for part in found["numbers"].split(","):
         first, _, last = part.partition("-")
         numbers.update(range(int(first), int(last or first) + 1))
-    return Share(frozenset(numbers), int(found["of"]))
+    of = int(found["of"])
+    if not numbers or not 1 <= min(numbers) <= max(numbers) <= of:
+        return None
+    return Share(frozenset(numbers), of)
 
 
 def ranges(numbers: frozenset[int] | Sequence[int]) -> str:

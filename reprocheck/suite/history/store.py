@@ -15,11 +15,11 @@ from typing import Any, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, Table, delete, insert, select, update
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 
 from reprocheck.suite.history import keep, overview, rows
 from reprocheck.suite.history.address import parsed, shown
-from reprocheck.suite.history.engine import WRITES, engine_of, file_of
+from reprocheck.suite.history.engine import WRITES, engine_of, file_of, refuse_programs
 from reprocheck.suite.history.errors import HistoryError, error_of, fault_of
 from reprocheck.suite.history.migrate import migrate, revision_of
 from reprocheck.suite.history.tables import (
@@ -37,6 +37,8 @@ from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetChec
 T = TypeVar("T")
 PAUSE = 0.5
 """Seconds between two tries where a server does not answer."""
+_NOT_OURS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, StatementError)
+"""What is raised where a row holds other than a history writes."""
 CHUNK = 500
 """Digests that one statement asks for."""
 
@@ -70,6 +72,7 @@ def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(file, timeout=wait)
         try:
+            refuse_programs(connection, where)
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
@@ -208,7 +211,8 @@ class History:
     ) -> tuple[TargetState, ...]:
         """States of a night, of a target or of both, oldest first; `last`: of the newest alone."""
         query = _newest(select(states), states, night, target, last)
-        return tuple(map(rows.state_of, reversed(self._read(query))))
+        with self._believed():
+            return tuple(map(rows.state_of, reversed(self._read(query))))
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """The baseline that counts for a target and key; None where none was accepted."""
@@ -227,11 +231,12 @@ class History:
 
     def overview(self, last: int = 60) -> tuple[OverviewRow, ...]:
         """Every target in every one of the last nights: by night, then by target."""
-        with self.reading() as connection:
-            first = connection.scalar(overview.first_query(last)) or ""
-            found_checks = connection.execute(overview.checks_query(first)).all()
-            found_states = connection.execute(overview.states_query(first)).all()
-        return overview.rows_of(found_checks, found_states)
+        with self._believed():
+            with self.reading() as connection:
+                first = connection.scalar(overview.first_query(last)) or ""
+                found_checks = connection.execute(overview.checks_query(first)).all()
+                found_states = connection.execute(overview.states_query(first)).all()
+            return overview.rows_of(found_checks, found_states)
 
     # ---------------------------------------------------------------------------------- statements
 
@@ -277,19 +282,37 @@ class History:
     # ----------------------------------------------------------------------- from rows to the model
 
     def _nights(self, query: Select[Any]) -> tuple[Night, ...]:
-        found = self._read(query)
-        self._learn(lists, self._lists, (d for row in found for d in (row.targets, row.selected)))
-        return tuple(rows.night_of(row, self._shared) for row in reversed(found))
+        with self._believed():
+            found = self._read(query)
+            lists_of = (digest for row in found for digest in (row.targets, row.selected))
+            self._learn(lists, self._lists, lists_of)
+            return tuple(rows.night_of(row, self._shared) for row in reversed(found))
 
     def _checks(self, query: Select[Any]) -> tuple[TargetCheck, ...]:
-        found = self._read(query)
-        self._learn(facts, self._facts, (d for row in found for d in (row.key, row.beside)))
-        return tuple(rows.check_of(row, self._shared) for row in reversed(found))
+        with self._believed():
+            found = self._read(query)
+            facts_of = (digest for row in found for digest in (row.key, row.beside))
+            self._learn(facts, self._facts, facts_of)
+            return tuple(rows.check_of(row, self._shared) for row in reversed(found))
 
     def _baselines(self, query: Select[Any]) -> tuple[Baseline, ...]:
-        found = self._read(query)
-        self._learn(facts, self._facts, (d for row in found for d in (row.key, row.environment)))
-        return tuple(rows.baseline_of(row, self._shared) for row in found)
+        with self._believed():
+            found = self._read(query)
+            facts_of = (digest for row in found for digest in (row.key, row.environment))
+            self._learn(facts, self._facts, facts_of)
+            return tuple(rows.baseline_of(row, self._shared) for row in found)
+
+    @contextmanager
+    def _believed(self) -> Iterator[None]:
+        """What is read and was not written by a history becomes a HistoryError."""
+        try:
+            yield
+        except _NOT_OURS as error:
+            said = f"{error}".partition("\n")[0]
+            raise HistoryError(
+                f"The history at {self.where} holds what reprocheck did not write: {said:.300}.",
+                "Put back a copy of it, or ask whoever made it for another one.",
+            ) from error
 
     @property
     def _shared(self) -> rows.Shared:

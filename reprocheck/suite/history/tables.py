@@ -7,10 +7,12 @@ What repeats from night to night is kept once, under a digest of what it is: fac
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+import msgspec
 from sqlalchemy import (
     Boolean,
     Column,
@@ -60,7 +62,7 @@ class Text(TypeDecorator[str]):
 class Json(TypeDecorator[Any]):
     """A value as JSON in ASCII, which holds whatever Python's text holds.
 
-    `decode` makes of what was read what was written.
+    `decode` makes of what was read what was written; ValueError where that is something else.
     """
 
     impl = SqlText
@@ -79,18 +81,11 @@ class Json(TypeDecorator[Any]):
         return None if value is None else self.decode(json.loads(value))
 
 
-_DIFFERENCE = {field.name for field in fields(Difference)}
-"""A later version may write more."""
-
-
-def _pairs(read: Mapping[str, list[str]]) -> dict[str, tuple[str, str]]:
-    return {name: (then, now) for name, (then, now) in read.items()}
-
-
-def _differences(read: list[dict[str, Any]]) -> tuple[Difference, ...]:
-    return tuple(
-        Difference(**{name: one[name] for name in one if name in _DIFFERENCE}) for one in read
-    )
+# A later version may write more of a Difference: what is not known is left out.
+_names = partial(msgspec.convert, type=tuple[str, ...])
+_facts = partial(msgspec.convert, type=dict[str, str])
+_pairs = partial(msgspec.convert, type=dict[str, tuple[str, str]])
+differences = partial(msgspec.convert, type=tuple[Difference, ...])
 
 
 metadata = MetaData()
@@ -108,7 +103,7 @@ facts = Table(
     "facts",
     metadata,
     Column("digest", Text, primary_key=True),
-    Column("facts", Json(dict), nullable=False),
+    Column("facts", Json(_facts), nullable=False),
 )
 """Facts of environments: of keys, and those beside them."""
 
@@ -123,7 +118,7 @@ lists = Table(
     "lists",
     metadata,
     Column("digest", Text, primary_key=True),
-    Column("names", Json(tuple), nullable=False),
+    Column("names", Json(_names), nullable=False),
 )
 """Names of targets, as nights have them."""
 
@@ -167,7 +162,7 @@ checks = Table(
     Column("first_divergence", Integer),
     Column("rung", Text, nullable=False),
     Column("place", Text, nullable=False),
-    Column("causes", Json(tuple), nullable=False),
+    Column("causes", Json(_names), nullable=False),
     Column("source", Text, nullable=False, server_default=""),
     Column("key", Text, ForeignKey("facts.digest"), nullable=False),
     Column("beside", Text, ForeignKey("facts.digest"), nullable=False),
@@ -190,7 +185,7 @@ states = Table(
     Column("since", Text, nullable=False),
     Column("sentence", Text, nullable=False),
     Column("changed", Json(_pairs), nullable=False),
-    Column("drift", Json(_differences), nullable=False),
+    Column("drift", Json(differences), nullable=False),
     Column("operation", Text, nullable=False),
     Index("states_of_target", "target", "night"),
     sqlite_with_rowid=False,
@@ -210,7 +205,7 @@ baselines = Table(
     Column("night", Text, nullable=False),
     Column("commit", Text, nullable=False),
     Column("environment", Text, ForeignKey("facts.digest"), nullable=False),
-    Column("replaced", Json(_differences), nullable=False),
+    Column("replaced", Json(differences), nullable=False),
     Column("recording", Text, nullable=False),
     Index("baselines_of_target", "target", "key", "number"),
 )

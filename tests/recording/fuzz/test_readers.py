@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from reprocheck.errors import ReportError
 from reprocheck.recording import bundle
 from reprocheck.report import document, junit, markdown
+from reprocheck.trace import events
 from reprocheck.trace.deep_run import read_deep
 from reprocheck.trace.reached import read_reached
 from reprocheck.workflow import replay
@@ -57,6 +58,23 @@ LINES = [
     '{"e":"seen","r":"batch","i":1,"p":"DataLoader[0]","n":["a","b"],"idx":[0,1],"g":{"torch":"1"},"g2":{"torch":"2"}}',
     '{"e":"seen","r":"forward","i":1,"p":"0","k":"Linear","c":1,"out":[["",{"h":"cd"}]],"l":"train.py:3"}',
     '{"e":"ran","i":1,"f":["train.py"],"l":["train.py:3"],"d":["train.py:1"]}',
+    '{"e":"series","n":"val","v":0.5,"d":"float32","i":1,"s":1.0,"by":"wandb","x":"1/3"}',
+    '{"e":"origin","identity":[1],"task":"a","executor":"ray","time":1.0}',
+    '{"e":"program","f":"train.py"}',
+    '{"e":"moved"}',
+    '{"e":"still"}',
+    '{"e":"skip"}',
+    '{"e":"wrote","p":"a.txt"}',
+    '{"e":"input","p":"a.txt","s":1,"t":1.0,"h":"ab","l":"train.py:3"}',
+    '{"e":"note","code":"x","text":"y"}',
+    '{"e":"conflict","c":"seed","w":"torch","v":1,"wanted":2,"l":"train.py:3"}',
+    '{"e":"unavailable","c":"seed","why":"x"}',
+    '{"e":"patched","p":"train.py"}',
+    '{"e":"deep","level":"module"}',
+    '{"e":"left","i":1,"why":"x"}',
+    '{"e":"enough","i":1}',
+    '{"e":"again"}',
+    '{"e":"unrecorded","r":"forward","i":1}',
     '{"e":"stop","i":3}',
     '{"e":"exit","error":""}',
 ]
@@ -171,6 +189,8 @@ def test_any_zip_is_opened_or_refused(changes: list[tuple[int, int]], cut: int) 
 
 
 def test_the_lines_are_events_that_the_readers_know() -> None:
+    kinds = {json.loads(line)["e"] for line in LINES}
+    assert kinds == {kind.__struct_config__.tag for kind in events.Event.__subclasses__()}
     with scratch() as path:
         folder = recording(path / "run", {"1-1": "\n".join(LINES).encode() + b"\n"})
         check = replay.load(folder)

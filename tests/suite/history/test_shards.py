@@ -295,3 +295,27 @@ def test_a_join_that_fails_midway_leaves_the_shards(sqlite_url: str) -> None:
         with pytest.raises(Exception, match="full"):
             join(history)
         assert history.nights() == before
+
+
+def test_links_and_what_they_lead_to_are_not_brought(tmp_path: Path) -> None:
+    there, here, secrets = tmp_path / "there", tmp_path / "here", tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "key").write_text("private")
+    place = there / "nights" / "n" / "t"
+    place.mkdir(parents=True)
+    (place / "report.json").write_text("{}")
+    (place / "stdout.log").symlink_to(secrets / "key")
+    (place / "more").symlink_to(secrets)
+    (there / "nights" / "n" / "linked").symlink_to(secrets)
+    (there / "kept" / "t").mkdir(parents=True)
+    (there / "kept" / "t" / "0123.zip").symlink_to(secrets / "key")
+    bring = bringing(there, here)
+    assert bring(check(night(1), "t", folder="nights/n/t"), night(1).id).folder == "nights/n/t"
+    assert bring(check(night(1), "t", folder="nights/n/linked"), night(1).id).folder == ""
+    bring_kept(there, here)
+    assert [path.name for path in here.rglob("*") if path.is_file()] == ["report.json"]
+
+
+@pytest.mark.parametrize("shard", ["1-999999999/999999999", "3-2/4", "5/4", "0/4", "1/0"])
+def test_a_shard_that_cannot_be_is_a_whole_night(shard: str) -> None:
+    assert share_of(night(1, shard=shard)) is None

@@ -11,24 +11,30 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from reprocheck.files.limits import MIB, whole
 from reprocheck.suite.baselines.foreign.points import Points
 
+Field = int | bytes
 PATTERN = "*tfevents*"
+LARGEST = 1024 * MIB
+"""Bytes of one file: TensorBoard's own writers begin a new one long before."""
 _HEAD, _CHECK = struct.Struct("<QI"), struct.Struct("<I")
 _STEP, _SUMMARY = 2, 5
 _VALUE = 1
 _TAG, _SIMPLE, _TENSOR = 1, 2, 8
 _CONTENT, _FLOATS, _DOUBLES = 4, 5, 6
 _DTYPE = 1
-_UNPACKED = {1: "<f", 2: "<d"}
+_FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
+_UNPACKED: Mapping[Field, struct.Struct] = {1: _FLOAT, 2: _DOUBLE}
 """DT_FLOAT and DT_DOUBLE, in `tensor_content`."""
 _POLYNOMIAL = 0x82F63B78
 """Of CRC-32C (Castagnoli), reflected."""
 _MASK = 0xA282EAD8
+_LONGEST_VARINT = 10
+"""Bytes of a number of variable length with 64 bits."""
 
 
 def files_of(path: Path) -> list[Path]:
@@ -47,7 +53,7 @@ def read(files: Sequence[Path]) -> Iterator[Points]:
     scalars: dict[str, dict[float, float]] = defaultdict(dict)
     double: set[str] = set()
     for file in files:
-        for event in _records(file.read_bytes()):
+        for event in _records(whole(file, LARGEST)):
             for tag, step, value, is_double in _scalars(event):
                 scalars[tag][step] = value
                 if is_double:
@@ -82,30 +88,39 @@ def _scalars(event: bytes) -> Iterator[tuple[str, float, float, bool]]:
     """Tag, step and value of each scalar in an event, and whether it is of double precision."""
     step, summary = 0, b""
     for number, value in _fields(event):
-        if number == _STEP:
+        if number == _STEP and isinstance(value, int):
             step = value
-        elif number == _SUMMARY:
+        elif number == _SUMMARY and isinstance(value, bytes):
             summary = value
     for number, value in _fields(summary):
-        if number == _VALUE:
+        if number == _VALUE and isinstance(value, bytes):
             yield from _scalar(dict(_fields(value)), step)
 
 
-def _scalar(value: dict[int, Any], step: int) -> Iterator[tuple[str, float, float, bool]]:
-    tag = value.get(_TAG, b"").decode("utf-8", "replace")
-    if _SIMPLE in value:
-        yield tag, float(step), struct.unpack("<f", value[_SIMPLE])[0], False
+def _scalar(value: dict[int, Field], step: int) -> Iterator[tuple[str, float, float, bool]]:
+    tag = _bytes(value, _TAG).decode("utf-8", "replace")
+    simple = _bytes(value, _SIMPLE)
+    if len(simple) == _FLOAT.size:
+        yield tag, float(step), _FLOAT.unpack(simple)[0], False
         return
-    tensor = dict(_fields(value.get(_TENSOR, b"")))
-    for field, format in ((_FLOATS, "<f"), (_DOUBLES, "<d"), (_CONTENT, None)):
-        format = format or _UNPACKED.get(tensor.get(_DTYPE, 0), "")
-        content = tensor.get(field, b"")
-        if format and len(content) == struct.calcsize(format):
-            yield tag, float(step), struct.unpack(format, content)[0], format == "<d"
+    tensor = dict(_fields(_bytes(value, _TENSOR)))
+    dtype = tensor.get(_DTYPE, 0)
+    for field, kind in ((_FLOATS, _FLOAT), (_DOUBLES, _DOUBLE), (_CONTENT, _UNPACKED.get(dtype))):
+        content = _bytes(tensor, field)
+        if kind is not None and len(content) == kind.size:
+            yield tag, float(step), kind.unpack(content)[0], kind is _DOUBLE
             return
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
+def _bytes(message: dict[int, Field], number: int) -> bytes:
+    """A field that is no number; empty where it is not there, or is one."""
+    value = message.get(number)
+    if isinstance(value, bytes):
+        return value
+    return b""
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, Field]]:
     """The fields of a message: number and value, an integer where it is a varint, else bytes.
 
     Raises ValueError where it is no message.
@@ -115,7 +130,6 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
         key, place = _varint(message, place)
         kind = key & 7
         if kind == 0:
-            value: Any
             value, place = _varint(message, place)
             yield key >> 3, value
             continue
@@ -130,15 +144,12 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
 
 def _varint(message: bytes, place: int) -> tuple[int, int]:
     """A number of variable length, and where the next field begins."""
-    value = shift = 0
-    while place < len(message):
-        byte = message[place]
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        place += 1
+    value = 0
+    for number, byte in enumerate(message[place : place + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << (7 * number)
         if byte < 0x80:
-            return value, place
-    raise ValueError("an event in it ends in the middle of a number")
+            return value, place + number + 1
+    raise ValueError("an event in it has a number without an end")
 
 
 def _table() -> list[int]:

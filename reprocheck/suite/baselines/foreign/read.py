@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from reprocheck.files.limits import MIB, whole
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.baselines.foreign import columns, events, megatron
 from reprocheck.suite.baselines.foreign.points import Points
@@ -16,6 +17,12 @@ OF_TEXT: Mapping[str, Callable[[str], Iterable[Points]]] = {
 }
 EVENTS = "tensorboard"
 FORMATS = (*OF_TEXT, EVENTS)
+LARGEST_TEXT = 64 * MIB
+"""Bytes of a file that is read as text: curves of a million steps take less."""
+_LONGEST_REASON = 300
+"""Characters."""
+_NOT_READABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+"""What is raised where a file has another content than its format."""
 
 
 def read(path: Path, format: str | None = None) -> list[Points]:
@@ -31,7 +38,7 @@ def read(path: Path, format: str | None = None) -> list[Points]:
     format = format or _format_of(text)
     try:
         found = list(OF_TEXT[format](text))
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
+    except _NOT_READABLE as error:
         raise _unreadable(path, format, error) from None
     return _with_values(found, path)
 
@@ -55,7 +62,7 @@ def _from_events(path: Path) -> list[Points]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return whole(path, LARGEST_TEXT).decode("utf-8-sig")
     except OSError as error:
         raise BaselineError(
             f"{path} cannot be read: {error.strerror or error}.", "Name another file."
@@ -76,9 +83,16 @@ def _format_of(text: str) -> str:
 
 def _unreadable(path: Path, format: str, error: Exception) -> BaselineError:
     return BaselineError(
-        f"{path} cannot be read as {format}: {error}.",
+        f"{path} cannot be read as {format}: {_short(str(error))}.",
         f"Name its format with --format, one of {', '.join(FORMATS)}, or correct the file.",
     )
+
+
+def _short(text: str) -> str:
+    """What an error says, which may cite the whole file."""
+    if len(text) <= _LONGEST_REASON:
+        return text
+    return f"{text[:_LONGEST_REASON]}…"
 
 
 def _with_values(found: list[Points], path: Path) -> list[Points]:
