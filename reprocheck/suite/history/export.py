@@ -201,7 +201,7 @@ def _write_csv(file: IO[bytes], frames: Iterable[pd.DataFrame]) -> int:
 
 def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with texts that no spreadsheet evaluates."""
-    texts = frame.select_dtypes("string")
+    texts: pd.DataFrame = frame.select_dtypes("string")
     return frame.assign(**texts.map(marked, na_action="ignore"))
 
 
