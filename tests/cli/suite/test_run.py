@@ -78,11 +78,14 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_night_that_is_interrupted_and_killed_goes_on(tmp_path: Path) -> None:
+def test_a_night_that_is_interrupted_goes_on(tmp_path: Path) -> None:
     (tmp_path / "reprocheck.toml").write_text(SETTINGS)
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "waits.py").write_text(WAITS)
     interrupted = begun(tmp_path, "--retries", "1")
+    refused = reprocheck("suite", "run", "--resume", "last", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "is under way: its process began" in " ".join(refused.stderr.split())
     interrupted.send_signal(signal.SIGINT)
     _, said = interrupted.communicate(timeout=PATIENCE)
     assert interrupted.returncode == 130
@@ -92,14 +95,6 @@ def test_a_night_that_is_interrupted_and_killed_goes_on(tmp_path: Path) -> None:
     assert command is not None
 
     resume = shlex.split(command[0])[3:]
-    killed = begun(tmp_path, *resume)
-    refused = reprocheck("suite", "run", *resume, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "is under way: its process began" in " ".join(refused.stderr.split())
-    killed.kill()
-    killed.communicate(timeout=PATIENCE)
-    wait_for(lambda: not list(of_night(tmp_path)))
-
     (tmp_path / "go").touch()
     done = reprocheck("suite", "run", "--no-record", *resume, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -113,7 +113,7 @@ def on_ray_judged_in_sqlite(
     return judged_anew(on_ray, f"sqlite:///{folder / 'history.sqlite'}", folder)
 
 
-@pytest.fixture(scope="module", params=["here"])
+@pytest.fixture(scope="module", params=["here", "on_ray"])
 def lived(request: pytest.FixtureRequest) -> Sequence[SeenNight]:
     """Each engine and each executor once."""
     five: FiveNights = request.getfixturevalue(request.param)
@@ -122,7 +122,7 @@ def lived(request: pytest.FixtureRequest) -> Sequence[SeenNight]:
 
 @pytest.fixture(
     scope="module",
-    params=["here", "here_judged_in_postgresql"],
+    params=["here", "on_ray", "here_judged_in_postgresql", "on_ray_judged_in_sqlite"],
 )
 def nights(request: pytest.FixtureRequest) -> Sequence[SeenNight]:
     """Each engine with each executor."""
