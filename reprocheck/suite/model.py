@@ -37,6 +37,8 @@ TO_LOOK_AT: tuple[State, ...] = (
     "slower",
 )
 """States that somebody should look at, also where they do not fail the night."""
+NO_REPORT = "error"
+"""The verdict of a check of which no report could be made."""
 _COMMIT = re.compile(r"([0-9a-f]{12})[0-9a-f]{28}(\+?)")
 
 
@@ -185,7 +187,7 @@ class TargetCheck:
     attempt: int = 1
     started: float = 0.0
     seconds: float = 0.0
-    verdict: str = "error"
+    verdict: str = NO_REPORT
     failed_check: str = ""
     exit_code: int = 70
     reason: str = ""
@@ -204,6 +206,20 @@ class TargetCheck:
     atol: float = 1e-3
     folder: str = ""
     curves: bytes = b""
+
+    @property
+    def title(self) -> str:
+        """The verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `REPRODUCIBLE in the
+        checks, DIVERGES from iteration 7`; `NO REPORT` where none could be made.
+        """
+        if self.verdict == NO_REPORT:
+            return "NO REPORT"
+        words = self.verdict.replace("_", " ").upper()
+        if self.failed_check:
+            return f"{words} ({self.failed_check})"
+        if self.verdict == "reproducible" and self.first_divergence is not None:
+            return f"{words} in the checks, DIVERGES from iteration {self.first_divergence}"
+        return words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

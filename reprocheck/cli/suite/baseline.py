@@ -63,7 +63,9 @@ NightOption = Annotated[
 ]
 WhyOption = Annotated[
     str,
-    typer.Option("--why", metavar="TEXT", help="Why the numbers may be these.", show_default=False),
+    typer.Option(
+        "--why", metavar="REASON", help="Why the numbers may be these.", show_default=False
+    ),
 ]
 
 
@@ -268,15 +270,15 @@ def current(baselines: Iterable[Baseline]) -> list[Baseline]:
 def diff(names: NamesArgument = None, night: NightOption = None) -> int:
     """Compare the last night with the baselines, series by series. Exit code 1: too far apart."""
     from reprocheck.cli.suite import baseline_view as view
-    from reprocheck.suite.baselines.accept import apart, before
-    from reprocheck.suite.baselines.allow import allowed_between
+    from reprocheck.suite.baselines import allowed_between, baseline_for
+    from reprocheck.suite.baselines.accept import apart
     from reprocheck.suite.baselines.newest import of_night
     from reprocheck.suite.curves import unpack
 
     too_far = False
     with _opened() as opened:
         for check in of_night(opened.history, night, opened.names(names)):
-            baseline = before(opened.history, check.target, check.key)
+            baseline = baseline_for(opened.history, check.target, check.key)
             if baseline is None or not check.curves:
                 view.without(check, baseline)
                 continue

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from reprocheck._version import __version__
 from reprocheck.cli.progress import duration
-from reprocheck.cli.suite.words import verdict_of
 from reprocheck.cli.terminal import Stream
 from reprocheck.model.letters import capital
 from reprocheck.report.text import count
@@ -86,7 +85,7 @@ class NightView:
             self._ended += 1
             self._bad += not check.good
         if self._live is not None and check.good and check.attempt == 1:
-            self._last.append((check.target, f"{verdict_of(check)} · {duration(check.seconds)}"))
+            self._last.append((check.target, f"{check.title} · {duration(check.seconds)}"))
             return
         said = f"{self._ended} of {self._to_do}  {self._described(check)}"
         if again:
@@ -145,7 +144,7 @@ class NightView:
         self.err.paragraph(text, style=style)
 
     def _described(self, check: TargetCheck) -> str:
-        said = f"{check.target}: {verdict_of(check)}, {duration(check.seconds)}"
+        said = f"{check.target}: {check.title}, {duration(check.seconds)}"
         if check.attempt > 1:
             said += f" (attempt {check.attempt})"
         return said

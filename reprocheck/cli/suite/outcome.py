@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.cli.suite.words import cause_of
 from reprocheck.report.text import count
+from reprocheck.suite.baselines import accept_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +40,9 @@ def print_outcome(outcome: Outcome, suite: Suite, index: Path, out: Stream) -> N
     if len(named) > MOST_NAMED:
         out.line(f"  and {len(named) - MOST_NAMED} more")
     out.line(f"  pages: {relpath(index)}")
-    for why, words in _next(outcome):
+    for why, command in _next(outcome):
         out.paragraph(f"{why}:", indent=2)
-        out.line(f"    {shlex.join(words)}")
+        out.line(f"    {command}")
 
 
 def _print_state(state: TargetState, outcome: Outcome, suite: Suite, out: Stream) -> None:
@@ -70,15 +71,14 @@ def _told(outcome: Outcome) -> Iterator[TargetState]:
     return (state for state in outcome.states if state.state in SAID)
 
 
-def _next(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _next(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """(why, command)."""
-    suite = ("reprocheck", "suite")
-    accept = (*suite, "baseline", "accept")
     if outcome.failed:
-        yield "look at one", (*suite, "show", outcome.failed[0].target)
-        yield "check what failed again", (*suite, "run", "--only-failed")
+        target = shlex.quote(outcome.failed[0].target)
+        yield "look at one", f"reprocheck suite show {target}"
+        yield "check what failed again", "reprocheck suite run --only-failed"
     drifted = [state.target for state in outcome.states if "drift" in state.state]
     if drifted:
-        yield "accept new curves that are meant", (*accept, *drifted, "--why", "...")
+        yield "accept new curves that are meant", accept_command(*drifted)
     elif all(state.state in ("new target", "not run") for state in outcome.states):
-        yield "hold the next nights against this one", (*accept, "--why", "first night")
+        yield "hold the next nights against this one", accept_command(why="first night")

@@ -8,9 +8,19 @@ document   baselines as a text file
 foreign/   curves from files of other programs
 """
 
-from reprocheck.suite.baselines.accept import accept, accept_command
-from reprocheck.suite.baselines.allow import Allowed, allowed
+from reprocheck.suite.baselines.accept import Accepted, accept, accept_command, baseline_for
+from reprocheck.suite.baselines.allow import Allowed, allowed, allowed_between
 from reprocheck.suite.baselines.compare import compare
 from reprocheck.suite.baselines.errors import BaselineError
 
-__all__ = ["Allowed", "BaselineError", "accept", "accept_command", "allowed", "compare"]
+__all__ = [
+    "Accepted",
+    "Allowed",
+    "BaselineError",
+    "accept",
+    "accept_command",
+    "allowed",
+    "allowed_between",
+    "baseline_for",
+    "compare",
+]

@@ -17,19 +17,25 @@ from reprocheck.suite.model import Baseline, Difference, Key, RankSeries, Target
 
 Changes = Mapping[str, tuple[str, str]]
 """Facts of the environment that are not the same: name -> (then, now); "" where there is none."""
+FILL_IN = '--why "REASON"'
+"""What stands in a command for a reason that only its reader can give; the help names it so."""
 
 
-class Baselines(Protocol):
-    """What is asked of a history here."""
-
-    def accept(self, baseline: Baseline) -> None:
-        """Keep a baseline: it counts from now on."""
+class Accepted(Protocol):
+    """A history as far as its baselines are read."""
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
         """The one that counts."""
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
         """All, newest first by target."""
+
+
+class Baselines(Accepted, Protocol):
+    """What is asked of a history here."""
+
+    def accept(self, baseline: Baseline) -> None:
+        """Keep a baseline: it counts from now on."""
 
 
 def accept(
@@ -63,11 +69,12 @@ def accept(
     return made
 
 
-def accept_command(target: str) -> str:
-    """The command that accepts a target's curves of the last night; the reason is left to fill
-    in.
+def accept_command(*targets: str, why: str = "REASON") -> str:
+    """The command that accepts the curves of the last night, of all targets where none is named.
+    The reason is left to fill in where it is not known.
     """
-    return f'reprocheck suite baseline accept {shlex.quote(target)} --why "…"'
+    words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets))
+    return f'{words} --why "{why}"'
 
 
 def said(why: str) -> str:
@@ -75,7 +82,7 @@ def said(why: str) -> str:
     if not any(map(str.isalnum, why)):
         raise BaselineError(
             "A baseline needs a reason.",
-            'Say why its numbers may be these: --why "torch 2.14 rounds the softmax otherwise".',
+            f"Say why the numbers may be these: {FILL_IN}",
         )
     return why.strip()
 
@@ -88,9 +95,9 @@ def who_accepts(folder: Path) -> str:
     return _git("user.name", folder) or _login()
 
 
-def before(history: Baselines, target: str, key: Key) -> Baseline | None:
-    """The baseline that one of this target and key replaces: that of the key, else the newest of
-    another.
+def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
+    """The baseline that a check of this target and key is held against, and that its curves
+    replace: that of the key, else the newest of another.
     """
     same_key = history.baseline(target, key)
     if same_key is not None:
@@ -145,7 +152,7 @@ def _of_check(
     when: float,
     recording: str,
 ) -> Baseline:
-    previous = before(history, check.target, check.key)
+    previous = baseline_for(history, check.target, check.key)
     replaced: tuple[Difference, ...] = ()
     if previous is not None:
         replaced = apart(unpack(check.curves), previous, check)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from reprocheck.suite.baselines import document
-from reprocheck.suite.baselines.accept import Baselines, apart, before, said
+from reprocheck.suite.baselines.accept import FILL_IN, Baselines, apart, baseline_for, said
 from reprocheck.suite.baselines.compare import compare
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.baselines.foreign.fit import Fitted, fit
@@ -87,7 +87,7 @@ def foreign(
     if len(targets) != 1:
         raise BaselineError(
             f"{file} does not say of which target it is.",
-            f'Name one target: reprocheck suite baseline import {file} TARGET --why "…"',
+            f"Name one target: reprocheck suite baseline import {file} TARGET {FILL_IN}",
         )
     reason = said(why)
     check = with_curves(history, targets[0])
@@ -102,7 +102,7 @@ def foreign(
         when=time.time(),
         bitwise=not any(one.rounded for one in fitted.series),
     )
-    previous = before(history, check.target, check.key)
+    previous = baseline_for(history, check.target, check.key)
     if previous is not None:
         baseline = replace(baseline, replaced=apart(fitted.series, previous, check))
     history.accept(baseline)

@@ -29,11 +29,11 @@ from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution import Job, Performed, read
 from reprocheck.suite.execution.job import Kind
 from reprocheck.suite.execution.local import LocalExecutor
-from reprocheck.suite.model import Difference, RankSeries, Target, TargetCheck
+from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, Target, TargetCheck
 
 WAIT = 1.0
 """Seconds between two looks at whether a check has ended, or what it needs is free."""
-FAILED = ("script_failed", "timed_out", "error")
+FAILED = ("script_failed", "timed_out", NO_REPORT)
 """Verdicts of a training that did not come to its end."""
 KINDS: Mapping[By, Kind] = {"bitwise": "run", "verdict": "check"}
 Say = Callable[[str], None]
@@ -164,7 +164,7 @@ class Checker:
         """Whether it is the failure of the bad night; any other keeps a candidate from being
         judged.
         """
-        return self.by == "verdict" and row.verdict != "error" and row.verdict == self.bad.verdict
+        return self.by == "verdict" and row.verdict != NO_REPORT and row.verdict == self.bad.verdict
 
 
 def temporary_folder(root: Path, place: str) -> Path:

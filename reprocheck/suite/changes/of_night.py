@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from reprocheck.suite.baselines import Allowed, allowed, compare
+from reprocheck.suite.baselines import (
+    Accepted,
+    Allowed,
+    allowed_between,
+    baseline_for,
+    compare,
+)
 from reprocheck.suite.changes.known import Known
 from reprocheck.suite.changes.levels import level
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
@@ -16,7 +22,6 @@ from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import (
     Baseline,
     Difference,
-    Key,
     Night,
     Target,
     TargetCheck,
@@ -27,7 +32,7 @@ LOOK_BACK = 260
 """So many checks of a target before a night are looked at: what is older says little of today."""
 
 
-class Reads(Protocol):
+class Reads(Accepted, Protocol):
     """What is asked of a history; `reprocheck.suite.history.History` says more."""
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]: ...
@@ -44,10 +49,6 @@ class Reads(Protocol):
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]: ...
-
-    def baseline(self, target: str, key: Key) -> Baseline | None: ...
-
-    def baselines(self, target: str | None = None) -> tuple[Baseline, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +103,27 @@ def _targets_before(read: _Read) -> set[str]:
 def _known(
     read: _Read, name: str, settings: Target | None, attempts: Sequence[TargetCheck]
 ) -> Known:
-    now = attempts[-1] if attempts else None
-    baseline = _baseline(read.history, now)
     known = Known(
         night=read.night,
         target=name,
-        now=now,
         earlier=_earlier(read, name, LOOK_BACK),
-        baseline=baseline,
-        drift=_drift(now, baseline),
-        allowed=_allowed(settings, now, baseline),
         states=_states(read, name, 1),
         settings=settings,
     )
-    if not known.varies or baseline is None:
+    if not attempts:
+        return known
+    now = attempts[-1]
+    baseline = baseline_for(read.history, name, now.key)
+    if baseline is None:
+        return replace(known, now=now)
+    known = replace(
+        known,
+        now=now,
+        baseline=baseline,
+        drift=_drift(now, baseline),
+        allowed=_allowed(settings, now, baseline),
+    )
+    if not known.varies:
         return known
     return replace(
         known, states=_states(read, name, LOOK_BACK), levels=_levels(read, known, baseline)
@@ -149,32 +157,14 @@ def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
     return {night: value for night, value in found.items() if value is not None}
 
 
-def _baseline(history: Reads, check: TargetCheck | None) -> Baseline | None:
-    """The baseline of the key of a check, else the newest one of another key."""
-    if check is None:
-        return None
-    same = history.baseline(check.target, check.key)
-    if same is not None:
-        return same
-    return max(history.baselines(check.target), key=lambda one: one.when, default=None)
-
-
-def _drift(now: TargetCheck | None, baseline: Baseline | None) -> tuple[Difference, ...]:
-    if now is None or baseline is None or not now.curves:
+def _drift(now: TargetCheck, baseline: Baseline) -> tuple[Difference, ...]:
+    """Where its curves are not those of the baseline; nothing of a check without curves."""
+    if not now.curves:
         return ()
     return compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
 
 
-def _allowed(
-    settings: Target | None, now: TargetCheck | None, baseline: Baseline | None
-) -> Allowed | None:
-    """How far the curves may be from the baseline; None where there is none.
-
-    Between two keys bits are bound to differ, whatever the target asks for: drift is told from a
-    defect by the noise floor, for which the tolerance stands in as long as none is recorded.
-    """
-    if now is None or baseline is None:
-        return None
-    if baseline.key.digest != now.key.digest:
-        return allowed("noise-floor", baseline)
-    return allowed(None if settings is None else settings.allow, baseline)
+def _allowed(settings: Target | None, now: TargetCheck, baseline: Baseline) -> Allowed:
+    """How far the curves may be from the baseline."""
+    asked = None if settings is None else settings.allow
+    return allowed_between(asked, baseline, now.key)

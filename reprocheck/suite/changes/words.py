@@ -11,14 +11,6 @@ from reprocheck.suite.model import Difference, TargetCheck, short
 
 FACTS = 3
 """So many facts that changed stand in a sentence; of the others it has the number."""
-_VERDICTS = {
-    "reproducible": "REPRODUCIBLE",
-    "not_reproducible": "NOT REPRODUCIBLE",
-    "inconclusive": "INCONCLUSIVE",
-    "script_failed": "SCRIPT FAILED",
-    "timed_out": "TIMED OUT",
-    "error": "NO REPORT",
-}
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})T")
 _LOSS = "loss"
 
@@ -45,14 +37,6 @@ def facts(changed: Mapping[str, tuple[str, str]]) -> str:
     if len(told) <= FACTS:
         return ", ".join(told)
     return f"{', '.join(told[:FACTS])} and {_count(len(told) - FACTS, 'more fact')}"
-
-
-def title(check: TargetCheck) -> str:
-    """The verdict of a check as reports have it: `NOT REPRODUCIBLE (backward)`."""
-    words = _VERDICTS.get(check.verdict, check.verdict)
-    if check.failed_check:
-        return f"{words} ({check.failed_check})"
-    return words
 
 
 @singledispatch
@@ -135,7 +119,7 @@ def _(reason: reasons.Drifted) -> str:
 
 @_said.register
 def _(reason: reasons.Fixed) -> str:
-    failed = "the drift from the baseline" if reason.bad.good else title(reason.bad)
+    failed = "the drift from the baseline" if reason.bad.good else reason.bad.title
     if not reason.began:
         return f"passes again after {failed}"
     return f"passes again after {failed} since {night(reason.began)}"
@@ -143,12 +127,12 @@ def _(reason: reasons.Fixed) -> str:
 
 @_said.register
 def _(reason: reasons.New) -> str:
-    return f"checked for the first time: {title(reason.check)}"
+    return f"checked for the first time: {reason.check.title}"
 
 
 @_said.register
 def _(reason: reasons.Unchanged) -> str:
-    words = title(reason.check)
+    words = reason.check.title
     if not reason.baseline:
         return f"{words}; no baseline is accepted"
     if not reason.drift:
@@ -209,8 +193,8 @@ def _allowed(reason: reasons.Drifted) -> str:
 
 def _verdict(check: TargetCheck) -> str:
     if not check.reason:
-        return title(check)
-    return f"{title(check)}: {check.reason.rstrip('.')}"
+        return check.title
+    return f"{check.title}: {check.reason.rstrip('.')}"
 
 
 def _fact(name: str, then: str, now: str) -> str:

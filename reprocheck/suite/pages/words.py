@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from reprocheck import rules
 from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
+from reprocheck.suite.baselines import accept_command
 from reprocheck.suite.execution.job import option_words
 from reprocheck.suite.model import Baseline, Difference, Night, Target, TargetCheck, short
 from reprocheck.suite.pages.report import NightReport, TargetReport
@@ -64,10 +65,7 @@ def title(check: TargetCheck | None) -> str:
     """The verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` where there is none."""
     if check is None:
         return "not checked"
-    words = check.verdict.replace("_", " ").upper()
-    if check.failed_check:
-        return f"{words} ({line(check.failed_check)})"
-    return words
+    return line(check.title)
 
 
 def since(one: TargetReport) -> str:
@@ -258,7 +256,7 @@ def commands(one: TargetReport) -> list[Fact]:
     if one.target is not None and _differs_from_itself(one):
         steps.append(("Confirm the cause, and get a fix that was tried:", _explain(one.target)))
     if one.state.drift:
-        accept = f"reprocheck suite baseline accept {name} --why REASON"
+        accept = accept_command(line(one.name))
         steps.append(("Where the new values are right, accept them:", accept))
     if one.failed and one.green:
         nights = f"--good {shlex.quote(one.green)} --bad {shlex.quote(since(one))}"

@@ -39,7 +39,7 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
     assert rows[1:3] == ["  small drift. loss differs", f"    {OPERATION}"]
     assert rows[-2:] == [
         "  accept new curves that are meant:",
-        "    reprocheck suite baseline accept small --why ...",
+        '    reprocheck suite baseline accept small --why "REASON"',
     ]
 
 

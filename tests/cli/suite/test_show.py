@@ -62,7 +62,7 @@ def test_a_target_has_its_differences_and_the_commands_that_follow(
         "first operation that differs aten.addmm in encoder.blocks.0, iteration 3",
         "loss differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
         "by Ada Example",
-        "reprocheck suite baseline accept transformer --why REASON",
+        'reprocheck suite baseline accept transformer --why "REASON"',
         f"reprocheck suite bisect transformer --good {night_id(19)} --bad {night_id(20)}",
     ):
         assert said in text

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from reprocheck.suite.baselines import BaselineError, accept, accept_command
-from reprocheck.suite.baselines.accept import before, changed, who_accepts
+from reprocheck.suite.baselines.accept import baseline_for, changed, who_accepts
 from reprocheck.suite.baselines.newest import of_night, with_curves
 from reprocheck.suite.model import Key
 from tests.suite.baselines.curves import curve
@@ -41,7 +41,7 @@ def test_the_first_of_a_key_replaces_the_newest_of_another() -> None:
     accept(history, [check_of(curve([1.0]))], "first", "Ada")
     (made,) = accept(history, [check_of(curve([1.5]), key=OTHER_KEY)], "torch 2.14", "Ada")
     assert [one.relative for one in made.replaced] == [0.5]
-    then = before(history, "small", KEY)
+    then = baseline_for(history, "small", KEY)
     assert then is not None
     assert changed(then.environment, made.environment) == {
         "options": ("train.py", ""),
@@ -92,7 +92,7 @@ def test_who_accepts_is_the_name_that_git_has_else_the_login(tmp_path, monkeypat
 
 def test_the_command_that_accepts_can_be_pasted() -> None:
     command = accept_command("resnet[lr=0.1]")
-    assert command == "reprocheck suite baseline accept 'resnet[lr=0.1]' --why \"…\""
+    assert command == "reprocheck suite baseline accept 'resnet[lr=0.1]' --why \"REASON\""
 
 
 def test_the_last_night_is_the_last_one_that_checked_anything() -> None:

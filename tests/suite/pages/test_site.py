@@ -91,7 +91,7 @@ def test_a_target_has_its_history_baseline_and_changes_of_the_environment(drawn:
         "4 checks, the last 2026-12-16",
         "20 checks, the last 2026-12-12",
         "loss: relative difference from the baseline",
-        "reprocheck suite baseline accept transformer --why REASON",
+        'reprocheck suite baseline accept transformer --why "REASON"',
     ):
         assert words in said
 
