@@ -22,6 +22,7 @@ import msgspec
 from reprocheck.errors import UsageError
 from reprocheck.model import LOSS_SERIES, Check, LossSeries, Series, SeriesComparison, Trace
 from reprocheck.suite.model import RankSeries
+from reprocheck.verdict.machine import is_of_a_machine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,6 +81,13 @@ def of_check(check: Check) -> tuple[RankSeries, ...]:
     reported = [_reported(trace, check) for trace in check.runs[0].traces]
     by_rank = zip(of_losses, reported, strict=True)
     return tuple(chain.from_iterable((losses, *others) for losses, others in by_rank))
+
+
+def without_clocks(series: Iterable[RankSeries]) -> tuple[RankSeries, ...]:
+    """The series that are compared: those of a clock or a machine, which are others in each start,
+    are left out.
+    """
+    return tuple(one for one in series if not is_of_a_machine(one.series.name))
 
 
 def pack(series: Iterable[RankSeries]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,21 +15,8 @@ from reprocheck.model import (
     SeriesPlace,
     Tolerance,
 )
+from reprocheck.verdict.machine import is_of_a_machine
 from reprocheck.verdict.series import align, first_outside, first_unequal
-
-_WORD = re.compile(r"/s\b|[A-Z]?[a-z]+|[A-Z]+")
-_OF_A_MACHINE = frozenset(
-    {
-        *("time", "times", "timestamp", "clock", "wall", "walltime", "runtime", "elapsed"),
-        *("duration", "eta", "latency", "sec", "secs", "second", "seconds", "ms", "minutes"),
-        *("hours", "/s", "speed", "throughput", "fps", "tps", "qps", "mfu", "flops", "tflops"),
-        *("mem", "memory", "vram", "rss", "gpu", "cpu", "npu", "utilization", "util"),
-    }
-)
-"""Words in the names of numbers that are a clock's or a machine's: those of what transformers
-(`speed_metrics`), Lightning (`ThroughputMonitor`, `DeviceStatsMonitor`), Megatron-LM and torchtitan
-log, and of what scripts call theirs.
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,8 +145,3 @@ def _largest(pair: _Pair, tolerance: Tolerance) -> tuple[float, float, float]:
     share[difference == 0] = 0.0
     place = int(np.argmax(share))
     return float(share[place]), float(difference[place]), float(allowed[place])
-
-
-def is_of_a_machine(name: str) -> bool:
-    """Whether a word of the name says that the number is a time, a speed or an amount of memory."""
-    return not _OF_A_MACHINE.isdisjoint(map(str.lower, _WORD.findall(name)))

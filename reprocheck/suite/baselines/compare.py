@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reprocheck.model import LOSS_SERIES, Series, Tolerance
+from reprocheck.suite.curves import without_clocks
 from reprocheck.suite.model import Difference, RankSeries
-from reprocheck.verdict.reported import is_of_a_machine
 from reprocheck.verdict.series import align, column, differs, first_outside, first_unequal
 from reprocheck.verdict.ulp import ulp_distance
 
@@ -47,8 +47,8 @@ def compare(
     beyond it.
     """
     tolerance = Tolerance(rtol=rtol, atol=atol)
-    own = {_identity(one): one for one in curves if not _of_a_clock(one)}
-    others = {_identity(one): one for one in baseline if not _of_a_clock(one)}
+    own = {_identity(one): one for one in without_clocks(curves)}
+    others = {_identity(one): one for one in without_clocks(baseline)}
     shown = _shown((*others, *own))
     found = []
     for identity in dict.fromkeys((*others, *own)):
@@ -60,10 +60,6 @@ def compare(
 
 def _identity(one: RankSeries) -> _Identity:
     return one.rank, one.series.name, one.series.by
-
-
-def _of_a_clock(one: RankSeries) -> bool:
-    return is_of_a_machine(one.series.name)
 
 
 def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:

@@ -18,6 +18,7 @@ import msgspec
 
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.files.atomic import replacing
+from reprocheck.suite import curves
 from reprocheck.suite.baselines.operation import between
 from reprocheck.suite.execution import Job, Performed, perform
 from reprocheck.suite.history import History
@@ -34,7 +35,7 @@ COMPARABLE = ("reproducible", "not_reproducible")
 class _About(msgspec.Struct, kw_only=True, frozen=True):
     """`KEY.json`: what a kept recording is of.
 
-    curves    hash of the curves of its check
+    curves    hash of the curves of its check, without a clock's
     accepted  when the baseline was accepted that held then; 0 without any
     """
 
@@ -193,12 +194,12 @@ def is_recorded_in_night(suite: Suite, check: TargetCheck) -> bool:
     return (suite.folder / _place(check.night, check.target) / "recording.zip").is_file()
 
 
-def _put(recording: Path, file: Path, night: str, curves: bytes, baseline: Baseline | None) -> None:
+def _put(recording: Path, file: Path, night: str, packed: bytes, baseline: Baseline | None) -> None:
     """Writes a recording and what it is of; the latter last."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with recording.open("rb") as source, replacing(file) as target:
         shutil.copyfileobj(source, target)
-    about = _About(night=night, curves=_digest(curves), accepted=baseline.when if baseline else 0.0)
+    about = _About(night=night, curves=_digest(packed), accepted=baseline.when if baseline else 0.0)
     with replacing(file.with_suffix(".json")) as note:
         note.write(msgspec.json.format(msgspec.json.encode(about)))
 
@@ -210,8 +211,10 @@ def _about(file: Path) -> _About | None:
     return None
 
 
-def _digest(curves: bytes) -> str:
-    return hashlib.sha256(curves).hexdigest()
+def _digest(packed: bytes) -> str:
+    """Hash of the series that say which training it was: a clock's are others in each night."""
+    compared = curves.without_clocks(curves.unpack(packed))
+    return hashlib.sha256(curves.pack(compared)).hexdigest()
 
 
 def with_operations(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from reprocheck.suite.baselines import accept
+from reprocheck.suite.curves import pack
+from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import TargetState
+from reprocheck.suite.model import Baseline, Key, Target, TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run
-from reprocheck.suite.targets import load
+from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place
+from reprocheck.suite.targets import Suite, load
+from tests.suite.baselines.curves import curve
 from tests.suite.nights import Told
 
 SETTINGS = """
@@ -29,6 +34,7 @@ TRAINING = (
     "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + {start}))\n"
 )
 FAILS = "raise SystemExit(1)\n"
+KEY = Key(facts={"torch": "2.13.0"})
 
 
 @dataclass
@@ -95,3 +101,34 @@ def test_the_recording_of_accepted_curves_takes_the_place_of_the_one_before(
     assert second == first
     assert third[1]["night"] == nights.outcomes[1].night.id
     assert third[1]["curves"] != first[1]["curves"]
+
+
+def test_a_clock_beside_the_same_losses_makes_no_other_training(tmp_path: Path) -> None:
+    suite = Suite(targets=(), folder=tmp_path, history="", file=tmp_path / "reprocheck.toml")
+    target = Target(name="a", words=("train.py",), workdir=tmp_path)
+    kept = tmp_path / kept_place("a", KEY)
+
+    def curves_of(loss: float, seconds: float) -> bytes:
+        return pack([curve([loss]), curve([seconds], "step_time")])
+
+    def recorded(night: str) -> Performed:
+        place = f"nights/{night}/a/recording"
+        job = Job(target=target, night=night, root=tmp_path, place=place, kind="recording")
+        job.folder.mkdir(parents=True)
+        job.recording.write_text(night)
+        return Performed(job=job, started=0.0, seconds=1.0)
+
+    def accepted(night: str, curves: bytes, when: float) -> Baseline:
+        return Baseline(
+            target="a", key=KEY, curves=curves, why="so", who="me", when=when, night=night
+        )
+
+    first = recorded("n1")
+    check = TargetCheck(night="n1", target="a", key=KEY, curves=curves_of(0.5, seconds=1.0))
+    keep(Wanted(first.job, check, None, kept=kept), first)
+    recorded("n2")
+
+    adopt(suite, accepted("n2", curves_of(0.5, seconds=2.0), when=1.0))
+    assert kept.read_text() == "n1"
+    adopt(suite, accepted("n2", curves_of(0.25, seconds=2.0), when=2.0))
+    assert kept.read_text() == "n2"

@@ -1,0 +1,92 @@
+"""Which series are a clock's or a machine's: times, speeds, amounts of memory.
+
+They differ from start to start of any training, so they are kept and not held against each other.
+What tells them from numbers of the training are the whole words of their names, by these tables;
+`docs/reference/series.md` has them for people.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_WORD = re.compile(r"/s\b|[KMGT]i?B\b|[A-Z]?[a-z]+|[A-Z]+")
+GROUPS = frozenset(
+    {
+        *("time", "times", "timing", "timings", "timer", "timers", "time_metrics"),
+        *("throughput", "memory", "mem"),
+    }
+)
+"""What stands before the first `/` of names that are a machine's, whatever follows: torchtitan and
+scripts sort what they log in this way. `DeviceStatsMonitor.…` of Lightning is another.
+"""
+MONITOR = "DeviceStatsMonitor."
+MACHINE = frozenset(
+    {
+        *("time", "times", "timestamp", "clock", "wall", "walltime", "runtime", "elapsed"),
+        *("duration", "latency", "sec", "secs", "seconds", "ms", "minutes", "hours"),
+        *("/s", "speed", "throughput", "fps", "tps", "qps", "mfu", "flops", "tflops"),
+        *("mem", "memory", "vram", "rss", "bytes", "megabytes", "gigabytes"),
+        *("kib", "mib", "gib", "tib", "gb", "tb", "watts", "utilization", "util"),
+    }
+)
+"""Words of a time, a speed or memory: those that transformers (`speed_metrics`), Lightning
+(`ThroughputMonitor`), Megatron-LM, torchtitan, MLflow's system metrics and scripts use.
+"""
+RATES = frozenset({"second", "minute", "hour"})
+"""Words of a time behind `per`: `samples_per_second`, and not `second_order`."""
+DEVICES = frozenset({"gpu", "gpus", "cpu", "npu", "cuda", "device", "disk", "network"})
+"""Alone they only say where a number is from: `val_loss/gpu0` is a loss."""
+OF_A_DEVICE = frozenset(
+    {
+        *("percent", "percentage", "usage", "used", "free", "load", "temp", "temperature"),
+        *("power", "fan", "alloc", "allocated", "reserved", "swap"),
+    }
+)
+"""Words of a machine beside one of DEVICES: `gpu_temp`, and not `temperature`."""
+QUANTITIES = frozenset(
+    {
+        *("loss", "losses", "nll", "ce", "bce", "kl", "mse", "mae", "rmse", "entropy"),
+        *("perplexity", "ppl", "acc", "accuracy", "error", "score", "reward", "return"),
+        *("auc", "bleu", "rouge", "iou", "precision", "recall", "norm", "grad", "gradient"),
+        *("lr", "embedding", "weight", "bias"),
+    }
+)
+"""What trainings compute. A name that ends in one is the training's, whatever stands before it:
+`memory_loss`, `time_embedding_norm`, and not `clip_grad_time`.
+"""
+PASSED_OVER = frozenset(
+    {
+        *DEVICES,
+        *("rank", "node", "mean", "avg", "average", "max", "min", "median", "std", "sum"),
+        *("total", "last", "epoch", "step"),
+    }
+)
+"""Words at the end of a name that say where a number is from, or how it was gathered."""
+STEPS = frozenset({("time", "step"), ("time", "steps")})
+"""`time_step` is a place in a sequence; how long a step took is `step_time`."""
+
+
+def is_of_a_machine(name: str) -> bool:
+    """Whether the name of a series says that it is a time, a speed or an amount of memory."""
+    if name.startswith(MONITOR):
+        return True
+    group, slash, _ = name.partition("/")
+    if slash and group.lower() in GROUPS:
+        return True
+    words = [word.lower() for word in _WORD.findall(name)]
+    return _last(words) not in QUANTITIES and _says_so(words)
+
+
+def _last(words: list[str]) -> str:
+    """The word that says what the number is."""
+    return next((word for word in reversed(words) if word not in PASSED_OVER), "")
+
+
+def _says_so(words: list[str]) -> bool:
+    pairs = set(pairwise(words))
+    if not DEVICES.isdisjoint(words) and not OF_A_DEVICE.isdisjoint(words):
+        return True
+    if any(first == "per" and second in RATES for first, second in pairs):
+        return True
+    return not MACHINE.isdisjoint(words) and STEPS.isdisjoint(pairs)
