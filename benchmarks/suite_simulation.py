@@ -199,27 +199,40 @@ def _curve(values: list[float]) -> RankSeries:
     return RankSeries(rank=0, series=series)
 
 
-def false_words(kind: Kind, right: tuple[str, ...], seeds: range, nights: int) -> Counter[str]:
-    """Words that are not right, and how often each was said of targets of a kind."""
+def false_words(
+    kind: Kind, right: tuple[str, ...], seeds: range, nights: int, *, apart: int = 1
+) -> Counter[str]:
+    """Words that are not right, and how often each was said of targets of a kind.
+
+    nights  whose words are read of each target, `apart` nights from one to the next: a shift that
+            is seen falsely is seen in all nights that have a night of its window
+    """
     wrong: Counter[str] = Counter()
     for seed in seeds:
         target = Simulated(kind, seed)
-        words = Counter(target.night().state for _ in range(nights))
-        wrong.update({word: count for word, count in words.items() if word not in right})
-    return wrong
+        for _ in range(nights):
+            target.nights_that_nobody_reads(apart - 1)
+            wrong[target.night().state] += 1
+    return Counter({word: count for word, count in wrong.items() if word not in right})
 
 
-def missed(kind: Kind, word: str, seeds: range, at: int, **shift: float) -> float:
-    """The share of targets for which a shift from night `at` on has its word in none of the nights
-    within which it is to be found.
+def missed(
+    kind: Kind, word: str, seeds: range, at: int, *, futures: int = 1, **shift: float
+) -> float:
+    """The share of shifts from night `at` on whose word is said in none of the nights within which
+    it is to be found.
+
+    futures  so many shifts follow the same nights before
     """
     without = 0
     for seed in seeds:
-        target = Simulated(kind, seed)
-        target.nights_that_nobody_reads(at)
-        words = [target.night(**shift).state for _ in range(WINDOW)]
-        without += word not in words
-    return without / len(seeds)
+        before = Simulated(kind, seed)
+        before.nights_that_nobody_reads(at)
+        for number in range(futures):
+            target = replace(before, seed=futures * seed + number)
+            words = [target.night(**shift).state for _ in range(WINDOW)]
+            without += word not in words
+    return without / (len(seeds) * futures)
 
 
 QUIET_KINDS = {
