@@ -18,10 +18,13 @@ is not to change numbers, and where numbers move it is what is looked at.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from reprocheck.model import Check, Run
+from reprocheck.model import Check, Run, Setting
 from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words
 from reprocheck.suite.model import Key, Target
@@ -36,6 +39,8 @@ THREADS = ("torch.threads", "variable.OMP_NUM_THREADS", "cpu.usable")
 """Facts that say how many threads compute, the best one first."""
 CHANGING = ("steps", "control", "seed", "deterministic", "no_dropout", "all_controls", "python")
 """Options of `run` that may change numbers."""
+_FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 
 
 def key_of(check: Check, target: Target) -> Key:
@@ -48,7 +53,7 @@ def key_of(check: Check, target: Target) -> Key:
         "driver": ", ".join(facts[name] for name in DRIVERS if name in facts),
         "ranks": str(_ranks(run)),
         "threads": next((facts[name] for name in THREADS if name in facts), ""),
-        "options": _options(check, target),
+        "options": as_held(check.record.settings, target).text,
     }
     return Key(facts={name: value for name, value in found.items() if value})
 
@@ -102,16 +107,49 @@ def _ranks(run: Run) -> int:
     return run.world or len(run.traces) or 1
 
 
-def _options(check: Check, target: Target) -> str:
-    """`--steps 20 train.py --lr 0.1`, with the variables of the target before it.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AsRun:
+    """What the fact `options` of a key says.
 
-    Options as they held, wherever they were set; those that have their defaults are left out.
+    environment  the variables of the target
+    options      settings of `run` that may change numbers, by name, as a settings file has them;
+                 those with their defaults are not there
+    words        what stands behind `reprocheck run OPTIONS`
     """
-    held = {setting.name: setting.value for setting in check.record.settings}
+
+    environment: Mapping[str, str]
+    options: Mapping[str, object]
+    words: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The fact: `SIZE=2 --steps 20 train.py --lr 0.1`."""
+        variables = [f"{name}={value}" for name, value in sorted(self.environment.items())]
+        return shlex.join((*variables, *option_words(self.options), *self.words))
+
+
+def as_run(key: Key) -> AsRun | None:
+    """What a check with this key was made of; None where the key does not say it."""
+    words = deque(shlex.split(key.facts.get("options", "")))
+    environment = {}
+    while words and _VARIABLE.match(words[0]):
+        name, _, value = words.popleft().partition("=")
+        environment[name] = value
+    options = {}
+    while words and words[0] in _FLAGS:
+        option = _FLAGS[words.popleft()]
+        options[option.name] = True if option.type == "switch" else words.popleft()
+    if not words:
+        return None
+    return AsRun(environment=environment, options=options, words=tuple(words))
+
+
+def as_held(settings: Iterable[Setting], target: Target) -> AsRun:
+    """What a target is run with where these settings hold, wherever they were set."""
+    held = {setting.name: setting.value for setting in settings}
     given = {
         option.name: held[option.name]
         for option in OPTIONS
         if option.name in CHANGING and held.get(option.name) != plain(option, option.default)
     }
-    variables = [f"{name}={value}" for name, value in sorted(target.environment.items())]
-    return shlex.join((*variables, *option_words(given), *target.words))
+    return AsRun(environment=target.environment, options=given, words=target.words)

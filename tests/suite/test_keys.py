@@ -7,7 +7,7 @@ import pytest
 
 from reprocheck.model import Check
 from reprocheck.suite import keys
-from reprocheck.suite.model import Target
+from reprocheck.suite.model import Key, Target
 from reprocheck.workflow import replay
 from tests.suite.nights import GOOD, made
 
@@ -75,6 +75,24 @@ def test_arguments_variables_and_options_that_change_numbers_are_options(recorde
     )
     check = replace(recorded, record=replace(recorded.record, settings=settings))
     assert facts_of(check, target)["options"] == "SIZE=2 --steps 20 train.py --lr 0.1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "train.py",
+        "SIZE=2 'TEXT=a b=c' --steps all --control 'seed, workers' --deterministic -m pkg.train x",
+        "--seed 3 --no-dropout --all-controls -- torchrun --steps 5 train.py",
+    ],
+)
+def test_what_the_key_says_of_options_is_read_back(text: str) -> None:
+    found = keys.as_run(Key(facts={"options": text}))
+    assert found is not None
+    assert found.text == text
+
+
+def test_a_key_without_options_says_nothing_of_them() -> None:
+    assert keys.as_run(Key(facts={"torch": "2.13.0"})) is None
 
 
 def test_everything_else_stands_beside_the_key(recorded: Check) -> None:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 CRITERIA = ("bitwise", "verdict")
 KINDS = ("all", "commits", "packages")
+ENDS = ("good", "bad")
 EXIT_FOUND, EXIT_NOT_FOUND = 0, 1
+OUTCOMES_FOUND = ("found", "several", "options")
 TargetArgument = Annotated[str, typer.Argument(metavar="TARGET", help="A target by name.")]
 GoodOption = Annotated[
     str,
@@ -69,6 +71,15 @@ RepeatOption = Annotated[
         show_default=False,
     ),
 ]
+AsInOption = Annotated[
+    str | None,
+    typer.Option(
+        "--options",
+        metavar="|".join(ENDS),
+        help="The night whose options of the target hold, where they are not the same in both.",
+        show_default=False,
+    ),
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Forget what was checked before.")]
 CacheOption = Annotated[
     float,
@@ -98,6 +109,7 @@ def command(
     pre: PreOption = False,
     first_parent: FirstParentOption = False,
     repeat: RepeatOption = 1,
+    options: AsInOption = None,
     again: AgainOption = False,
     cache_limit: CacheOption = 20.0,
     format: FormatOption = "text",
@@ -110,13 +122,14 @@ def command(
     for option, given, allowed in (
         ("--by", by, CRITERIA),
         ("--over", over, KINDS),
+        ("--options", options, ENDS),
         ("--format", format, FORMATS),
     ):
-        if given not in allowed:
+        if given is not None and given not in allowed:
             raise UsageError(
                 f"{option} {given}: bisect knows no such value.", f"Take {' or '.join(allowed)}."
             )
-    options = Options(
+    asked = Options(
         good=good,
         bad=bad,
         by=by,  # type: ignore[arg-type]
@@ -127,10 +140,11 @@ def command(
             pre=pre,
         ),
         repeat=repeat,
+        as_in=options,  # type: ignore[arg-type]
         again=again,
         environments=Environments(folder=default_folder(), limit=int(cache_limit * GIB)),
     )
-    return _bisect(target, options, format)
+    return _bisect(target, asked, format)
 
 
 def _bisect(target: str, options: Options, format: str) -> int:
@@ -156,7 +170,7 @@ def _bisect(target: str, options: Options, format: str) -> int:
         out.data(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     else:
         _print(found, out)
-    return EXIT_FOUND if found.outcome in ("found", "several") else EXIT_NOT_FOUND
+    return EXIT_FOUND if found.outcome in OUTCOMES_FOUND else EXIT_NOT_FOUND
 
 
 def _print(found: Bisected, out: Stream) -> None:

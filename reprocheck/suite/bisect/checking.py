@@ -104,6 +104,23 @@ class Checker:
         except UsageError as error:
             return Remembered(answer="skip", reason=error.message)
 
+    def curves(self, candidate: Candidate, requirements: Requirements | None) -> bytes:
+        """The packed curves of one run of the candidate. Which series repeat is known of the good
+        night, since one run does not say it.
+
+        Raises UsageError where it cannot be run.
+        """
+        name = self.identity(candidate, requirements)
+        with self._prepared(candidate, requirements) as target:
+            row = self._row(target, f"{self.place}/{name}-1")
+        if row.verdict in FAILED or not row.curves:
+            raise UsageError(row.reason or "No loss was recorded.")
+        recorded = curves.unpack(self.good.curves)
+        loose = {_identity(one) for one in recorded if not one.repeats}
+        return curves.pack(
+            replace(one, repeats=_identity(one) not in loose) for one in curves.unpack(row.curves)
+        )
+
     @contextmanager
     def _prepared(
         self, candidate: Candidate, requirements: Requirements | None
@@ -181,6 +198,10 @@ def apart(
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
+
+
+def _identity(one: RankSeries) -> tuple[int, str, str]:
+    return one.rank, one.series.name, one.series.by
 
 
 def in_words(difference: Difference) -> str:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from reprocheck.errors import UsageError
+from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite import curves
-from reprocheck.suite.bisect import commits, packages
+from reprocheck.suite.bisect import as_in_night, commits, packages
 from reprocheck.suite.bisect.checking import Checker, apart, target_with_interpreter
 from reprocheck.suite.bisect.environments import Environments, default_folder
 from reprocheck.suite.bisect.memory import Memory, Remembered
 from reprocheck.suite.bisect.packages import Requirements
-from reprocheck.suite.bisect.plan import Asked, Candidate, Plan, elsewhere, plan
+from reprocheck.suite.bisect.plan import (
+    Asked,
+    Candidate,
+    Plan,
+    anything_to_search,
+    elsewhere,
+    plan,
+    unrecorded,
+)
 from reprocheck.suite.bisect.result import Bisected, By, Checked, Guilty, Outcome
 from reprocheck.suite.bisect.search import (
+    GOOD_END,
     Answer,
+    End,
     Found,
     NotHere,
     Probe,
@@ -52,6 +61,7 @@ class Observer(Protocol):
 class Options:
     """How a search goes.
 
+    as_in  the night whose options of the target hold, where the two nights had others
     again  what an earlier start found out is forgotten
     """
 
@@ -60,6 +70,7 @@ class Options:
     by: By = "bitwise"
     asked: Asked = field(default_factory=Asked)
     repeat: int = 1
+    as_in: End | None = None
     again: bool = False
     environments: Environments = field(
         default_factory=lambda: Environments(folder=default_folder())
@@ -72,13 +83,21 @@ def find(
     """Searches between two nights. What was checked is kept as soon as it is known: the same call
     goes on after an interruption.
 
-    Raises UsageError where there is nothing to search, or the target is intermittent.
+    Raises UsageError where there is nothing to search, the target is intermittent, or was run with
+    other options in the two nights and `options` does not say which hold.
     """
-    target, python = target_with_interpreter(_one(suite.select([name]), name))
-    good, bad = (_check(history, night, target) for night in (options.good, options.bad))
+    of_suite = _one(suite.select([name]), name)
+    good, bad = (_check(history, night, of_suite) for night in (options.good, options.bad))
     _refuse(good, bad, history, options)
+    changed = dict(as_in_night.changed(good, bad, tolerances=options.by == "verdict"))
+    if changed and not anything_to_search(good, bad):
+        return _options_alone(good, bad, options, changed)
+    if changed and options.as_in is None:
+        raise _two_ways_to_run(good, bad)
+    run_as = {"good": good, "bad": bad}[options.as_in or "good"]
+    target, python = target_with_interpreter(as_in_night.as_in(of_suite, run_as))
     found = plan(target.workdir, python, good, bad, options.asked)
-    found = replace(found, notes=(*found.notes, *_other_words(target, good)))
+    found = replace(found, notes=(*found.notes, *_run_otherwise_now(of_suite, run_as)))
     place = f"bisect/{folder_name(target.name)}/{good.night}--{bad.night}--{options.by}"
     checker = Checker(
         target=target,
@@ -97,8 +116,12 @@ def find(
     if options.again:
         memory.forget()
     with _alone(checker):
-        observer.planned(found, most_checks(found.graph.bad_end))
-        return _Search(checker=checker, memory=memory, observer=observer).run()
+        search = _Search(checker=checker, memory=memory, observer=observer, options=changed)
+        if changed:
+            search.options_of = run_as.night
+            search.anew = options.by == "bitwise" and run_as is bad
+        observer.planned(found, search.most)
+        return search.run()
 
 
 @contextmanager
@@ -122,21 +145,63 @@ def _alone(checker: Checker) -> Iterator[None]:
 
 @dataclass(kw_only=True)
 class _Search:
-    """A search under way."""
+    """A search under way.
+
+    options     what the target was run with that is not the same in both nights
+    options_of  the night with whose options the candidates are run, where those differ
+    anew        the good end is run with them first: its recorded curves are of other options
+    """
 
     checker: Checker
     memory: Memory
     observer: Observer
+    options: dict[str, tuple[str, str]]
+    options_of: str = ""
+    anew: bool = False
     answers: dict[int, Answer] = field(default_factory=dict)
     checked: list[Checked] = field(default_factory=list)
     made: int = 0
 
+    @property
+    def most(self) -> int:
+        """The most candidates that are checked on a chain."""
+        return most_checks(self.checker.plan.graph.bad_end) + self.anew
+
     def run(self) -> Bisected:
-        """Checks until the outcome is known."""
+        """Checks until the outcome is known.
+
+        Raises UsageError where the good end cannot be run anew.
+        """
         graph = self.checker.plan.graph
+        if self.anew:
+            self._run_good_end()
         while isinstance(now := step(graph, self.answers), Probe):
             self._probe(now.number)
         return self._result(now)
+
+    def _run_good_end(self) -> None:
+        """The curves of the good end, with the options of the bad night, take the place of those
+        that the good night recorded.
+        """
+        candidate = self.checker.plan.candidates[GOOD_END]
+        requirements = self.checker.requirements(candidate)
+        if isinstance(requirements, Refused):
+            raise _good_end_does_not_run(requirements.reason)
+        identity = self.checker.identity(candidate, requirements)
+        packed = self.memory.curves(identity)
+        remembered = bool(packed)
+        if not remembered:
+            self.made += 1
+            self.observer.begins(1, candidate)
+            try:
+                packed = self.checker.curves(candidate, requirements)
+            except ReportError:
+                raise
+            except UsageError as error:
+                raise _good_end_does_not_run(error.message) from error
+            self.memory.keep_curves(identity, packed)
+        self.checker = replace(self.checker, good=replace(self.checker.good, curves=packed))
+        self._keep(GOOD_END, candidate, Remembered(answer="good"), remembered=remembered)
 
     def _probe(self, number: int) -> None:
         candidate = self.checker.plan.candidates[number]
@@ -171,19 +236,20 @@ class _Search:
         if isinstance(found, Found):
             guilty = tuple(map(self._guilty, found.candidates))
             good_checked = found.good_checked
-        count = checker.plan.graph.bad_end
         return Bisected(
             target=checker.target.name,
             good=checker.good.night,
             bad=checker.bad.night,
             by=checker.by,
             outcome=_outcome(found),
-            candidates=count,
-            most=most_checks(count),
+            candidates=checker.plan.graph.bad_end,
+            most=self.most,
             checked=tuple(self.checked),
             made=self.made,
             guilty=guilty,
             good_checked=good_checked,
+            options=self.options,
+            options_of=self.options_of,
             elsewhere=elsewhere(checker.good, checker.bad),
             notes=checker.plan.notes,
         )
@@ -210,11 +276,48 @@ def _outcome(found: Found | NotHere) -> Outcome:
     return "good end is bad" if found.end == "good" else "bad end is good"
 
 
-def _other_words(target: Target, good: TargetCheck) -> Iterator[str]:
-    """That the target is no longer run as it was: then its curves may be others for that alone."""
-    then, now = good.key.facts.get("options", ""), shlex.join(target.words)
-    if then and not then.endswith(now):
-        yield f"In the night {good.night} `{then}` was run, and now it is `{now}`."
+def _options_alone(
+    good: TargetCheck, bad: TargetCheck, options: Options, changed: dict[str, tuple[str, str]]
+) -> Bisected:
+    """The answer where no commit and no package differs: nothing is checked."""
+    return Bisected(
+        target=good.target,
+        good=good.night,
+        bad=bad.night,
+        by=options.by,
+        outcome="options",
+        candidates=0,
+        most=0,
+        options=changed,
+        elsewhere=elsewhere(good, bad),
+        notes=tuple(unrecorded(good, bad)),
+    )
+
+
+def _two_ways_to_run(good: TargetCheck, bad: TargetCheck) -> UsageError:
+    then, now = (one.key.facts["options"] for one in (good, bad))
+    ran = f"`{then}` was run in the night {good.night}, and `{now}` in {bad.night}"
+    if then == now:
+        ran = f"The tolerances of the nights {good.night} and {bad.night} are not the same"
+    return UsageError(
+        f"{good.target} has other options in the two nights: {ran}.",
+        "Search with those of the bad night: --options bad (or of the good one: --options good)",
+    )
+
+
+def _good_end_does_not_run(reason: str) -> UsageError:
+    return UsageError(
+        f"The good end cannot be run with the options of the bad night: {reason}",
+        "Search with those of the good night: --options good",
+    )
+
+
+def _run_otherwise_now(target: Target, then: TargetCheck) -> Iterator[str]:
+    """That the suite has the target with other options by now."""
+    differs = as_in_night.now_otherwise(target, then)
+    if differs is not None:
+        was, now = differs
+        yield f"The night {then.night} ran `{was}`, and so did this search; now it is `{now}`."
 
 
 def _one(targets: tuple[Target, ...], name: str) -> Target:

@@ -39,20 +39,38 @@ class Memory:
     def keep(self, identity: str, found: Remembered) -> None:
         """Durable when it returns."""
         self._answers[identity] = found
+        self._write(self._file, msgspec.json.format(msgspec.json.encode(self._answers)))
+
+    def curves(self, identity: str) -> bytes:
+        """The packed curves that the others are held against; b"" where they are not there yet."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with replacing(self._file) as file:
-                file.write(msgspec.json.format(msgspec.json.encode(self._answers)))
-        except OSError as error:
-            raise ReportError(
-                f"{self._file} cannot be written: {error.strerror or error}.",
-                "Make room on its disk; what was checked before is kept.",
-            ) from None
+            return self._curves(identity).read_bytes()
+        except OSError:
+            return b""
+
+    def keep_curves(self, identity: str, packed: bytes) -> None:
+        """Durable when it returns."""
+        self._write(self._curves(identity), packed)
 
     def forget(self) -> None:
         """Starts anew."""
         self._answers = {}
-        self._file.unlink(missing_ok=True)
+        for file in (self._file, *self.folder.glob("*.curves")):
+            file.unlink(missing_ok=True)
+
+    def _curves(self, identity: str) -> Path:
+        return self.folder / f"{identity}.curves"
+
+    def _write(self, path: Path, content: bytes) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as file:
+                file.write(content)
+        except OSError as error:
+            raise ReportError(
+                f"{path} cannot be written: {error.strerror or error}.",
+                "Make room on its disk; what was checked before is kept.",
+            ) from None
 
     def _read(self) -> dict[str, Remembered]:
         """What is there; nothing, where the file is not ours or was cut."""

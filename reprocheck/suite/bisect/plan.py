@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from reprocheck.errors import UsageError
-from reprocheck.suite.bisect import commits, packages
+from reprocheck.suite.bisect import as_in_night, commits, packages
 from reprocheck.suite.bisect.packages import Environment
 from reprocheck.suite.bisect.search import Graph
 from reprocheck.suite.bisect.uv import Uv, find_uv
@@ -72,7 +72,7 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: 
 
     Raises UsageError where nothing that can be searched differs.
     """
-    notes = [*_modified(good, bad)]
+    notes = [*unrecorded(good, bad)]
     way, uv, local = _packages(folder, python, good, bad, asked)
     lacking = sorted(name for name, line in local.items() if not line)
     if lacking:
@@ -153,12 +153,21 @@ def _commits(
     return commits.between(folder, then, now, first_parent=asked.first_parent)
 
 
-def _modified(*checks: TargetCheck) -> list[str]:
+def unrecorded(*checks: TargetCheck) -> list[str]:
+    """What of the nights is in no commit."""
     return [
         f"Files were modified in the night {check.night}: its commit is checked without that."
         for check in checks
         if check.commit.endswith(commits.MODIFIED)
     ]
+
+
+def anything_to_search(good: TargetCheck, bad: TargetCheck) -> bool:
+    """Whether a commit or a package differs between two checks, as far as they recorded it."""
+    then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
+    if then and now and then != now:
+        return True
+    return bool(packages.changes(packages.installed_at(good), packages.installed_at(bad)))
 
 
 def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> UsageError:
@@ -181,12 +190,15 @@ def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> Usage
 
 
 def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
-    """The facts of two checks that differ, but for packages and what those say of themselves."""
+    """The facts of two checks that differ, but for packages and what those say of themselves, and
+    for what the target was run with where that is known.
+    """
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
     had, have = packages.installed_at(good), packages.installed_at(bad)
     moved = {change.name for change in packages.changes(had, have)}
+    told = as_in_night.facts_told(good, bad)
     return {
         name: (then.get(name, ""), now.get(name, ""))
-        for name in sorted({*then, *now})
+        for name in sorted({*then, *now} - told)
         if then.get(name) != now.get(name) and packages.about(name) not in moved
     }

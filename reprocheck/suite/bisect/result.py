@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from reprocheck.suite.bisect.commits import CommitFacts
@@ -10,7 +10,10 @@ from reprocheck.suite.bisect.packages import Change
 
 By = Literal["bitwise", "verdict"]
 """What a candidate is judged by: its curves against the good night's, or the verdict of a check."""
-Outcome = Literal["found", "several", "good end is bad", "bad end is good", "bad end is skipped"]
+Outcome = Literal[
+    "found", "several", "options", "good end is bad", "bad end is good", "bad end is skipped"
+]
+"""`options`: nothing but what the target was run with differs between the nights."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +49,9 @@ class Bisected:
     made          how many checks this start made
     guilty        one; where the outcome is `several`, one of them is it
     good_checked  whether a good candidate was seen here
+    options       what the target was run with that is not the same in both nights: name -> (then,
+                  now)
+    options_of    the night with whose options the candidates were run, where those differ
     elsewhere     other facts that differ between the nights: name -> (then, now). They cannot be
                   searched
     notes         what limits the answer, as sentences
@@ -62,5 +68,7 @@ class Bisected:
     made: int = 0
     guilty: tuple[Guilty, ...] = ()
     good_checked: bool = True
+    options: dict[str, tuple[str, str]] = field(default_factory=dict)
+    options_of: str = ""
     elsewhere: dict[str, tuple[str, str]]
     notes: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ class Words:
 HEADS: Mapping[Outcome, str] = {
     "found": "FOUND",
     "several": "FOUND SEVERAL",
+    "options": "FOUND",
     "good end is bad": "NOT FOUND",
     "bad end is good": "NOT FOUND",
     "bad end is skipped": "NOT FOUND",
@@ -45,8 +46,16 @@ def _lines(found: Bisected) -> Iterator[str]:
         if number:
             yield ""
         yield from _guilty(guilty)
-    yield ""
-    yield _counted(found)
+    if not found.guilty:
+        yield from (f"option   {name} {_from_to(*pair)}" for name, pair in found.options.items())
+    if found.candidates:
+        yield ""
+        yield _counted(found)
+    if found.guilty and found.options:
+        yield (
+            f"Each check was made with the options of {found.options_of}. They differ, too:"
+            f" {_named(found.options)}."
+        )
     skipped = [checked for checked in found.checked if checked.answer == "skip"]
     for checked in skipped[:SKIPPED_SHOWN]:
         yield f"Not checked: {checked.candidate}. {_first_line(checked)}"
@@ -56,8 +65,7 @@ def _lines(found: Bisected) -> Iterator[str]:
         yield f"The good end was not checked here: that it is good is what {found.good} recorded."
     yield from found.notes
     if found.elsewhere:
-        changed = (f"{name} ({_from_to(*both)})" for name, both in found.elsewhere.items())
-        yield f"Beside it these differ between the nights: {', '.join(changed)}."
+        yield f"Beside it these differ between the nights: {_named(found.elsewhere)}."
 
 
 def _found(found: Bisected) -> str:
@@ -77,8 +85,20 @@ def _several(found: Bisected) -> str:
     )
 
 
+def _options(found: Bisected) -> str:
+    return (
+        f"{found.target} has other options since {found.bad}; no commit and no package differs, so"
+        " nothing was checked."
+    )
+
+
 def _good_is_bad(found: Bisected) -> str:
     reason = found.checked[-1].reason.rstrip(".")
+    if found.options_of == found.bad:
+        return (
+            f"The good end is bad with the options of {found.bad} ({reason}): they are the change,"
+            " or what follows from them."
+        )
     return (
         f"The good end is bad here ({reason}), so what made {found.good} good is neither a commit"
         " nor a package: look at the machine, its driver, data and variables."
@@ -86,6 +106,11 @@ def _good_is_bad(found: Bisected) -> str:
 
 
 def _bad_is_good(found: Bisected) -> str:
+    if found.options:
+        return (
+            f"The bad end is good with the options of {found.options_of}: neither a commit nor a"
+            " package is the change, but the options."
+        )
     return (
         f"The bad end is good here, so what made {found.bad} bad is neither a commit nor a"
         " package, or it does not show in each check."
@@ -100,6 +125,7 @@ def _skipped(found: Bisected) -> str:
 _SENTENCES: Mapping[Outcome, Callable[[Bisected], str]] = {
     "found": _found,
     "several": _several,
+    "options": _options,
     "good end is bad": _good_is_bad,
     "bad end is good": _bad_is_good,
     "bad end is skipped": _skipped,
@@ -141,6 +167,10 @@ def _counted(found: Bisected) -> str:
 
 def _first_line(checked: Checked) -> str:
     return checked.reason.partition("\n")[0]
+
+
+def _named(changed: Mapping[str, tuple[str, str]]) -> str:
+    return ", ".join(f"{name} ({_from_to(*both)})" for name, both in changed.items())
 
 
 def _from_to(then: str, now: str) -> str:

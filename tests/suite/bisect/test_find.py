@@ -173,8 +173,8 @@ def test_a_target_that_is_run_otherwise_than_in_the_night_is_said_to_be(
     finally:
         settings.write_text(before)
     (note,) = found.notes
-    assert note.endswith("`train.py` was run, and now it is `train.py --steps 2`.")
-    assert found.made == len(found.checked), "what was found out before is of another training"
+    assert note.endswith("ran `train.py`, and so did this search; now it is `train.py --steps 2`.")
+    assert (found.outcome, found.made) == ("found", 0), "the same training was searched before"
 
 
 def test_an_intermittent_target_is_checked_several_times_or_refused(tmp_path: Path) -> None:

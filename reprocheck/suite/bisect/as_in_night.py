@@ -1,0 +1,92 @@
+"""What the target was run with in the two nights, and the target as it was run in one of them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from reprocheck import settings
+from reprocheck.settings import OPTIONS
+from reprocheck.suite.keys import CHANGING, AsRun, as_held, as_run
+from reprocheck.suite.model import Target, TargetCheck
+
+Changed = Mapping[str, tuple[str, str]]
+"""What is not the same: name -> (then, now); "" where there is none."""
+INTERPRETER = "python"
+"""The option that is no choice between two trainings: what it has installed is searched."""
+VARIABLE = "variable."
+"""Before the name of a variable, as among the facts beside a key."""
+_COMPARED = tuple(one for one in OPTIONS if one.name in CHANGING and one.name != INTERPRETER)
+
+
+def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed:
+    """The command line, options and variables of the target that two checks were not both made
+    with; nothing where one of them did not record it.
+
+    tolerances  those, too: they decide a verdict, and no bit
+    """
+    then, now = _all(good), _all(bad)
+    if not then or not now:
+        return {}
+    if tolerances:
+        then, now = {**then, **_tolerances(good)}, {**now, **_tolerances(bad)}
+    names = dict.fromkeys((*then, *now))
+    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def facts_told(good: TargetCheck, bad: TargetCheck) -> set[str]:
+    """The recorded facts that `changed` says in full."""
+    if not _all(good) or not _all(bad):
+        return set()
+    return {"options", *changed(good, bad, tolerances=False)}
+
+
+def as_in(target: Target, check: TargetCheck) -> Target:
+    """The target, run with what may change numbers as in a night; all else as the suite has it."""
+    was = as_run(check.key)
+    if was is None:
+        return target
+    left = {
+        name: value
+        for name, value in target.options.items()
+        if name not in CHANGING or name == INTERPRETER
+    }
+    options = {**left, **_without_interpreter(was), "rtol": check.rtol, "atol": check.atol}
+    return replace(target, words=was.words, environment=was.environment, options=options)
+
+
+def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
+    """What the target was run with in a night, and what it would be run with now, where that is not
+    the same.
+    """
+    was = as_run(check.key)
+    if was is None:
+        return None
+    now = as_held(settings.load(target.options, target.workdir).provenance, target)
+    texts = tuple(replace(one, options=_without_interpreter(one)).text for one in (was, now))
+    if texts[0] == texts[1]:
+        return None
+    return texts[0], texts[1]
+
+
+def _without_interpreter(one: AsRun) -> Mapping[str, object]:
+    return {name: value for name, value in one.options.items() if name != INTERPRETER}
+
+
+def _all(check: TargetCheck) -> dict[str, str]:
+    """What a check was made with, by the names that people know it by."""
+    was = as_run(check.key)
+    if was is None:
+        return {}
+    options = {option.key: was.options.get(option.name, option.default) for option in _COMPARED}
+    return {
+        "command line": shlex.join(was.words),
+        **{f"{VARIABLE}{name}": value for name, value in was.environment.items()},
+        **{name: str(value) for name, value in options.items()},
+    }
+
+
+def _tolerances(check: TargetCheck) -> dict[str, str]:
+    return {"rtol": f"{check.rtol:g}", "atol": f"{check.atol:g}"}
