@@ -255,13 +255,14 @@ QUIET_KINDS = {
 """What happens to nothing: kind, right words, seeds, percent of nights that may have others."""
 
 
-def measure(scratch: Path) -> Iterator[Row]:
-    """The rows of the table."""
-    yield from words(scratch)
-    yield from shifts(scratch)
+def measure(_scratch: Path) -> Iterator[Row]:
+    """Words that are not right, and shifts that are not found."""
+    yield from words()
+    yield from shifts()
+    yield from smaller_and_larger()
 
 
-def words(_scratch: Path) -> Iterator[Row]:
+def words() -> Iterator[Row]:
     """How many nights have a word that is not right."""
     for name, (kind, right, seeds, allowed_share) in QUIET_KINDS.items():
         wrong = false_words(kind, right, seeds, NIGHTS)
@@ -275,7 +276,7 @@ def words(_scratch: Path) -> Iterator[Row]:
         )
 
 
-def shifts(_scratch: Path) -> Iterator[Row]:
+def shifts() -> Iterator[Row]:
     """How many shifts are not found within five nights."""
     seeds = range(1000, 2000)
     how = f"{len(seeds)} targets, each after {SHIFT_AT} nights"
@@ -293,3 +294,25 @@ def shifts(_scratch: Path) -> Iterator[Row]:
         unit="%",
         how=how,
     )
+
+
+SIZES = (1.0, 1.5, 3.0)
+"""Other shifts, in standard deviations: nothing is promised of them."""
+
+
+def smaller_and_larger() -> Iterator[Row]:
+    """How many shifts of other sizes are not found within five nights."""
+    seeds, futures = range(5000, 5020), 50
+    how = f"{futures} from each of {len(seeds)} targets, after {SHIFT_AT} nights"
+    for size in SIZES:
+        for what, share in (
+            ("losses", missed(NOISY, "drift", seeds, SHIFT_AT, futures=futures, losses=size)),
+            ("times", missed(BUSY, "slower", seeds, SHIFT_AT, futures=futures, times=size)),
+        ):
+            yield Row(
+                what=f"shifts of {what} by {size:g} σ that are not found within 5 nights",
+                value=100 * share,
+                allowed=None,
+                unit="%",
+                how=how,
+            )
