@@ -40,7 +40,7 @@ THREADS = ("torch.threads", "variable.OMP_NUM_THREADS", "cpu.usable")
 CHANGING = ("steps", "control", "seed", "deterministic", "no_dropout", "all_controls", "python")
 """Options of `run` that may change numbers."""
 _FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_VARIABLE = re.compile(r"[^=/-][^=/]*=")
 
 
 def key_of(check: Check, target: Target) -> Key:
