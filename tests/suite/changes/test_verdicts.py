@@ -51,6 +51,7 @@ def test_changes_of_the_environment_explain_more() -> None:
     words = "." * 10 + "F....F.F"
     assert comes_and_goes(nights(words)) is not None
     assert comes_and_goes(nights(words, moved=True)) is None
+    assert comes_and_goes(nights(words + "..F" * 10, moved=True)) is not None
 
 
 @pytest.mark.parametrize("end", [".", "F"])
