@@ -4,7 +4,7 @@ strides, the range of integers, and which lists are empty.
 
 from typing import Any, Dict, Iterator, List, Tuple
 
-_MOST = 1 << 24
+_MOST = 1 << 20
 """Integers above which their range is not looked for."""
 _LISTS = frozenset({list, tuple})
 
