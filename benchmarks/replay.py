@@ -1,6 +1,7 @@
-"""`python -m benchmarks.replay [--only TEXT] [--write FILE]`: checks the scripts of the corpus in
-which an operation may make the difference, runs the `replay.py` of each, and prints the table of
-docs/reference/replay.md; exit 1 where less than 80 % of the operators show their noise.
+"""`python -m benchmarks.replay [--only TEXT] [--folder DIR] [--write FILE]`: checks the scripts of
+the corpus in which an operation may make the difference, runs the `replay.py` of each,
+and prints the table of docs/reference/replay.md; exit 1 where less than 80 % of the operations show
+their noise.
 """
 
 from __future__ import annotations
@@ -55,13 +56,16 @@ class Replayed:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="names that contain TEXT")
+    parser.add_argument(
+        "--folder", type=Path, help="keep the reports here; those that are here are not made again"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table to this page")
     arguments = parser.parse_args()
-    pairs = [pair for pair in selected(load(), arguments.only) if RUNGS & set(pair.rungs)]
+    pairs = [pair for pair in selected(load(), arguments.only) if _may_be_an_operation(pair)]
     rows = []
     with tempfile.TemporaryDirectory(prefix="replay-") as scratch:
         for pair in pairs:
-            row = replayed(pair, Path(scratch, pair.name))
+            row = replayed(pair, Path(arguments.folder or scratch, pair.name).resolve())
             print(f"{row.pair}: {row.culprit or 'no operation'}, {row.shown}", file=sys.stderr)
             rows.append(row)
     text = page(rows)
@@ -72,10 +76,19 @@ def main() -> int:
     return int(share(rows) < ALLOWED)
 
 
+def _may_be_an_operation(pair: Pair) -> bool:
+    """Whether an operation of PyTorch may make the difference, by what the corpus expects."""
+    return not RUNGS.isdisjoint(pair.rungs)
+
+
 def replayed(pair: Pair, workdir: Path) -> Replayed:
-    """Checks the script of a pair and runs its replay, if there is one."""
-    ask(pair, pair.script, workdir)
-    check = replay.load(workdir / "reports" / "latest")
+    """Checks the script of a pair, unless that was done in this folder, and runs its replay, if
+    there is one.
+    """
+    report = workdir / "reports" / "latest"
+    if not (report / "report.json").exists():
+        ask(pair, pair.script, workdir)
+    check = replay.load(report)
     rung = check.first_rung
     if rung is None:
         return Replayed(pair=pair.name, rung="none", of="", culprit="", why="the runs agreed")
