@@ -12,7 +12,6 @@ import argparse
 import html
 import json
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -61,8 +60,7 @@ def attachment(one: Sown, level: Level) -> Mapping[str, bytes]:
         known=known_values(one.check),
         scanner=found_scanner(),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        return made(one.check, Path(folder), redaction).files
+    return made(one.check, redaction).files
 
 
 def _search(one: Sown, level: Level, result: Result) -> None:

@@ -1,6 +1,6 @@
 """The attachment of a bug report: what of a check is sent, in one file.
 
-    made(check, folder, redaction)   the files of the attachment
+    made(check, redaction)           the files of the attachment
     archive.packed(files)            the same as a zip
 
 Imports report, redaction, model, files and errors.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from reprocheck import replay
 from reprocheck.bundle import archive, manifest
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
@@ -22,8 +21,6 @@ VALUES = 60_000
 """Losses and values of series in `losses.csv` at most, and in `report.json` a third of them."""
 CUTS = 4
 """How often they are halved where the zip is larger."""
-REPLAY = "replay.py"
-LONGEST_REPLAY = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,13 +37,13 @@ class Bundle:
     counts: Mapping[str, int]
 
 
-def made(check: Check, folder: Path, redaction: Redaction) -> Bundle:
-    """The attachment of the check in a report folder."""
+def made(check: Check, redaction: Redaction) -> Bundle:
+    """The attachment of a check."""
     shown = redacted(check, redaction)
     files = {
         "issue.md": issue.render(shown),
         "report.html": page(shown),
-        **_replay(folder, redaction),
+        **_replay(shown),
     }
     counts = +redaction.counts
     for cut in range(CUTS):
@@ -88,16 +85,9 @@ def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
             rank["iterations"] = [one for one in rank["iterations"] if one["iteration"] in wanted]
 
 
-def _replay(folder: Path, redaction: Redaction) -> dict[str, bytes]:
-    """The script that shows the culprit alone, where the report folder has one."""
-    file = folder / REPLAY
-    try:
-        found = file.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LONGEST_REPLAY:
-            return {}
-        text = file.read_text("utf-8", "replace")
-    except OSError:
+def _replay(shown: Check) -> dict[str, bytes]:
+    """The script that runs the operation which differs alone, where one can be made."""
+    text = replay.script(shown)
+    if text is None:
         return {}
-    if redaction.level != "none":
-        text = redaction.text(text)
-    return {REPLAY: text.encode()} if text else {}
+    return {replay.NAME: text.encode()}

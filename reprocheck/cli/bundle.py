@@ -58,8 +58,8 @@ def bundle(
     from reprocheck.cli.report import loaded
 
     part = _part(output_file)
-    with loaded(folder) as (check, recording):
-        made = _made(check, recording, redact)
+    with loaded(folder) as check:
+        made = _made(check, redact)
     if preview:
         return _shown(made)
     _write(output_file, part(made))
@@ -70,7 +70,7 @@ def bundle(
 def attached(check: Check, folder: Path) -> Path:
     """The attachment of a check, written into its report folder. Raises ReportError."""
     file = folder / NAME
-    _write(file, _made(check, folder, REDACT[0]).zipped)
+    _write(file, _made(check, REDACT[0]).zipped)
     return file
 
 
@@ -93,10 +93,10 @@ def _part(file: Path) -> Callable[[Bundle], bytes]:
     return part
 
 
-def _made(check: Check, folder: Path, redact: str) -> Bundle:
+def _made(check: Check, redact: str) -> Bundle:
     from reprocheck.bundle import made
 
-    return made(check, folder, _redaction(check, redact))
+    return made(check, _redaction(check, redact))
 
 
 def _redaction(check: Check, asked: str) -> Redaction:

@@ -93,8 +93,8 @@ def _pack(folder: Path, file: Path) -> int:
 
 
 @contextmanager
-def loaded(folder: Path) -> Iterator[tuple[Check, Path]]:
-    """The check in a report folder or in the zip of one, and the folder that holds its files.
+def loaded(folder: Path) -> Iterator[Check]:
+    """The check in a report folder or in the zip of one, whose files are there meanwhile.
 
     Raises ReportError.
     """
@@ -103,10 +103,10 @@ def loaded(folder: Path) -> Iterator[tuple[Check, Path]]:
 
     if not _is_zip(folder):
         _exists(folder)
-        yield replay.load(folder.resolve()), folder.resolve()
+        yield replay.load(folder.resolve())
         return
     with bundle.opened(folder) as recording:
-        yield replay.load(recording), recording
+        yield replay.load(recording)
 
 
 def _is_zip(path: Path) -> bool:

@@ -10,10 +10,11 @@ from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
 
-from reprocheck.model import Check, EnvironmentDifference, Setting
+from reprocheck.model import Check
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
-from reprocheck.redaction.guard import NOT_SHOWN, Redaction
+from reprocheck.redaction.guard import Redaction
 from reprocheck.redaction.strict import in_plain_words
+from reprocheck.redaction.whole import WHOLE
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 """What stands for a value that is left out, by its type; None for all others."""
@@ -37,7 +38,7 @@ def redacted(check: Check, redaction: Redaction) -> Check:
 
 def _thing(thing: Any, redaction: Redaction) -> Any:
     """A dataclass, each of its fields as the list says."""
-    special = _SPECIAL.get(type(thing))
+    special = WHOLE.get(type(thing))
     if special is not None:
         return special(thing, redaction)
     changed = {}
@@ -95,39 +96,3 @@ def _empty(value: Any) -> Any:
 def _facts(facts: Mapping[str, object], redaction: Redaction) -> dict[str, object]:
     shown = (redaction.fact(key, value) for key, value in facts.items())
     return dict(fact for fact in shown if fact is not None)
-
-
-def _setting(setting: Setting, redaction: Redaction) -> Setting:
-    value = setting.value
-    if isinstance(value, str):
-        value = redaction.setting(setting.name, value)
-    elif isinstance(value, (tuple, list)):
-        value = tuple(redaction.setting(setting.name, str(one)) for one in value)
-    elif not isinstance(value, (bool, int, float, type(None))):
-        value = redaction.value(str(value))
-    name = redaction.name(setting.name) if redaction.checked(setting.name) != setting.name else None
-    return Setting(
-        name=name or setting.name, value=value, origin=redaction.path(str(setting.origin))
-    )
-
-
-def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:
-    """A difference of the environment: that there is one is shown also where its values are not."""
-    shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
-    if shown[0] is None or shown[1] is None:
-        return EnvironmentDifference(
-            key=_kind_of_fact(one.key), run=one.run, reference=NOT_SHOWN, value=NOT_SHOWN
-        )
-    return EnvironmentDifference(
-        key=shown[0][0], run=one.run, reference=shown[0][1], value=shown[1][1]
-    )
-
-
-def _kind_of_fact(key: str) -> str:
-    if key == "arguments":
-        return key
-    return "source" if key.startswith("source.") else "another fact"
-
-
-_SPECIAL: Mapping[type, Any] = {Setting: _setting, EnvironmentDifference: _difference}
-"""Classes whose fields are read together."""

@@ -6,7 +6,6 @@ import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from reprocheck.bundle import Bundle, made
 from reprocheck.bundle.contents import LARGEST
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
+from reprocheck.model.replay import Replay
 from reprocheck.redaction import Redaction
 from tests.report.parts import trace
 from tests.report.samples import SAMPLES, series
@@ -34,8 +34,8 @@ def long(iterations: int, ranks: int) -> Check:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    return made(SAMPLES["explained"](), tmp_path_factory.mktemp("folder"), Redaction())
+def bundle() -> Bundle:
+    return made(SAMPLES["explained"](), Redaction())
 
 
 def test_the_zip_holds_the_files_sorted_and_without_a_time(bundle: Bundle) -> None:
@@ -46,8 +46,8 @@ def test_the_zip_holds_the_files_sorted_and_without_a_time(bundle: Bundle) -> No
     assert times == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_the_same_check_gives_the_same_bytes(bundle: Bundle, tmp_path: Path) -> None:
-    assert made(SAMPLES["explained"](), tmp_path, Redaction()).zipped == bundle.zipped
+def test_the_same_check_gives_the_same_bytes(bundle: Bundle) -> None:
+    assert made(SAMPLES["explained"](), Redaction()).zipped == bundle.zipped
 
 
 def test_the_manifest_says_what_is_inside(bundle: Bundle) -> None:
@@ -64,21 +64,28 @@ def test_the_page_fetches_nothing(bundle: Bundle) -> None:
     assert re.findall(r"""(?:src|href)=["'](?!#|data:)""", page) == []
 
 
-def test_a_replay_script_is_taken_along_and_searched(tmp_path: Path) -> None:
-    (tmp_path / "replay.py").write_text("import torch\nKEY = 'a@acme.io'\n")
-    files = made(SAMPLES["explained"](), tmp_path, Redaction()).files
-    assert files["replay.py"] == b"import torch\nKEY = '<email>'\n"
-    assert "replay.py" not in made(SAMPLES["explained"](), tmp_path, Redaction("strict")).files
+def test_a_replay_script_is_made_of_what_leaves_or_not_at_all() -> None:
+    plain = replayed("aten.mul.Tensor", ())
+    assert b"aten.mul" in made(plain, Redaction()).files["replay.py"]
+    assert "replay.py" in made(plain, Redaction("strict")).files
+    with_text = replayed("aten.mul.Tensor", (("rounding_mode", "floor"),))
+    assert "replay.py" in made(with_text, Redaction()).files
+    assert "replay.py" not in made(with_text, Redaction("strict")).files
+    secret = replayed("aten.mul.Tensor", (("note", "a@acme.io"),))
+    assert "replay.py" not in made(secret, Redaction()).files
 
 
-def test_a_replay_script_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "replay.py").symlink_to("/etc/hostname")
-    assert "replay.py" not in made(SAMPLES["explained"](), tmp_path, Redaction()).files
+def replayed(name: str, arguments: tuple[tuple[str, str], ...]) -> Check:
+    """A check whose ladder names an operation that can be run alone."""
+    check = SAMPLES["explained"]()
+    assert check.ladder is not None
+    replay = Replay(framework="torch", name=name, of="operator", arguments=arguments)
+    return replace(check, ladder=replace(check.ladder, replay=replay))
 
 
-def test_a_long_training_fits_and_keeps_the_iterations_that_matter(tmp_path: Path) -> None:
+def test_a_long_training_fits_and_keeps_the_iterations_that_matter() -> None:
     check = long(10_000, ranks=4)
-    bundle = made(check, tmp_path, Redaction())
+    bundle = made(check, Redaction())
     assert len(bundle.zipped) <= LARGEST
     rows = bundle.files["losses.csv"].decode().splitlines()[1:]
     iterations = sorted({int(row.split(",")[4]) for row in rows})
@@ -99,6 +106,6 @@ def test_as_many_iterations_are_kept_as_there_is_room_for(iterations: int, ranks
     assert found[0] == 1 and found[-1] == iterations
 
 
-def test_no_loss_is_no_error(tmp_path: Path) -> None:
+def test_no_loss_is_no_error() -> None:
     check = replace(SAMPLES["nothing"](), runs=())
-    assert made(check, tmp_path, Redaction("strict")).files["losses.csv"].count(b"\n") == 1
+    assert made(check, Redaction("strict")).files["losses.csv"].count(b"\n") == 1

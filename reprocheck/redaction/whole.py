@@ -1,0 +1,74 @@
+"""Parts of a check whose fields are read together: settings, differences of the environment,
+operations that can be run alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reprocheck.model import EnvironmentDifference, Setting
+from reprocheck.model.replay import Argument, Replay
+from reprocheck.redaction.guard import NOT_SHOWN, Redaction
+
+
+def _setting(setting: Setting, redaction: Redaction) -> Setting:
+    value = setting.value
+    if isinstance(value, str):
+        value = redaction.setting(setting.name, value)
+    elif isinstance(value, (tuple, list)):
+        value = tuple(redaction.setting(setting.name, str(one)) for one in value)
+    elif not isinstance(value, (bool, int, float, type(None))):
+        value = redaction.value(str(value))
+    name = redaction.name(setting.name) if redaction.checked(setting.name) != setting.name else None
+    return Setting(
+        name=name or setting.name, value=value, origin=redaction.path(str(setting.origin))
+    )
+
+
+def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:
+    """A difference of the environment: that there is one is shown also where its values are not."""
+    shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
+    if shown[0] is None or shown[1] is None:
+        return EnvironmentDifference(
+            key=_kind_of_fact(one.key), run=one.run, reference=NOT_SHOWN, value=NOT_SHOWN
+        )
+    return EnvironmentDifference(
+        key=shown[0][0], run=one.run, reference=shown[0][1], value=shown[1][1]
+    )
+
+
+def _kind_of_fact(key: str) -> str:
+    if key == "arguments":
+        return key
+    return "source" if key.startswith("source.") else "another fact"
+
+
+def _replay(one: Replay, redaction: Redaction) -> Replay | None:
+    """An operation to run alone leaves whole or not at all: a part of it would be another one."""
+    if redaction.strict and (one.constructor or _holds_text(one.arguments)):
+        return None
+    text = repr(one)
+    if redaction.checked(text) != text:
+        return None
+    return one
+
+
+def _holds_text(arguments: tuple[tuple[str, Argument], ...]) -> bool:
+    """Whether an argument, or a part of one, is text."""
+    values: list[Argument] = [value for _, value in arguments]
+    while values:
+        value = values.pop()
+        if isinstance(value, str):
+            return True
+        if isinstance(value, tuple):
+            values += value
+    return False
+
+
+WHOLE: Mapping[type, Any] = {
+    Setting: _setting,
+    EnvironmentDifference: _difference,
+    Replay: _replay,
+}
+"""Classes whose fields are read together."""
