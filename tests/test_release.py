@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ EPOCH = "1700000000"
 TRAINING = "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + 1))\n"
 
 
+@cache
 def tracked() -> list[str]:
-    """The files of the repository."""
+    """The files of the repository, as they were when the first test asked."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a checkout")
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
