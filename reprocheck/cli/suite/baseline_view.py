@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.terminal import standard_error, standard_output
-from reprocheck.report.text import count
+from reprocheck.report.text import count, ulps
 from reprocheck.suite.baselines import Allowed, accept_command, allowed
 from reprocheck.suite.baselines.accept import changed
 from reprocheck.suite.curves import unpack
@@ -246,7 +246,7 @@ def _cells(difference: Difference, *, ranks: bool) -> Iterator[str]:
         return
     yield f"{difference.step:.15g}" if difference.step is not None else ""
     yield from _numbers(difference.value, difference.other)
-    yield f"{difference.ulp:,}" if difference.ulp is not None else ""
+    yield ulps(difference.ulp) if difference.ulp is not None else ""
     yield f"{difference.relative:.2g}"
     yield "yes" if difference.beyond is not None else "no"
 

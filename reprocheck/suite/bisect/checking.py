@@ -15,6 +15,7 @@ from pathlib import Path
 from reprocheck import launch
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.launch.worktree import Commit
+from reprocheck.report.text import ulps
 from reprocheck.suite import curves
 from reprocheck.suite.baselines import compare
 from reprocheck.suite.bisect import packages
@@ -213,7 +214,7 @@ def in_words(difference: Difference) -> str:
         return f"{name} is missing"
     step = "" if difference.step is None else f" at step {difference.step:g}"
     if difference.ulp is not None:
-        return f"{name} differs{step} by {difference.ulp} ULP"
+        return f"{name} differs{step} by {ulps(difference.ulp)} ULP"
     return f"{name} differs{step}"
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import singledispatch
 
+from reprocheck.report.text import ulps
 from reprocheck.suite.changes import reasons
 from reprocheck.suite.model import Difference, TargetCheck, short
 
@@ -173,7 +174,7 @@ def _difference(one: Difference) -> str:
 
 def _size(one: Difference) -> str:
     if one.ulp is not None and one.beyond is None:
-        return f", by {one.ulp} ULP"
+        return f", by {ulps(one.ulp)} ULP"
     return f", by up to {one.relative:.2g} relative"
 
 

@@ -111,7 +111,7 @@ def _changed(one: TargetReport) -> Iterator[Fact]:
     if state.since and state.since != state.night:
         yield "since", f"night `{state.since}`"
     if state.operation:
-        yield "first operation that differs", line(state.operation)
+        yield "operation", line(state.operation)
     for name, (then, now) in state.changed.items():
         yield "environment", f"{line(name)}: {shown(then)} → {shown(now)}"
 
@@ -234,7 +234,7 @@ def _of_baseline(baseline: Baseline | None) -> Iterator[Fact]:
     if baseline is None:
         return
     said = f"by {line(baseline.who)} on {moment(baseline.when)}: {line(baseline.why)}"
-    yield "baseline accepted", said
+    yield "accepted", said
 
 
 def _code(text: str) -> str:

@@ -59,7 +59,7 @@ def test_a_target_has_its_differences_and_the_commands_that_follow(
     text = " ".join(" ".join(rows).split())
     assert rows[0] == "transformer: drift"
     for said in (
-        "first operation that differs aten.addmm in encoder.blocks.0, iteration 3",
+        "operation aten.addmm in encoder.blocks.0, iteration 3",
         "loss differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
         "by Ada Example",
         'reprocheck suite baseline accept transformer --why "REASON"',

@@ -183,7 +183,7 @@ def test_the_summary_has_the_words_of_every_state_those_that_fail_first() -> Non
     drift = text[text.index("### drift: drift") :]
     for said in (
         "differs from step 3 on: 0.50000006 against 0.5 (1 ULP)",
-        "first operation that differs: aten.addmm in encoder.blocks.0",
+        "operation: aten.addmm in encoder.blocks.0",
         "by Ada Example",
         'reprocheck suite baseline accept drift --why "REASON"',
     ):
