@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from reprocheck.scan.formats import sarif
 from tests.conftest import ROOT
+from tests.linters import passes, read_yaml, tool
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
@@ -29,23 +26,16 @@ LEFT_OUT = ("docs/rules/",)
 """Pages that the navigation does not name: the table of rules leads to each."""
 
 
-def passes(name: str, *words: object) -> None:
-    """A linter of the extra `dev` finds nothing."""
-    path = Path(sys.executable).parent / name
-    if not path.exists():
-        pytest.skip(f"{name} is not installed: pip install -e '.[dev]'")
-    done = subprocess.run([path, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def read_yaml(path: Path) -> Any:
-    yaml = pytest.importorskip("ruamel.yaml")
-    return yaml.YAML(typ="safe").load(path.read_text())
-
-
 def test_the_workflows_are_valid_and_safe() -> None:
-    passes("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
-    passes("zizmor", "--offline", "--no-progress", "--persona", "pedantic", *WORKFLOWS)
+    passes(
+        tool("check-jsonschema"),
+        "--builtin-schema",
+        "vendor.github-workflows",
+        *map(str, WORKFLOWS),
+    )
+    passes(
+        tool("zizmor"), "--offline", "--no-progress", "--persona", "pedantic", *map(str, WORKFLOWS)
+    )
 
 
 def test_the_workflow_tries_each_python_that_the_package_names() -> None:
@@ -59,20 +49,22 @@ def test_the_workflow_tries_each_python_that_the_package_names() -> None:
 
 
 def test_the_scripts_of_ci_are_shell() -> None:
-    passes("shellcheck", "--external-sources", *SHELL)
+    passes(tool("shellcheck"), "--external-sources", *map(str, SHELL))
 
 
 def test_the_forms_are_valid_and_ask_for_a_bundle() -> None:
-    passes("check-jsonschema", "--builtin-schema", "vendor.github-issue-forms", *FORMS)
+    passes(
+        tool("check-jsonschema"), "--builtin-schema", "vendor.github-issue-forms", *map(str, FORMS)
+    )
     config = GITHUB / "ISSUE_TEMPLATE" / "config.yml"
-    passes("check-jsonschema", "--builtin-schema", "vendor.github-issue-config", config)
+    passes(tool("check-jsonschema"), "--builtin-schema", "vendor.github-issue-config", str(config))
     asking = [form for form in FORMS if "reprocheck bundle reports/latest -o" in form.read_text()]
     assert [form.name for form in asking] == ["1-wrong-answer.yml", "2-error.yml"]
 
 
 def test_the_host_of_the_site_builds_it_as_ci_does() -> None:
     file = ROOT / ".readthedocs.yaml"
-    passes("check-jsonschema", "--builtin-schema", "vendor.readthedocs", file)
+    passes(tool("check-jsonschema"), "--builtin-schema", "vendor.readthedocs", str(file))
     assert "bash .ci/docs" in read_yaml(file)["build"]["commands"]
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Any
-
-import pytest
 
 from tests.conftest import ROOT
+from tests.linters import read_yaml
 
 NIGHTLY = ROOT / "examples" / "nightly"
 WORKFLOW = NIGHTLY / "github-actions.yml"
@@ -16,11 +13,6 @@ GITLAB = NIGHTLY / "gitlab-ci.yml"
 JENKINS = NIGHTLY / "Jenkinsfile"
 CRON = NIGHTLY / "crontab"
 SLURM = (NIGHTLY / "nightly.sbatch", NIGHTLY / "merge.sbatch")
-
-
-def read_yaml(path: Path) -> Any:
-    yaml = pytest.importorskip("ruamel.yaml")
-    return yaml.YAML(typ="safe").load(path.read_text())
 
 
 def github_steps() -> dict[str, str]:

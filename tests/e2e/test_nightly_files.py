@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -27,19 +24,7 @@ from tests.e2e.nightly_files import (
     gitlab_script,
     jenkins_step,
 )
-
-
-def tool(name: str) -> str:
-    """A linter of the extra `dev`, beside the interpreter."""
-    path = Path(sys.executable).parent / name
-    if not path.exists():
-        pytest.skip(f"{name} is not installed: pip install -e '.[dev]'")
-    return str(path)
-
-
-def passes(*words: str, text: str = "") -> None:
-    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+from tests.linters import passes, tool
 
 
 def all_shell() -> str:
