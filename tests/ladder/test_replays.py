@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given as for_any
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Ladder
 from reprocheck.model.replay import Constant, OnDevice, TensorArgument
+from reprocheck.replay.torch import script
 from tests.ladder.ladder_traces import (
     HASHES,
     Event,
@@ -206,3 +212,51 @@ def test_a_module_is_made_of_literals_alone(constructor: str, tmp_path: Path) ->
     ladder = climb(tmp_path, events("n"), events("N"))
     assert ladder.replay is None
     assert any("not all that it was given is known" in line for line in ladder.coverage)
+
+
+WORDS = st.sampled_from(["self", "self.0", "self.1", "float32", "int64", "aten.add.Tensor", "cpu"])
+TEXT = WORDS | st.text(max_size=12)
+PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | TEXT
+SIZES = st.lists(st.integers(-1, 5), max_size=3)
+LEAF = st.builds(lambda value: {"v": value}, PLAIN) | st.builds(
+    lambda dtype, shape, device: tensor("x", shape, dtype, dev=device),
+    st.sampled_from(["float32", "int64", "bool"]) | TEXT,
+    SIZES,
+    st.sampled_from(["cpu", "cuda:0"]) | TEXT,
+)
+HOW = st.fixed_dictionaries(
+    {
+        "strides": st.dictionaries(TEXT, SIZES, max_size=2),
+        "range": st.dictionaries(TEXT, st.tuples(st.integers(), st.integers()), max_size=2),
+        "empty": st.lists(TEXT, max_size=2),
+    }
+)
+ALLOWED = (
+    *(ast.Dict, ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub),
+    *(ast.Call, ast.Attribute, ast.Name, ast.Load),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@for_any(
+    name=st.just("aten.add.Tensor") | TEXT,
+    given=st.lists(st.tuples(TEXT, LEAF), max_size=4),
+    how=HOW,
+)
+def test_no_trace_brings_code_into_a_script(
+    name: str, given: list[tuple[str, Event]], how: Event
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        operator = of_operator(Path(folder), name, list(map(list, given)), how=how)
+    if operator.replay is None:
+        return
+    tree = ast.parse(script(operator.replay))
+    (inputs,) = [node for node in tree.body if getattr(node, "name", "") == "inputs"]
+    assert isinstance(inputs, ast.FunctionDef)
+    returned = inputs.body[-1]
+    assert isinstance(returned, ast.Return)
+    assert isinstance(returned.value, ast.Dict)
+    for node in ast.walk(returned.value):
+        assert isinstance(node, ALLOWED)
+        if isinstance(node, ast.Name):
+            assert node.id in ("make", "torch", "float")
