@@ -76,6 +76,20 @@ def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) ->
     return Commits(hashes=tuple(hashes), graph=Graph(parents=tuple(parents)), aside=part != good)
 
 
+def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> bool:
+    """Whether the files of two commits are the same, but for this one; False where git does not
+    know them.
+    """
+    if good == bad:
+        return True
+    listed = _answer(folder, "diff", "--name-only", "--no-renames", "-z", good, bad)
+    if listed is None:
+        return False
+    root = root_of(folder).resolve()
+    touched = {root / name for name in listed.split("\0") if name}
+    return touched <= {file.resolve() if file else root}
+
+
 def facts(folder: Path, commit: str) -> CommitFacts:
     """What git knows of a commit."""
     shown = _git(folder, "show", "--no-patch", "--format=%H%n%an <%ae>%n%aI%n%s", commit)

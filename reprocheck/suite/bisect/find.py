@@ -90,7 +90,7 @@ def find(
     good, bad = (_check(history, night, of_suite) for night in (options.good, options.bad))
     _refuse(good, bad, history, options)
     changed = dict(as_in_night.changed(good, bad, tolerances=options.by == "verdict"))
-    if changed and not anything_to_search(good, bad):
+    if changed and not anything_to_search(of_suite, good, bad):
         return _options_alone(good, bad, options, changed)
     if changed and options.as_in is None:
         raise _two_ways_to_run(good, bad)

@@ -11,7 +11,7 @@ from reprocheck.suite.bisect import as_in_night, commits, packages
 from reprocheck.suite.bisect.packages import Environment
 from reprocheck.suite.bisect.search import Graph
 from reprocheck.suite.bisect.uv import Uv, find_uv
-from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.model import Target, TargetCheck
 
 Over = Literal["all", "commits", "packages"]
 
@@ -162,10 +162,12 @@ def unrecorded(*checks: TargetCheck) -> list[str]:
     ]
 
 
-def anything_to_search(good: TargetCheck, bad: TargetCheck) -> bool:
-    """Whether a commit or a package differs between two checks, as far as they recorded it."""
+def anything_to_search(target: Target, good: TargetCheck, bad: TargetCheck) -> bool:
+    """Whether code or a package differs between two checks, as far as they recorded it. A commit
+    that touches the settings file of the suite alone changes options, and no code.
+    """
     then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
-    if then and now and then != now:
+    if then and now and not commits.differ_at_most_in(target.file, target.workdir, then, now):
         return True
     return bool(packages.changes(packages.installed_at(good), packages.installed_at(bad)))
 

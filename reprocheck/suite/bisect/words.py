@@ -87,7 +87,7 @@ def _several(found: Bisected) -> str:
 
 def _options(found: Bisected) -> str:
     return (
-        f"{found.target} has other options since {found.bad}; no commit and no package differs, so"
+        f"{found.target} has other options since {found.bad}; no code and no package differs, so"
         " nothing was checked."
     )
 

@@ -21,7 +21,7 @@ FEWER = "SIZE=2 --steps 3 train.py"
 
 class Nights:
     """A good night that was run, and later ones as a history has them, all with `FEWER`: one of the
-    same commit, one of a commit that changes nothing, one of a commit that moves the loss.
+    same code, one of a commit that changes nothing, one of a commit that moves the loss.
     """
 
     same, notes, scale = "n2", "n3", "n4"
@@ -30,15 +30,18 @@ class Nights:
         self.project = repository(project)
         suite_of(project, "model")
         (project / ".gitignore").write_text("nightly/\n__pycache__/\n")
-        start = commit(project, "Start", model="SCALE = 1.0\n")
+        commit(project, "Start", model="SCALE = 1.0\n")
         self.good = night(project)
+        with (project / "reprocheck.toml").open("a") as settings:
+            settings.write("# steps = 3\n")
+        same = commit(project, "Options")
         notes = commit(project, "Notes", notes="")
         scale = commit(project, "Scale", model=f"SCALE = {ONE_MORE_BIT}\n")
         suite = load(project)
         with open_history(suite.history) as history:
             (check,) = history.checks(night=self.good, curves=True)
             key = Key(facts={**check.key.facts, "options": FEWER})
-            for name, at in ((self.same, start), (self.notes, notes), (self.scale, scale)):
+            for name, at in ((self.same, same), (self.notes, notes), (self.scale, scale)):
                 history.begin_night(Night(id=name, started=0.0))
                 history.add(replace(check, night=name, commit=at, key=key, curves=b""))
 
@@ -64,7 +67,7 @@ def test_where_only_options_changed_they_are_the_change_and_nothing_is_checked(
     assert found.options == OPTIONS
     said = words(found)
     assert said.head == "FOUND"
-    assert "no commit and no package differs" in said.lines[0]
+    assert "no code and no package differs" in said.lines[0]
     assert said.lines[1:] == ("option   steps 10 -> 3", "option   variable.SIZE not there -> 2")
 
 
