@@ -411,9 +411,14 @@ def test_the_theme_can_change_while_the_page_is_open(browser: Any, pages: dict[s
 
 
 @pytest.mark.browser
-def test_print_shows_the_static_charts(browser: Any, pages: dict[str, Path]) -> None:
-    page, _ = open_page(browser, pages["backward_fails"])
+def test_print_shows_the_static_charts_and_all_evidence(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    page, _ = open_page(browser, pages["explained"])
+    folded = page.locator(".ladder details:not([open]) .evidence")
+    assert folded.count() > 0 and not folded.first.is_visible()
     page.emulate_media(media="print")
+    assert folded.filter(visible=True).count() == folded.count()
     assert (
         page.locator("svg.chart-static:visible").count() == 2
         and page.locator(".chart-live:visible").count() == 0
