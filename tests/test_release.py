@@ -4,6 +4,8 @@ works where nothing else of this repository is.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +20,8 @@ import pytest
 from reprocheck import __version__
 from tests.conftest import ROOT, clean_environment
 
+BILL = ROOT / "reprocheck" / "report" / "vendor" / "vendored.cdx.json"
+"""What the wheel contains and others have written."""
 EPOCH = "1700000000"
 TRAINING = "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + 1))\n"
 
@@ -84,8 +88,20 @@ def test_the_wheel_is_the_package_and_nothing_else(made: dict[str, Path]) -> Non
     assert "reprocheck/py.typed" in package
     info = {name for name in inside if name.startswith("reprocheck-")}
     assert inside - info == package
-    expected = {"METADATA", "WHEEL", "entry_points.txt", "RECORD", "LICENSE"}
+    expected = {"METADATA", "WHEEL", "entry_points.txt", "RECORD", "LICENSE", BILL.name}
     assert {name.rpartition("/")[2] for name in info} == expected
+
+
+def test_the_bill_of_materials_names_the_vendored_files_as_they_are() -> None:
+    (part,) = json.loads(BILL.read_text())["components"]
+    listed = {file["name"]: file["hashes"][0]["content"] for file in part["components"]}
+    there = [path for path in BILL.parent.rglob("*.*") if path != BILL]
+    assert listed == {
+        path.relative_to(BILL.parent).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in there
+    }
+    script = BILL.parent / "uplot" / "uPlot.iife.min.js"
+    assert f"(v{part['version']})" in script.read_text().partition("\n")[0]
 
 
 def test_the_sdist_has_what_its_tests_need_and_nothing_that_is_not_tracked(

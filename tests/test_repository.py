@@ -52,6 +52,12 @@ def test_the_scripts_of_ci_are_shell() -> None:
     passes(tool("shellcheck"), "--external-sources", *map(str, SHELL))
 
 
+def test_the_page_on_the_architecture_names_each_script_of_ci() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    table = page.partition("`.ci/`:")[2].partition("## ")[0]
+    assert [path.name for path in SHELL if f"`{path.name}`" not in table] == []
+
+
 def test_the_forms_are_valid_and_ask_for_a_bundle() -> None:
     passes(
         tool("check-jsonschema"), "--builtin-schema", "vendor.github-issue-forms", *map(str, FORMS)
