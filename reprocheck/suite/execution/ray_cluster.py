@@ -9,7 +9,9 @@ A task that dies with its node is not tried again by Ray: it is named, and the n
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import signal
 import tempfile
 import time
@@ -188,14 +190,25 @@ class RayExecutor:
 
 def _check(job: Job) -> bytes:
     """On a node: performs the job in a temporary folder, and returns its report as a zip."""
-    with tempfile.TemporaryDirectory(prefix="reprocheck-") as folder:
-        here = replace(job, root=Path(folder))
-        claim = _claimed(here)
-        try:
-            perform(here, claim)
-        finally:
-            claim.give_back()
+    folder = _folder(job)
+    here = replace(job, root=folder)
+    claim = _claimed(here)
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        perform(here, claim)
         return packed(here)
+    finally:
+        claim.give_back()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(job: Job) -> Path:
+    """The temporary folder of a job, the same each time: what a task leaves that is killed with the
+    driver goes when the night goes on.
+    """
+    name = hashlib.sha256(os.fsencode(job.folder)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"reprocheck-task-{os.getuid()}-{name}"
 
 
 def _claimed(job: Job) -> claims.Claim:

@@ -5,6 +5,8 @@ and on the terminal: on either engine of the history, on this machine and on a R
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -204,3 +206,9 @@ def _expected(nights: Sequence[SeenNight]) -> list[Words]:
         {name: (state, sentence.format(**dates)) for name, (state, sentence) in words.items()}
         for words in WORDS
     ]
+
+
+def test_a_killed_night_leaves_nothing_on_the_nodes(on_ray: FiveNights) -> None:
+    names = {night.name for night in on_ray.nights}
+    tasks = Path(gettempdir()).glob("reprocheck-task-*/nights/*")
+    assert not names & {place.name for place in tasks}
