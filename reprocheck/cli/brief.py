@@ -39,8 +39,8 @@ MOST = 25
 """Lines of a whole check on the terminal."""
 BELOW = 4
 """Lines that follow at most: the report's place, and the next command with its reason."""
-REPLAY = 2
-"""Further lines where the report has a `replay.py`."""
+REPLAY = 1
+"""A further line where the report has a `replay.py`."""
 LEAST = 3
 """Lines that a fix, or the end of a log, has in any case."""
 ROWS: Mapping[str, int] = MappingProxyType(

@@ -57,9 +57,8 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
         console.out.line()
     labels = _labels(check, console)
     labels.row(label, _near(place))
-    replayed = why.replayed(check)
-    if written == "html" and replayed:
-        labels.row("replay", f"{_near(folder / FORMATS['replay'].filename)} {replayed}")
+    if written == "html" and why.replayed(check):
+        labels.row("replay", _near(folder / FORMATS["replay"].filename))
 
 
 def print_attachment(check: Check, console: Console, file: Path) -> None:

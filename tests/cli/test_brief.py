@@ -20,6 +20,7 @@ from reprocheck.cli.console import Console
 from reprocheck.cli.summary import print_next, print_place, print_verdict
 from reprocheck.cli.terminal import Stream, at_word
 from reprocheck.model import Cause, Check, SourceLine
+from reprocheck.model.replay import Replay
 from reprocheck.report.repair import Repair
 from reprocheck.settings import Settings
 from tests.cli.screen import rows as rows_of_terminal
@@ -90,6 +91,14 @@ def long_log() -> Check:
     )
 
 
+def long_with_replay() -> Check:
+    check = long_everywhere()
+    assert check.ladder is not None
+    name = "aten._scaled_dot_product_flash_attention_for_cpu_backward.default"
+    replay = Replay(framework="torch", name=name, of="operator", arguments=())
+    return replace(check, ladder=replace(check.ladder, replay=replay))
+
+
 def printed(
     check: Check, monkeypatch: pytest.MonkeyPatch, *, columns: int = 80, verbose: bool = False
 ) -> list[str]:
@@ -111,7 +120,7 @@ def plain(rows: list[Text]) -> list[str]:
 
 
 MADE: list[Callable[[], Check]] = [made for made in SAMPLES.values() if made is not bitwise_equal]
-MADE += [searched, long_everywhere, long_patch, long_log]
+MADE += [searched, long_everywhere, long_patch, long_log, long_with_replay]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 132])
@@ -124,6 +133,8 @@ def test_a_check_that_does_not_pass_takes_25_lines_at_most(
     to_paste = ("    ", "  │")
     assert [line for line in lines if len(line) > columns and not line.startswith(to_paste)] == []
     assert any(line.startswith("  report") for line in lines) and lines[-1].startswith("    ")
+    replayed = [line for line in lines if line.startswith("  replay")]
+    assert len(replayed) == (made is long_with_replay)
 
 
 def test_it_says_verdict_where_cause_line_fix_and_what_to_type(
