@@ -165,6 +165,7 @@ def test_a_search_that_was_killed_leaves_nothing_once_it_goes_on(regressed: Regr
 def test_a_target_that_is_run_otherwise_than_in_the_night_is_said_to_be(
     regressed: Regressed,
 ) -> None:
+    regressed.searched()
     settings = regressed.project / "reprocheck.toml"
     before = settings.read_text()
     settings.write_text(before.replace("train.py", "train.py --steps 2"))
