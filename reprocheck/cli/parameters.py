@@ -102,7 +102,8 @@ class OneCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The arguments and the options, each with its text."""
-        declared = inspect.signature(self.callback, eval_str=True).parameters  # type: ignore[arg-type]
+        function: Any = self.callback
+        declared = inspect.signature(function, eval_str=True).parameters
         rows = {
             "Arguments": [
                 (_name_of(one), _help_of(declared[str(one.name)])) for one in _arguments(self)
