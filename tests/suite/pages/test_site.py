@@ -215,8 +215,10 @@ def test_ids_are_unique_headings_do_not_skip_and_heads_have_a_scope(drawn: Drawn
         assert not any(key.startswith("on") for _, a in tags for key in a)
 
 
-def test_hostile_names_and_facts_are_text(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path / "nightly", target("a", HOSTILE))
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a history in which every text is hostile."""
+    suite = suite_of(tmp_path_factory.mktemp("hostile") / "nightly", target("a", HOSTILE))
     names = [HOSTILE, "a"]
     with open_history(suite.history) as history:
         for number in range(2):
@@ -231,7 +233,11 @@ def test_hostile_names_and_facts_are_text(tmp_path: Path) -> None:
                 state(now, name, "new failure", failed=True, sentence=HOSTILE) for name in names
             )
         site.write(history, suite)
-    for file in (suite.folder / "site").rglob("*.html"):
+    return suite.folder / "site"
+
+
+def test_hostile_names_and_facts_are_text(hostile: Path) -> None:
+    for file in hostile.rglob("*.html"):
         outline = Outline(file.read_text())
         assert "<script>alert(1)</script>" in "".join(outline.text)
         scripts = [a for tag, a in outline.tags if tag == "script"]
@@ -404,3 +410,18 @@ def test_values_that_are_not_finite_are_gaps(tmp_path: Path) -> None:
     found = json.loads(re.search(r'id="chart-data">(.*?)</script>', page)[1])  # type: ignore[index]
     assert found[0]["lines"][0]["values"] == [1.0, None, None, 0.5]
     assert "no finite value" in page and "nan" not in page.lower().replace("finance", "")
+
+
+@pytest.mark.browser
+def test_nothing_of_a_hostile_history_runs_in_a_browser(browser: Any, hostile: Path) -> None:
+    files = sorted(hostile.rglob("*.html"))
+    assert len(files) == 5
+    for file in files:
+        page, complaints = open_page(browser, file)
+        page.on("dialog", lambda dialog, said=complaints: said.append(dialog.message))
+        page.reload()
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+        assert page.get_by_text("<script>alert(1)</script>").count()
+        assert page.locator("script:not([src]):not(#chart-data), img, iframe, object").count() == 0
+        assert complaints == []
+        page.close()
