@@ -51,7 +51,7 @@ def _in_a_process(name: str, seconds: int) -> int:
 
 def _fuzz(name: str, seconds: int) -> None:
     """Does not return."""
-    import atheris
+    import atheris  # type: ignore[import-not-found]
 
     # what a branch compares is seen in modules that are imported under it
     with atheris.instrument_imports(include=["reprocheck"]):
