@@ -29,13 +29,14 @@ OF_ALL = 1.0
 OVERVIEW = 60
 """Nights of an overview."""
 DAY = 24 * 3600.0
+SQLITE = "SQLite"
 
 
 def measure(folder: Path) -> list[Row]:
     """The rows of the table."""
-    rows = list(_measured("SQLite", url_of_file(folder / "history.sqlite")))
+    rows = list(_measured(SQLITE, url_of_file(folder / "history.sqlite")))
     size = (folder / "history.sqlite").stat().st_size
-    rows.append(_row("SQLite", "size of the file", size / 2**20, "MB"))
+    rows.append(_row(SQLITE, "size of the file", size / 2**20, "MB"))
     with postgres.server() as server:
         rows.extend(_measured("PostgreSQL", server.new_database()))
     return rows
@@ -48,7 +49,7 @@ def _measured(engine: str, url: str) -> Iterator[Row]:
         rate = len(TARGETS) * NIGHTS / (time.perf_counter() - started)
         yield _row(engine, "checks a second, a night at once", rate, "/s", how="with its states")
         yield _row(engine, "one check, on the disk", 1000 * _adding(history), "ms")
-    if engine == "SQLite":
+    if engine == SQLITE:
         yield _row(engine, "integrity check", _check(url), "s")
     asked = random.Random(1).sample(TARGETS, 9)
     with open_history(url) as history:
@@ -127,14 +128,21 @@ def _check(url: str) -> float:
 def _timed(
     engine: str, what: str, ask: Callable[[int], object], allowed: float | None = None
 ) -> Row:
-    """The best of nine queries: what else the machine does is not in it."""
-    seconds = []
+    """What nine queries take. SQLite works in this process: its time is that of the processor, so
+    that it does not count what else the machine does. Of PostgreSQL the best by the clock says it.
+    """
+    clock: list[float] = []
+    processor: list[float] = []
     for number in range(9):
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), time.process_time()
         ask(number)
-        seconds.append(time.perf_counter() - started)
-    how = f"best of 9, median {median(seconds):.2f} s"
-    return _row(engine, what, min(seconds), "s", allowed, how)
+        clock.append(time.perf_counter() - started)
+        processor.append(time.process_time() - cpu)
+    by_the_clock = f"{min(clock):.2f} to {max(clock):.2f} s by the clock"
+    if engine == SQLITE:
+        how = f"CPU time, median of 9; {by_the_clock}"
+        return _row(engine, what, median(processor), "s", allowed, how)
+    return _row(engine, what, min(clock), "s", allowed, f"best of 9; {by_the_clock}")
 
 
 def _row(
