@@ -108,6 +108,17 @@ class FaultySuite:
         """How often the training of a target was started."""
         return self._starts.read_text().splitlines().count(target)
 
+    def wait_for_starts(self, number: int, process: subprocess.Popen[str]) -> None:
+        """Until so many more trainings were started, or the process has ended."""
+        wanted = self._all_starts() + number
+        end = time.monotonic() + PATIENCE
+        while self._all_starts() < wanted and process.poll() is None:
+            assert time.monotonic() < end, "no training begins"
+            time.sleep(0.02)
+
+    def _all_starts(self) -> int:
+        return len(self._starts.read_text().splitlines()) if self._starts.exists() else 0
+
     def alive(self) -> list[int]:
         """The processes that any night of this suite has started."""
         wanted = f"{MARK}={self.mark}".encode()

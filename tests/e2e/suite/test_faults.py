@@ -8,12 +8,14 @@ import random
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.suite.nights import FaultySuite, kill
 
+KILLS = 4
 ROOM = 6 << 20
 """Bytes of the disk that is filled."""
 
@@ -25,31 +27,27 @@ def test_a_night_killed_at_random_points_loses_no_finished_check_and_counts_none
     suite = FaultySuite(tmp_path, ["a", "varies"], also=varies)
     chance = random.Random(20261123)
     finished: dict[tuple[str, int], float] = {}
-    kills = 0
-    while not ended(suite):
+    for _ in range(KILLS):
         words = ["--resume", "last"] if suite.nights() else []
         process = suite.begun("--no-record", "--retries", "1", *words)
-        try:
-            process.communicate(timeout=chance.uniform(0.4, 2.0 + kills))
-        except subprocess.TimeoutExpired:
-            kill(process)
-            kills += 1
+        suite.wait_for_starts(chance.randint(0, 2), process)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=chance.uniform(0.0, 0.5))
+        kill(process)
         suite.wait_until_nothing_is_alive()
         now = {(check.target, check.attempt): check.started for check in suite.checks()}
         assert finished.items() <= now.items(), "a check that was in the history stays as it was"
         finished = now
+    done = suite.run("--no-record", "--retries", "1", "--resume", "last")
 
-    assert kills
+    assert done.returncode == 1, done.stderr
+    assert len(finished) < 3, "the night was killed before its end"
     assert len(suite.nights()) == 1
     checks = suite.checks()
     made = sorted((check.target, check.attempt, check.good) for check in checks)
     assert made == [("a", 1, True), ("varies", 1, False), ("varies", 2, False)]
     places = {path.relative_to(tmp_path / "nightly") for path in reports(tmp_path / "nightly")}
     assert {str(place) for place in places} == {check.folder for check in checks}
-
-
-def ended(suite: FaultySuite) -> bool:
-    return any(night.ended is not None for night in suite.nights())
 
 
 def reports(folder: Path) -> list[Path]:
