@@ -51,13 +51,13 @@ def test_a_sample_may_have_as_many_as_chance_gives_it() -> None:
 
 
 def test_of_a_deterministic_target_no_word_is_wrong() -> None:
-    assert not false_words(DETERMINISTIC, QUIET, range(2), 150)
+    assert not false_words(DETERMINISTIC, QUIET, range(2), 100)
 
 
 @pytest.mark.parametrize(
     ("kind", "right", "targets"),
     [
-        (BROKEN_AND_REPAIRED, OF_CHANGES, range(100, 102)),
+        (BROKEN_AND_REPAIRED, OF_CHANGES, range(100, 101)),
         (INTERMITTENT, OF_CHANCE, range(200, 202)),
         (NOISY, OF_CHANCE, range(300, 303)),
         (BUSY, QUIET, range(400, 403)),
