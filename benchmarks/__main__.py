@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 Measure = Callable[[Path], Iterable[table.Row]]
 MEASUREMENTS: Mapping[str, Measure] = {
     "step": recorder.step,
+    "keras": recorder.keras_batches,
     "injection": recorder.injection,
     "memory": recorder.memory,
     "help": whole.help_page,

@@ -11,6 +11,7 @@ from benchmarks.processes import SCRIPTS, hooked, python
 from benchmarks.table import Row, median
 
 STEPS = 2000
+BATCHES = 1000
 STARTS = 25
 ITERATIONS = 1_000_000
 
@@ -33,6 +34,33 @@ def step(folder: Path) -> list[Row]:
         ),
         Row(
             what="the same, as a share of a plain step",
+            value=100 * more / plain,
+            allowed=1,
+            unit="%",
+        ),
+    ]
+
+
+def keras_batches(folder: Path) -> list[Row]:
+    """Batches of Keras with and without what it reports of each, taking turns in one process."""
+    script = str(SCRIPTS / "keras_batches.py")
+    said = json.loads(python(script, str(BATCHES), environment=hooked(folder / "trace")).stdout)
+    plain, more = said["plain"], said["more"]
+    how = (
+        f"loss and accuracy; CPU time of the process, {said['pairs']} pairs of batches taking"
+        " turns, median of the differences"
+    )
+    return [
+        Row(
+            what="what Keras reports of a batch (`batch_end/KEY`)",
+            value=more * 1e6,
+            allowed=50,
+            unit="µs",
+            plain=f"{plain * 1e3:.2f} ms",
+            how=how,
+        ),
+        Row(
+            what="the same, as a share of a batch",
             value=100 * more / plain,
             allowed=1,
             unit="%",
