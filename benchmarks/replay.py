@@ -26,6 +26,8 @@ from reprocheck.workflow import replay
 
 RUNGS = frozenset({"forward", "loss", "gradient", "RNG state"})
 """Rungs on which an operation, or a module, can be what makes the difference."""
+REPORT = Path("reports", "latest", "report.json")
+"""In the folder that a script was checked in."""
 ALLOWED = 0.8
 TIMES = 100
 MARK = "<!-- python -m benchmarks.replay -->\n"
@@ -59,16 +61,20 @@ def main() -> int:
     parser.add_argument(
         "--folder", type=Path, help="keep the reports here; those that are here are not made again"
     )
+    parser.add_argument(
+        "--kept", action="store_true", help="only scripts of which --folder has a report"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table to this page")
     arguments = parser.parse_args()
-    pairs = [pair for pair in selected(load(), arguments.only) if _may_be_an_operation(pair)]
+    everything = [pair for pair in load() if _may_be_an_operation(pair)]
+    pairs = [pair for pair in selected(everything, arguments.only) if _is_there(pair, arguments)]
     rows = []
     with tempfile.TemporaryDirectory(prefix="replay-") as scratch:
         for pair in pairs:
             row = replayed(pair, Path(arguments.folder or scratch, pair.name).resolve())
             print(f"{row.pair}: {row.culprit or 'no operation'}, {row.shown}", file=sys.stderr)
             rows.append(row)
-    text = page(rows)
+    text = page(rows, of=len(everything))
     print(text)
     if arguments.write is not None:
         head, _, _ = arguments.write.read_text("utf-8").partition(MARK)
@@ -81,14 +87,21 @@ def _may_be_an_operation(pair: Pair) -> bool:
     return not RUNGS.isdisjoint(pair.rungs)
 
 
+def _is_there(pair: Pair, arguments: argparse.Namespace) -> bool:
+    """Whether a pair is to be looked at: where that is asked for, only with a report."""
+    if not arguments.kept or arguments.folder is None:
+        return True
+    return Path(arguments.folder, pair.name, REPORT).exists()
+
+
 def replayed(pair: Pair, workdir: Path) -> Replayed:
     """Checks the script of a pair, unless that was done in this folder, and runs its replay, if
     there is one.
     """
-    report = workdir / "reports" / "latest"
-    if not (report / "report.json").exists():
+    report = workdir / REPORT
+    if not report.exists():
         ask(pair, pair.script, workdir)
-    check = replay.load(report)
+    check = replay.load(report.parent)
     rung = check.first_rung
     if rung is None:
         return Replayed(pair=pair.name, rung="none", of="", culprit="", why="the runs agreed")
@@ -153,12 +166,15 @@ def share(rows: Sequence[Replayed]) -> float:
     return sum(row.shown is True for row in operations) / len(operations)
 
 
-def page(rows: Sequence[Replayed]) -> str:
-    """The table, and the share."""
+def page(rows: Sequence[Replayed], of: int) -> str:
+    """The table, and the share; `of`: how many scripts could have been checked."""
     operations = [row for row in rows if row.of in ("operator", "module")]
     others = [row for row in rows if row not in operations]
     shown = sum(row.shown is True for row in operations)
     lines = [
+        f"Checked: {len(rows)} of the {of} scripts whose expected rung is one of"
+        f" {', '.join(sorted(RUNGS))}.",
+        "",
         "| script | rung | culprit | further results that differ | shown |",
         "|---|---|---|---|---|",
         *(
