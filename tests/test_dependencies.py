@@ -15,6 +15,8 @@ from tests.conftest import ROOT
 PACKAGE = Path(reprocheck.__file__).parent
 IN_THE_USERS_PROCESS = ("child", "demo")
 """Folders that import what the user's script has imported, and nothing else."""
+NAMED_ELSE = {"kingfisher_sdk": "kingfisher-secret-scanner"}
+"""The distribution of a module that has another name."""
 LOADED_BY = {"pytest"}
 """What is there where the module that imports it is loaded: pytest loads its plugin."""
 
@@ -35,7 +37,7 @@ def imported() -> set[str]:
         for name in roots(node)
     }
     return (
-        {name.lower() for name in names}
+        {NAMED_ELSE.get(name, name).lower() for name in names}
         - {name.lower() for name in sys.stdlib_module_names}
         - {"reprocheck"}
     )

@@ -23,7 +23,7 @@ from reprocheck.model import SCHEMA_VERSION, CheckRecord, RunRecord
 
 T = TypeVar("T")
 NAME = "record.json"
-RUN = r"(?:(?:module|later|op|arms/[\w.+-]{1,200})/)?run-\d{1,6}"
+RUN = r"(?:(?:later/)?(?:module|op)/|arms/[\w.+-]{1,200}/)?run-\d{1,6}"
 """The folder of a run, as a regular expression."""
 _PLACES = {
     "trace": re.compile(rf"{RUN}/trace"),

@@ -22,7 +22,7 @@ def prepare(folder: Path) -> None:
     """
     try:
         if not folder.exists():
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)  # another night may begin beside this one
             (folder / ".gitignore").write_text("*\n")
         (folder / SUITE_MARK).touch()
     except OSError as error:
