@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,19 @@ from benchmarks.corpus.judging import ask
 from benchmarks.corpus.pairs import Pair, load
 from benchmarks.corpus.table import versions
 from reprocheck.model import Check, Rung
-from reprocheck.model.evidence import CallDiffers
+from reprocheck.model.evidence import (
+    BatchDiffers,
+    CallDiffers,
+    ChangedAfterBackward,
+    Evidence,
+    InputsDiffer,
+    LossDiffers,
+    PathDiffers,
+    StateDiffers,
+    UpdateDiffers,
+    WeightsDiffer,
+    WeightWritten,
+)
 from reprocheck.replay import NAME, script
 from reprocheck.workflow import replay
 
@@ -32,6 +44,18 @@ ALLOWED = 0.8
 TIMES = 100
 MARK = "<!-- python -m benchmarks.replay -->\n"
 """In the page: the table follows to its end."""
+NO_OPERATION: Mapping[type[Evidence], str] = {
+    WeightsDiffer: "the weights differ before anything is called",
+    StateDiffers: "what seeds the generator makes the difference, and nothing that draws from it",
+    BatchDiffers: "other samples are handed out",
+    PathDiffers: "the runs do not call the same modules",
+    InputsDiffer: "what the module or the loss is given comes from what was not recorded",
+    LossDiffers: "what the loss is taken from comes from what was not recorded",
+    ChangedAfterBackward: "the script changes the gradient between two operations",
+    UpdateDiffers: "the update makes it; its operators are not recorded",
+    WeightWritten: "the script writes to the weight",
+}
+"""Why nothing that could be called again makes a difference, by what its rung shows."""
 _DIFFER = re.compile(r"(?P<title>.+): (?P<unequal>\d+) of (?P<others>\d+) further results differ")
 
 
@@ -149,7 +173,7 @@ def _culprit(check: Check, rung: Rung) -> str:
 def _why_not(check: Check, rung: Rung) -> str:
     """Why there is no replay, as the check says it."""
     said = (line for line in check.coverage if NAME in line)
-    return next(said, f"on the rung {rung.rung} nothing that could be called makes the difference")
+    return next(said, NO_OPERATION.get(type(rung.evidence), f"rung {rung.rung}: not known"))
 
 
 def _short(line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reprocheck import replay
@@ -12,6 +12,7 @@ from reprocheck.bundle import archive, manifest
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
+from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
 from reprocheck.report import FORMATS, issue, losses, to_json
 from reprocheck.report.formats import Sheet
 
@@ -37,13 +38,13 @@ class Bundle:
     counts: Mapping[str, int]
 
 
-def made(check: Check, redaction: Redaction) -> Bundle:
-    """The attachment of a check."""
-    shown = redacted(check, redaction)
+def made(check: Check, redaction: Redaction, tensors: bytes = b"") -> Bundle:
+    """The attachment of a check, with the recorded values of `tensors` where they are given."""
+    shown = _with_values(redacted(check, redaction), there=bool(tensors))
     files = {
         "issue.md": issue.render(shown),
         "report.html": page(shown),
-        **_replay(shown),
+        **_replay(shown, tensors),
     }
     counts = +redaction.counts
     for cut in range(CUTS):
@@ -52,7 +53,7 @@ def made(check: Check, redaction: Redaction) -> Bundle:
         lines = manifest.lines(shown, files, counts, redaction.level, kept(shown, values))
         files["README.md"] = ("\n".join(lines) + "\n").encode()
         zipped = archive.packed(files)
-        if len(zipped) <= LARGEST:
+        if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
     return Bundle(
         check=shown, files=dict(sorted(files.items())), zipped=zipped, counts=dict(counts)
@@ -85,9 +86,21 @@ def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
             rank["iterations"] = [one for one in rank["iterations"] if one["iteration"] in wanted]
 
 
-def _replay(shown: Check) -> dict[str, bytes]:
-    """The script that runs the operation which differs alone, where one can be made."""
+def _with_values(shown: Check, *, there: bool) -> Check:
+    """The check; where no values are sent, what it replays has none."""
+    ladder = shown.ladder
+    if there or ladder is None or ladder.replay is None:
+        return shown
+    return replace(shown, ladder=replace(ladder, replay=replace(ladder.replay, values=())))
+
+
+def _replay(shown: Check, tensors: bytes) -> dict[str, bytes]:
+    """The script that runs the operation which differs alone, where one can be made, and the values
+    that it reads.
+    """
     text = replay.script(shown)
     if text is None:
         return {}
-    return {replay.NAME: text.encode()}
+    if not tensors:
+        return {replay.NAME: text.encode()}
+    return {replay.NAME: text.encode(), VALUES_OF_TENSORS: tensors}

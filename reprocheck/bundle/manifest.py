@@ -17,6 +17,7 @@ HOLDS: Mapping[str, str] = {
     "report.json": "the same for programs",
     "losses.csv": "the losses and series of each run, with every bit",
     "replay.py": "a script that shows the operation that differs, alone",
+    "replay.safetensors": "tensors of the training, which that script gives to the operation",
     "README.md": "this text",
 }
 MEANS: Mapping[Level, str] = {
@@ -52,7 +53,7 @@ def lines(
             yield f"- `{name}`: {HOLDS[name]}"
     yield ""
     yield f"- source: {_source(check)}"
-    yield "- values: none but losses and series; no tensor"
+    yield f"- values: {_values(files)}"
     yield "- weights: none"
     if kept is not None:
         yield (
@@ -61,6 +62,15 @@ def lines(
         )
     yield from ("", f"## What was taken out (`--redact {level}`)", "", MEANS[level], "")
     yield from counted(counts)
+
+
+def _values(files: Mapping[str, bytes]) -> str:
+    """Which values leave."""
+    tensors = files.get("replay.safetensors")
+    if tensors is None:
+        return "none but losses and series; no tensor"
+    size = f"{-(-len(tensors) // 1000):,} KB"
+    return f"yes, {size} of tensors in `replay.safetensors`, beside losses and series"
 
 
 def counted(counts: Mapping[str, int]) -> Iterator[str]:

@@ -53,13 +53,20 @@ def bundle(
         bool,
         typer.Option("--preview", help="Print what would leave the machine, and write nothing."),
     ] = False,
+    with_values: Annotated[
+        bool,
+        typer.Option(
+            "--with-values",
+            help="Add the tensors that `reprocheck run --with-values` recorded.",
+        ),
+    ] = False,
 ) -> int:
     """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
     from reprocheck.cli.report import loaded
 
     part = _part(output_file)
     with loaded(folder) as check:
-        made = _made(check, redact)
+        made = _made(check, redact, _values(check, folder, asked=with_values))
     if preview:
         return _shown(made)
     _write(output_file, part(made))
@@ -67,11 +74,33 @@ def bundle(
     return 0
 
 
-def attached(check: Check, folder: Path) -> Path:
-    """The attachment of a check, written into its report folder. Raises ReportError."""
+def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
+    """The attachment of a check, written into its report folder; with the recorded values of
+    tensors, if there are any and they are asked for. Raises ReportError.
+    """
     file = folder / NAME
-    _write(file, _made(check, REDACT[0]).zipped)
+    there = values and _has_values(check)
+    _write(file, _made(check, REDACT[0], _values(check, folder, asked=there)).zipped)
     return file
+
+
+def _has_values(check: Check) -> bool:
+    ladder = check.ladder
+    return ladder is not None and ladder.replay is not None and bool(ladder.replay.values)
+
+
+def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
+    """The values of tensors that lie in a report folder; none where they are not asked for."""
+    from reprocheck.replay import values
+
+    if not asked:
+        return b""
+    if not _has_values(check):
+        raise UsageError(
+            f"{folder} holds no values of tensors.",
+            "Check again with `reprocheck run --with-values`; the zip of a check never has them.",
+        )
+    return values.read(folder)
 
 
 # ------------------------------------------------------------------------------------------- parts
@@ -93,10 +122,10 @@ def _part(file: Path) -> Callable[[Bundle], bytes]:
     return part
 
 
-def _made(check: Check, redact: str) -> Bundle:
+def _made(check: Check, redact: str, values: bytes) -> Bundle:
     from reprocheck.bundle import made
 
-    return made(check, _redaction(check, redact))
+    return made(check, _redaction(check, redact), values)
 
 
 def _redaction(check: Check, asked: str) -> Redaction:

@@ -12,6 +12,7 @@ import typer
 
 from reprocheck.cli.destination import FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.cli.run import ValuesOption
 from reprocheck.errors import ReportError
 from reprocheck.settings import OPTIONS
 
@@ -34,6 +35,7 @@ def explain(
     write_patch: PatchOption = None,
     format: FormatOption = None,
     output_file: OutputOption = None,
+    with_values: ValuesOption = False,
 ) -> int:
     """Finds the cause of a failed check; returns the exit code of the verdict."""
     from reprocheck import settings
@@ -46,7 +48,15 @@ def explain(
     if write_patch is not None:
         _writable(write_patch)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    return perform(words, held, console, target, search=True, write_patch=write_patch)
+    return perform(
+        words,
+        held,
+        console,
+        target,
+        search=True,
+        write_patch=write_patch,
+        values=with_values,
+    )
 
 
 def _writable(file: Path) -> None:

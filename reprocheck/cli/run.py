@@ -24,6 +24,13 @@ AttachOption = Annotated[
     bool,
     typer.Option("--attach", help="Pack a failed check for a bug report, as `bundle` does."),
 ]
+ValuesOption = Annotated[
+    bool,
+    typer.Option(
+        "--with-values",
+        help="Record the tensors that the operation which differs is given; --attach packs them.",
+    ),
+]
 LAUNCHERS = (
     "torchrun",
     "accelerate",
@@ -52,6 +59,7 @@ def run(
     format: FormatOption = None,
     output_file: OutputOption = None,
     attach: AttachOption = False,
+    with_values: ValuesOption = False,
 ) -> int:
     """Runs the user's command and returns the exit code of the verdict."""
     from reprocheck import settings
@@ -61,7 +69,7 @@ def run(
     words = entry_words(ctx.meta[ENTRY])
     target = destination(format, output_file)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    return perform(words, held, console, target, attach=attach)
+    return perform(words, held, console, target, attach=attach, values=with_values)
 
 
 def perform(
@@ -74,6 +82,7 @@ def perform(
     search: bool = False,
     write_patch: Path | None = None,
     attach: bool = False,
+    values: bool = False,
 ) -> int:
     """One check from the entry point to the report; returns its exit code.
 
@@ -82,6 +91,7 @@ def perform(
     search       whether controls are tried until the cause is confirmed
     write_patch  the file for the patch that the search finds
     attach       whether a failed check is packed for a bug report
+    values       whether the tensors that the operation which differs is given are recorded
     """
     from reprocheck import launch
     from reprocheck.cli.failure import Interrupted
@@ -90,7 +100,7 @@ def perform(
     folder = launch.prepare(held.output, entry.name)
     console.begin(title(entry))
     try:
-        check = _record(entry, held, folder, console, search=search)
+        check = _record(entry, held, folder, console, search=search, values=values)
         if write_patch is not None:
             _write_patch(write_patch, check, console)
         from reprocheck.cli import summary  # with the report, loaded while the runs were under way
@@ -104,7 +114,7 @@ def perform(
     page = summary.page(written=written, drawn=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder, shown_from)), page)
     if attach and check.verdict.exit_code:
-        _attach(check, folder, console)
+        _attach(check, folder, console, values=values)
     if shown_from is None:
         summary.print_next(check, console)
     return check.verdict.exit_code
@@ -163,7 +173,13 @@ def title(entry: EntryPoint) -> str:
 
 
 def _record(
-    entry: EntryPoint, held: Settings, folder: Path, console: Console, *, search: bool
+    entry: EntryPoint,
+    held: Settings,
+    folder: Path,
+    console: Console,
+    *,
+    search: bool,
+    values: bool,
 ) -> Check:
     """The check, explained. Libraries that only the report needs are loaded meanwhile."""
     import threading
@@ -173,7 +189,7 @@ def _record(
     warming = threading.Thread(target=_warm_up, kwargs={"draw": held.draw}, daemon=True)
     warming.start()
     try:
-        return checked(entry, held, folder, console, search=search)
+        return checked(entry, held, folder, console, search=search, values=values)
     finally:
         console.clear()
         warming.join()
@@ -228,14 +244,14 @@ def write(
     return failure is None
 
 
-def _attach(check: Check, folder: Path, console: Console) -> None:
+def _attach(check: Check, folder: Path, console: Console, *, values: bool) -> None:
     """Packs what may be sent of the check, and says where it lies."""
     from reprocheck.cli import summary
     from reprocheck.cli.bundle import attached
     from reprocheck.cli.failure import print_error
 
     try:
-        file = attached(check, folder)
+        file = attached(check, folder, values=values)
     except ReprocheckError as error:
         print_error(error.message, error.fix)
         return

@@ -28,6 +28,7 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
 from reprocheck.trace.deep import How, Leaf, Leaves, Seen
+from reprocheck.trace.process import NODE
 
 Missing = Literal[
     "of the script",
@@ -35,6 +36,7 @@ Missing = Literal[
     "from outside",
     "no operators",
     "not recorded",
+    "not recordable",
     "inputs",
     "size",
 ]
@@ -120,6 +122,9 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
         return _of_module(call)
     if first.culprit is None or not pair.first.frameworks or not _is_by_an_operation(first):
         return None
+    if pair.first.path.name.startswith(NODE):
+        # a run of several machines is recorded on each of them, and operators are not
+        return None
     return NoReplay(of=first.place, missing=_missing(check, pair, first))
 
 
@@ -138,9 +143,11 @@ def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
         return "from outside"
     if "torch" not in pair.first.frameworks:
         return "no operators"
-    if all(deeper.level != "op" for deeper in check.record.deeper):
-        return "not recorded"
-    return "of the script"
+    if any(deeper.level == "op" for deeper in check.record.deeper):
+        return "of the script"
+    if check.record.setting("level") == "op":
+        return "not recordable"
+    return "not recorded"
 
 
 def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
@@ -322,7 +329,9 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
     strides = how.strides.get(path, _contiguous(shape))
     if len(strides) != len(shape) or any(stride < 0 for stride in strides):
         raise _UnknownError
-    made = TensorArgument(shape=shape, strides=strides, dtype=leaf.dtype, fill="floats")
+    made = TensorArgument(
+        shape=shape, strides=strides, dtype=leaf.dtype, fill="floats", fingerprint=leaf.hash
+    )
     if leaf.dtype == "bool":
         return replace(made, fill="booleans")
     if "int" not in leaf.dtype:

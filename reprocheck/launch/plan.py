@@ -48,6 +48,7 @@ class Plan:
     renewed        no copy of the working directory can be made: it is put back after each run
                    instead
     patched        files (whole paths), and those that Python is given in their place
+    values         the operator whose inputs are kept, value by value
     """
 
     entry: EntryPoint
@@ -73,6 +74,7 @@ class Plan:
     arm: str = ""
     renewed: bool = False
     patched: Mapping[Path, Path] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def copies(self) -> bool:
@@ -102,6 +104,7 @@ class Plan:
             portable=self.portable,
             controls=self.under.told(variables),
             patched=self.replaced_in(workdir.path),
+            values=self.values,
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
             after_death=cleanup.command(self.folder, self.scratch),
@@ -220,6 +223,7 @@ def plan(
     patched: Mapping[Path, Path] | None = None,
     begin: int = 1,
     portable: bool = False,
+    values: Mapping[str, object] | None = None,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
     removed after them.
@@ -260,6 +264,7 @@ def plan(
         patched=patched or {},
         begin=begin,
         portable=portable,
+        values=values or {},
     )
     again = created is not None and settings.workdir != "copy"
     return replace(

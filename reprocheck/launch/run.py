@@ -51,6 +51,7 @@ class Job:
     portable       hash as any interpreter can: for a comparison with a recording from elsewhere
     controls       what the recorder is told of the controls that are on
     patched        real paths of files, and of those that Python is given in their place
+    values         the operator whose inputs are kept, value by value
     since          when the first run of the pair was planned, in Unix seconds
     """
 
@@ -71,6 +72,7 @@ class Job:
     portable: bool = False
     controls: Mapping[str, object] = field(default_factory=dict)
     patched: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
     output: Output | None = None
@@ -284,6 +286,7 @@ def _prepare(job: Job) -> None:
         **({"begin": job.begin} if job.begin > 1 else {}),
         **({"portable": True} if job.portable else {}),
         **({"patched": dict(job.patched)} if job.patched else {}),
+        **({"values": dict(job.values)} if job.values else {}),
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
         "since": job.since,

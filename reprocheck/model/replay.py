@@ -1,11 +1,13 @@
 """What it takes to run one operation again without the training: what `replay.py` is made of.
 
-No value of a tensor is in it. `docs/reference/replay.md` says what is kept of each argument.
+No value of a tensor is in it: those that were recorded lie in a file beside the script.
+`docs/reference/replay.md` says what is kept of each argument.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Fill = Literal["floats", "integers", "booleans", "nothing"]
@@ -18,7 +20,8 @@ class TensorArgument:
     """A tensor, by what it looks like.
 
     `strides` are in elements, one for each dimension. `low` and `high`: the smallest and the
-    largest integer, both included, where it is filled with integers.
+    largest integer, both included, where it is filled with integers. `fingerprint`: the hash of
+    what was recorded, empty where that is not known.
     """
 
     shape: tuple[int, ...]
@@ -27,6 +30,7 @@ class TensorArgument:
     fill: Fill
     low: int = 0
     high: int = 0
+    fingerprint: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,6 +65,7 @@ class Replay:
     device         the kind of device that it ran on: `cpu`, `cuda`
     threads        threads of an operation on the CPU; None where that was not recorded
     deterministic  the framework was told to be deterministic
+    values         the paths of the tensors whose recorded values lie beside the script
     """
 
     framework: str
@@ -73,9 +78,23 @@ class Replay:
     device: str = "cpu"
     threads: int | None = None
     deterministic: bool = False
+    values: tuple[str, ...] = ()
 
     @property
     def reads_unfilled(self) -> bool:
         """Whether an argument is memory that nothing has filled."""
-        tensors = (one for _, one in self.arguments if isinstance(one, TensorArgument))
-        return any(one.fill == "nothing" for one in tensors)
+        return any(one.fill == "nothing" for _, one in self.tensors)
+
+    @property
+    def tensors(self) -> Iterator[tuple[str, TensorArgument]]:
+        """The tensors that it is given, by their paths: `self`, `indices.1`."""
+        for name, argument in self.arguments:
+            yield from _tensors(name, argument)
+
+
+def _tensors(path: str, argument: Argument) -> Iterator[tuple[str, TensorArgument]]:
+    if isinstance(argument, TensorArgument):
+        yield path, argument
+    if isinstance(argument, tuple):
+        for number, one in enumerate(argument):
+            yield from _tensors(f"{path}.{number}", one)

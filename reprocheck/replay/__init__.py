@@ -1,8 +1,9 @@
 """`replay.py`: a script that runs the operation which makes the first difference again and again,
-and shows how often and by how much its results differ. Imports `model` alone.
+and shows how often and by how much its results differ. Imports `model` and `files` alone.
 
     NAME            the file in a report folder
     script(check)   its text, None where no operation makes the difference or too little is known
+    values          the file with what the operation was given, value by value
 """
 
 from __future__ import annotations

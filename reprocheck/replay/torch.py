@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from math import isfinite
 from string import Template
+from textwrap import wrap
 
 from reprocheck.model.replay import (
     Argument,
@@ -16,6 +17,7 @@ from reprocheck.model.replay import (
     Replay,
     TensorArgument,
 )
+from reprocheck.replay.values import NAME
 
 INDENT = "    "
 WIDTH = 100
@@ -56,6 +58,48 @@ _CALLS: dict[Fill, str] = {
     "booleans": "booleans",
     "nothing": "unfilled",
 }
+_MADE = "The values of tensors are made here, from a seed."
+_INPUTS = "inputs(Make(options.device))"
+_FILLED = "filled(inputs(Make(options.device)))"
+_TOLD = """\
+    print("Values as recorded:", ", ".join(recorded()) or "none, their file is missing")
+"""
+_READER = '''\
+VALUES = {
+$TYPES}
+
+
+@functools.cache
+def recorded():
+    """The recorded tensors by name, flat, from a file in the format safetensors; {} without it."""
+    file = pathlib.Path(__file__).with_name("$NAME")
+    if not file.exists():
+        return {}
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    found = {}
+    for name, dtype in VALUES.items():
+        begin, end = header[name]["data_offsets"]
+        found[name] = torch.frombuffer(bytearray(data[start + begin : start + end]), dtype=dtype)
+    return found
+
+
+def filled(given, path=""):
+    """What is given, with the recorded values in place of those that are made here."""
+    if isinstance(given, dict):
+        return {name: filled(part, name) for name, part in given.items()}
+    if isinstance(given, list):
+        return [filled(part, f"{path}.{number}") for number, part in enumerate(given)]
+    if path not in recorded():
+        return given
+    values = torch.zeros(length(given.shape, given.stride()), dtype=given.dtype)
+    places = torch.arange(len(values)).as_strided(given.shape, given.stride())
+    values[places.flatten()] = recorded()[path]
+    return values.to(given.device).as_strided(given.shape, given.stride())
+
+
+'''
 _REPEATED = """\
     sys.exit(repeated("Equal inputs", options))
 """
@@ -78,15 +122,22 @@ def script(replay: Replay) -> str:
     settings = ""
     if replay.deterministic:
         settings = f"{INDENT}torch.use_deterministic_algorithms(True)\n"
+    made, reader, inputs, told = _MADE, "", _INPUTS, ""
+    if replay.values:
+        made, reader, inputs, told = _made(replay), _reader(replay), _FILLED, _TOLD
     return Template(_template()).substitute(
         NAME=replay.name,
         DEVICE=replay.device,
         THREADS=threads,
+        MADE=made,
         IMPORTS=_imports(replay),
         STATE=_state(replay),
         OPERATION=_operation(replay),
         ARGUMENTS=_arguments(replay),
         MAKERS=_makers(replay),
+        READER=reader,
+        INPUTS=inputs,
+        TOLD=told,
         RESEED_PARAMETER=reseed_parameter,
         RESEED=reseed,
         SETTINGS=settings,
@@ -101,9 +152,28 @@ def _template() -> str:
 
 
 def _imports(replay: Replay) -> str:
+    names = ["argparse", "sys"]
     if replay.reads_unfilled:
-        return "import itertools\nimport sys\n"
-    return "import sys\n"
+        names.append("itertools")
+    if replay.values:
+        names += ["functools", "json", "pathlib"]
+    return "".join(f"import {name}\n" for name in sorted(names))
+
+
+def _made(replay: Replay) -> str:
+    """Lines that say where the values come from."""
+    recorded = ", ".join(map(repr, replay.values))
+    text = (
+        f"The values of {recorded} are those of the training where {NAME} lies beside this script."
+        " All others are made here, from a seed."
+    )
+    return "\n".join(wrap(text, WIDTH))
+
+
+def _reader(replay: Replay) -> str:
+    tensors = [(path, one) for path, one in replay.tensors if path in replay.values]
+    types = [f'{INDENT}"{path}": torch.{one.dtype},\n' for path, one in tensors]
+    return Template(_READER).substitute(NAME=NAME, TYPES="".join(types))
 
 
 def _state(replay: Replay) -> str:
@@ -141,16 +211,8 @@ def _reseed(replay: Replay) -> str:
 
 
 def _makers(replay: Replay) -> str:
-    used = {one.fill for _, argument in replay.arguments for one in _tensors(argument)}
+    used = {one.fill for _, one in replay.tensors}
     return "".join(f"{text}\n" for fill, text in _MAKERS.items() if fill in used)
-
-
-def _tensors(argument: Argument) -> Iterator[TensorArgument]:
-    if isinstance(argument, TensorArgument):
-        yield argument
-    if isinstance(argument, tuple):
-        for one in argument:
-            yield from _tensors(one)
 
 
 # ---------------------------------------------------------------------------------------- arguments
@@ -166,13 +228,19 @@ def _arguments(replay: Replay) -> str:
 
 def _lines(argument: Argument, depth: int) -> list[str]:
     """An argument as lines of code, the last one with a comma; the first one is not indented."""
-    if not isinstance(argument, tuple) or not any(_tensors(argument)):
+    if not isinstance(argument, tuple) or not _holds_tensor(argument):
         return [f"{_code(argument)},"]
     lines = ["["]
     for one in argument:
         first, *rest = _lines(one, depth + 1)
         lines += [f"{INDENT * (depth + 1)}{first}", *rest]
     return [*lines, f"{INDENT * depth}],"]
+
+
+def _holds_tensor(argument: Argument) -> bool:
+    if isinstance(argument, tuple):
+        return any(map(_holds_tensor, argument))
+    return isinstance(argument, TensorArgument)
 
 
 def _code(argument: Argument) -> str:

@@ -83,9 +83,11 @@ def replayed(check: Check) -> str:
     """What `replay.py` runs, beside its name; empty where there is no such file."""
     if check.ladder is None or check.ladder.replay is None:
         return ""
-    return (
-        f"runs `{line(check.ladder.replay.name)}` alone with equal inputs, and compares its results"
-    )
+    inputs = "equal inputs"
+    if check.ladder.replay.values:
+        inputs = "inputs as recorded"
+    name = line(check.ladder.replay.name)
+    return f"runs `{name}` alone with {inputs}, and compares its results"
 
 
 def leading(check: Check) -> Rung | None:

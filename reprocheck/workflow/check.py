@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
 
 def checked(
-    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, *, search: bool = False
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    *,
+    search: bool = False,
+    values: bool = False,
 ) -> Check:
     """Runs the command in `folder`, judges the runs, and explains the difference as far as the
     settings ask for it.
 
     search  whether controls are tried until the cause is confirmed
+    values  whether the tensors that the operation which differs is given are recorded
 
     Nothing more is recorded into `folder` afterwards. KeyboardInterrupt leaves there what was
     recorded by then.
@@ -32,6 +39,7 @@ def checked(
     from reprocheck import launch
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import escalate
+    from reprocheck.workflow.operands import with_operands
     from reprocheck.workflow.proof import searched
     from reprocheck.workflow.stopwatch import Stopwatch
 
@@ -41,6 +49,8 @@ def checked(
     teller.clear()
     teller.status("comparing the runs")
     found = escalate(replay.judged(folder), entry, settings, folder, teller)
+    if values:
+        found = with_operands(found, entry, settings, folder, teller)
     if search:
         found = searched(found, entry, settings, folder, teller, watch)
     replay.close(folder)

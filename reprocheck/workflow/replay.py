@@ -19,6 +19,7 @@ from reprocheck.model import (
     CheckRecord,
     DeeperPair,
     EnvironmentDifference,
+    Ladder,
     Noise,
     Run,
     Trace,
@@ -204,7 +205,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
-            check = replace(check, ladder=ladder)
+            check = replace(check, ladder=_with_values(ladder, folder))
             missing = (*ladder.coverage, *_from_the_start(check))
             check = replace(check, coverage=_unique((*check.coverage, *missing)))
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
@@ -215,6 +216,15 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         line = f"The cause of the difference could not be determined: {what}"
         check = replace(check, coverage=(*check.coverage, line))
     return check
+
+
+def _with_values(ladder: Ladder, folder: Path) -> Ladder:
+    """The ladder; what it replays is given the values that were recorded."""
+    if ladder.replay is None:
+        return ladder
+    from reprocheck.replay.values import with_values
+
+    return replace(ladder, replay=with_values(ladder.replay, folder))
 
 
 def _with_noise(check: Check, folder: Path) -> Check:

@@ -13,7 +13,7 @@ from reprocheck.bundle import Bundle, made
 from reprocheck.bundle.contents import LARGEST
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
-from reprocheck.model.replay import Replay
+from reprocheck.model.replay import Argument, Replay, TensorArgument
 from reprocheck.redaction import Redaction
 from tests.report.parts import trace
 from tests.report.samples import SAMPLES, series
@@ -75,11 +75,29 @@ def test_a_replay_script_is_made_of_what_leaves_or_not_at_all() -> None:
     assert "replay.py" not in made(secret, Redaction()).files
 
 
-def replayed(name: str, arguments: tuple[tuple[str, str], ...]) -> Check:
+def test_values_of_tensors_leave_only_where_they_are_given() -> None:
+    tensor = TensorArgument(shape=(2,), strides=(1,), dtype="float32", fill="floats")
+    check = replayed("aten.mul.Tensor", (("self", tensor),), values=("self",))
+    without = made(check, Redaction())
+    assert "replay.safetensors" not in without.files
+    assert "- values: none but losses and series; no tensor" in without.files["README.md"].decode()
+    assert b"safetensors" not in without.files["replay.py"]
+    values = random.Random(0).randbytes(LARGEST)
+    with_them = made(check, Redaction(), values)
+    assert with_them.files["replay.safetensors"] == values
+    said = with_them.files["README.md"].decode()
+    assert "- values: yes, 2,000 KB of tensors in `replay.safetensors`" in said
+    assert b"safetensors" in with_them.files["replay.py"]
+    assert len(with_them.files["losses.csv"]) == len(without.files["losses.csv"])
+
+
+def replayed(
+    name: str, arguments: tuple[tuple[str, Argument], ...], values: tuple[str, ...] = ()
+) -> Check:
     """A check whose ladder names an operation that can be run alone."""
     check = SAMPLES["explained"]()
     assert check.ladder is not None
-    replay = Replay(framework="torch", name=name, of="operator", arguments=arguments)
+    replay = Replay(framework="torch", name=name, of="operator", arguments=arguments, values=values)
     return replace(check, ladder=replace(check.ladder, replay=replay))
 
 

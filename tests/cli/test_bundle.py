@@ -77,6 +77,7 @@ def test_a_preview_prints_what_leaves_and_writes_nothing(
         (["-o", "issue.tar"], "an attachment is a .zip, .html or .md file"),
         (["--redact", "some"], "--redact some: there is no such level"),
         (["-o", "missing/issue.zip"], "cannot be written"),
+        (["--with-values"], "reports/latest holds no values of tensors"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -23,7 +23,8 @@ def test_the_report_of_many_ranks_names_one_and_stays_short(
     )
     assert check.coverage == (
         "Ranks 0–39, each: 10 losses in 10 iterations; frameworks imported: torch 2.",
-        "No `replay.py` was made of `blocks.1.down`: its operators were not recorded.",
+        "No `replay.py` was made of `blocks.1.down`: its operators were not recorded;"
+        " `reprocheck run --level op` records them.",
     )
     shown = tables.checks(check)
     assert len(shown.rows) == tables.CHECK_ROWS + 2 and {row[0] for row in shown.rows} == {

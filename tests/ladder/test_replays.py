@@ -163,7 +163,9 @@ def test_the_code_of_a_script_is_not_replayed_and_the_coverage_says_so(tmp_path:
     assert modules.first == "forward"
     assert modules.replay is None
     operators = climb(tmp_path / "operators", *runs, level="op")
-    assert said(modules) == "its operators were not recorded"
+    assert said(modules) == (
+        "its operators were not recorded; `reprocheck run --level op` records them"
+    )
     assert said(operators).startswith("it is code of the script")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from array import array
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from reprocheck.model import RUNGS, Check, Ladder, Rung
 from reprocheck.model.replay import Argument, Constant, OnDevice, Replay, TensorArgument
 from reprocheck.replay import NAME, script
 from reprocheck.replay.torch import script as torch_script
+from reprocheck.replay.values import NAME as VALUES
 from reprocheck.report import write
+from tests.replay.values_file import safetensors
 from tests.report.samples import forward_fails
 
 FLOATS = TensorArgument(shape=(4, 3), strides=(1, 4), dtype="float32", fill="floats")
@@ -26,6 +29,7 @@ def operator(name: str, *arguments: tuple[str, Argument], **facts: object) -> Re
     return replace(made, **facts)  # type: ignore[arg-type]
 
 
+PLACES = [3, 0, 2, 1, 3, 3, 0, 1, 2]
 REPLAYS = {
     "sum": operator(
         "aten.index_add.default",
@@ -45,6 +49,13 @@ REPLAYS = {
     ),
     "unfilled": operator(
         "aten.mul.Tensor", ("self", replace(FLOATS, fill="nothing")), ("other", 2.0)
+    ),
+    "values": operator(
+        "aten.index_select.default",
+        ("self", FLOATS),
+        ("dim", 0),
+        ("index", INDEX),
+        values=("self", "index"),
     ),
     "dropout": Replay(
         framework="torch",
@@ -91,7 +102,7 @@ def test_a_script_needs_the_framework_alone(name: str) -> None:
         if isinstance(node, ast.Import)
         for alias in node.names
     }
-    assert imported <= {"argparse", "itertools", "sys", "torch"}
+    assert imported <= {"argparse", "functools", "itertools", "json", "pathlib", "sys", "torch"}
     assert not any(isinstance(node, ast.ImportFrom) for node in ast.walk(tree))
 
 
@@ -113,6 +124,9 @@ for path in sys.argv[1:]:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as end:
         print("exit", int(end.code))
+names = runpy.run_path(sys.argv[0].replace("list", "values"))
+given = names["filled"](names["inputs"](names["Make"]("cpu")))
+print(given["self"].tolist(), given["self"].stride(), given["index"].tolist())
 """
 
 
@@ -122,6 +136,11 @@ def test_what_scripts_show(tmp_path: Path) -> None:
     for name, replay in REPLAYS.items():
         paths.append(tmp_path / f"{name}.py")
         paths[-1].write_text(torch_script(replay))
+    (tmp_path / VALUES).write_bytes(
+        safetensors(
+            self=("F32", [4, 3], array("f", range(12))), index=("I64", [9], array("q", PLACES))
+        )
+    )
     done = subprocess.run(
         [sys.executable, "-c", RUN_ALL, *map(str, paths)],
         capture_output=True,
@@ -131,10 +150,14 @@ def test_what_scripts_show(tmp_path: Path) -> None:
     assert done.stderr == ""
     said = dict(zip(REPLAYS, done.stdout.split("exit "), strict=False))
     ends = dict(zip(REPLAYS, [part[0] for part in done.stdout.split("exit ")[1:]], strict=True))
-    assert ends == {"sum": "0", "rand": "1", "unfilled": "1", "dropout": "1", "list": "0"}
+    differ = {name for name, status in ends.items() if status == "1"}
+    assert differ == {"rand", "unfilled", "dropout"}
     assert "Equal inputs: 0 of 4 further results differ from the first." in said["sum"]
     for draws in ("rand", "dropout"):
         assert "the same state of the generator: 0 of 4 further" in said[draws]
         assert "without reseeding: 4 of 4 further" in said[draws]
     assert "of 12 elements at most; largest difference" in said["unfilled"]
     assert " ULP" in said["unfilled"]
+    assert "Values as recorded: self, index" in said["values"]
+    rows = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0], [9.0, 10.0, 11.0]]
+    assert done.stdout.splitlines()[-1] == f"{rows} (1, 4) {PLACES}"

@@ -69,6 +69,8 @@ class Recorder(Writer):
         """Called after each loss and each update that was written."""
         self.inside = str(settings.get("inside") or "")
         """Path of the module that level `op` records, empty for everything."""
+        self.sought: Mapping[str, Any] = settings.get("values") or {}
+        """The operator whose inputs are to be kept, value by value; empty for none."""
         self.workdir = str(settings.get("workdir") or "")
         self.deep: Any = None
         """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""

@@ -11,7 +11,8 @@ WHY: Mapping[str, str] = {
     "of a library": "it is an operator of another library than the framework",
     "from outside": "what differs comes into it from something that was not recorded",
     "no operators": "of this framework no operators are recorded",
-    "not recorded": "its operators were not recorded",
+    "not recorded": "its operators were not recorded; `reprocheck run --level op` records them",
+    "not recordable": "its operators could not be recorded",
     "inputs": "not all that it was given is known",
     "size": "its tensors are too large",
 }

@@ -57,14 +57,15 @@ def record(
     inside: str = "",
     steps: int | None = None,
     begin: int = 1,
+    **settings: object,
 ) -> Level:
-    """Run a script with the recorder.
+    """Run a script with the recorder; `settings` are those that most runs have not.
 
     Its trace lies beside it afterwards.
     """
     trace = script.parent / f"trace-{len(list(script.parent.iterdir()))}"
     trace.mkdir()
-    settings = {
+    told = {
         "steps": steps,
         "level": level,
         "inside": inside,
@@ -72,8 +73,9 @@ def record(
         "workdir": str(script.parent),
         "output": str(trace),
         "stop_wait": 5,
+        **settings,
     }
-    (trace / "recorder.json").write_text(json.dumps(settings))
+    (trace / "recorder.json").write_text(json.dumps(told))
     printed = _run(script, arguments, {"REPROCHECK_CHILD": str(trace), "PYTHONPATH": str(CHILD)})
     files = [
         [json.loads(line) for line in file.read_text().rstrip("\0").splitlines()]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reprocheck.child.reprocheck_child.hashing import digest
 from tests.child.frameworks.torch.levels import Level, plain, record
 
 SCRIPT = Path(__file__).parent / "scripts" / "operators.py"
@@ -151,7 +152,11 @@ def test_only_the_module_asked_for_is_recorded(inside: Level) -> None:
 
 def test_two_runs_first_part_at_the_scatter_with_atomics(tmp_path: Path) -> None:
     script = Path(shutil.copy(CASES / "atomic_gradient.py", tmp_path))
-    first, second = (record(script, "op", steps=2).seen("op") for _ in range(2))
+    first = record(script, "op", steps=2).seen("op")
+    scatter = next(one for one in first if one["p"].startswith("aten.index_put"))
+    inputs = {path: leaf["h"] for path, leaf in scatter["in"] if "h" in leaf}
+    wanted = {"operator": scatter["p"], "inputs": inputs, "most": 20_000_000}
+    second = record(script, "op", steps=2, values=wanted).seen("op")
     parted = next(
         (one, other)
         for one, other in zip(first, second)
@@ -163,6 +168,15 @@ def test_two_runs_first_part_at_the_scatter_with_atomics(tmp_path: Path) -> None
     assert (parted[0]["bw"], parted[0]["node"], parted[0]["i"]) == (True, "IndexBackward0", 1)
     assert parted[0]["l"] == "atomic_gradient.py:14"
     assert {operator["i"] for operator in first} == {1, 2}
+    (file,) = tmp_path.glob("trace-*/values.safetensors")
+    assert {path: digest(data) for path, data in kept(file).items()} == inputs
+
+
+def kept(file: Path) -> dict[str, bytes]:
+    """The bytes of each tensor, as the library reads them."""
+    from safetensors import deserialize
+
+    return {name: bytes(tensor["data"]) for name, tensor in deserialize(file.read_bytes())}
 
 
 def test_products_are_noted_for_their_gradient_is_rounded_otherwise(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from .identity import Made
 from .layouts import Layouts
 from .parts import FAKES
+from .sought import Sought
 
 LIMIT = 100_000
 """Operator calls recorded in a process."""
@@ -87,6 +88,9 @@ class Calls:
         self.number = getattr(torch.autograd, "_get_sequence_nr", int)
         self.function_node = torch.autograd.function.BackwardCFunction
         self.constants = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+        self.sought: Optional[Sought] = None
+        if deep.recorder.sought:
+            self.sought = Sought(torch, deep, deep.recorder.sought)
 
     def begin(self) -> None:
         """A stretch of the forward begins: nodes from here on belong to operators that are seen."""
@@ -213,6 +217,8 @@ class Calls:
         how = self.layouts.of(given)
         if how:
             call.keys["how"] = how
+        if self.sought is not None:
+            self.sought.look(schema.name, given, call.keys["in"])
 
     def _outputs(self, call: Call, schema: "_Schema", output: Any) -> List[Any]:
         if output is None and call.mutated:

@@ -25,7 +25,7 @@ class Layouts:
         """
         found: Dict[str, Any] = {"strides": {}, "range": {}, "empty": []}
         try:
-            for path, value in self._parts(given):
+            for path, value in parts(given):
                 if type(value) in self.plain:
                     self._look(path, value, found)
                 elif type(value) in _LISTS:
@@ -46,12 +46,12 @@ class Layouts:
             low, high = tensor.aminmax()
             return [int(low), int(high)]
 
-    @staticmethod
-    def _parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-        """The arguments by their paths; in place of a list what is in it, unless it is empty."""
-        for name, value in given.items():
-            if type(value) not in _LISTS or not value:
-                yield name, value
-                continue
-            for index, one in enumerate(value):
-                yield "%s.%d" % (name, index), one
+
+def parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
+    """The arguments by their paths; in place of a list what is in it, unless it is empty."""
+    for name, value in given.items():
+        if type(value) not in _LISTS or not value:
+            yield name, value
+            continue
+        for index, one in enumerate(value):
+            yield "%s.%d" % (name, index), one

@@ -1,0 +1,90 @@
+"""What the operation that differs was given, value by value: one more run, where that is wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.errors import message
+from reprocheck.workflow.escalation import keep_caveat
+
+if TYPE_CHECKING:
+    from reprocheck.model import Check, EntryPoint
+    from reprocheck.model.replay import Replay
+    from reprocheck.settings import Settings
+    from reprocheck.workflow.teller import Teller
+
+NO_OPERATOR = "No values of tensors were recorded: no operator is known to make the difference."
+NO_TENSORS = "No values of tensors were recorded: {} is given none, or none of a known type."
+NOT_AGAIN = "No values of tensors were recorded: in a further run {} was not given the same again."
+TOO_LARGE = (
+    "Of the tensors that {} is given, values of at most {} MB are recorded, the smallest tensors"
+    " first: not those of {}."
+)
+
+
+def with_operands(
+    check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
+) -> Check:
+    """The check with the values that its culprit was given, in a file beside `replay.py`.
+
+    Where there are none, a caveat says why. Never raises but for an interrupt.
+    """
+    from reprocheck.workflow import replay
+
+    culprit = None
+    if check.ladder is not None:
+        culprit = check.ladder.replay
+    if culprit is None and not check.verdict.exit_code:
+        return check
+    caveat = NO_OPERATOR
+    if culprit is not None:
+        caveat = _recorded(culprit, check, entry, held, folder, teller)
+    if caveat:
+        keep_caveat(folder, caveat)
+    return replay.explained(check, folder)
+
+
+def _recorded(
+    culprit: Replay,
+    check: Check,
+    entry: EntryPoint,
+    held: Settings,
+    folder: Path,
+    teller: Teller,
+) -> str:
+    """Records the values; returns what is to be said where not all of them are there."""
+    from reprocheck import launch
+    from reprocheck.replay import values
+
+    pair = next((one for one in check.record.deeper if one.level == "op"), None)
+    if culprit.of != "operator" or pair is None:
+        return NO_OPERATOR
+    name = f"`{culprit.name}`"
+    inputs = values.wanted(culprit)
+    if not inputs:
+        return NO_TENSORS.format(name)
+    wanted = {"operator": culprit.name, "inputs": inputs, "most": values.MOST_BYTES}
+    teller.status(f"recording what {culprit.name} is given")
+    try:
+        found = launch.record_operands(
+            entry,
+            held,
+            folder,
+            teller,
+            folder / values.NAME,
+            like=pair,
+            wanted=wanted,
+            output=teller.output,
+        )
+    except Exception as error:
+        return f"No values of tensors were recorded: {message(error)}"
+    finally:
+        teller.clear()
+    if not found:
+        return NOT_AGAIN.format(name)
+    kept = values.with_values(culprit, folder).values
+    missing = ", ".join(f"`{path}`" for path in inputs if path not in kept)
+    if missing:
+        return TOO_LARGE.format(name, values.MOST_BYTES // 1_000_000, missing)
+    return ""
