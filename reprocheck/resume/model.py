@@ -1,0 +1,266 @@
+"""A check of a resume, as data: what was wanted, what was saved, what was read of it, and what the
+two runs say.
+
+Imports the result model only.
+
+`k` is the number of updates that the checkpoint holds. Iteration `i` of a resumed run stands
+against iteration `k + i` of the continued run: `Offset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from reprocheck.model import CheckRecord, Run, RungStatus, SourceLine, Verdict
+
+SCHEMA_VERSION = 1
+CONTINUED = 1
+"""The number of the continued run in the record; the resumed runs have those behind it."""
+
+ResumeVerdict = Literal[
+    "resumes_exactly",
+    "resumes_within_tolerance",
+    "does_not_resume_exactly",
+    "starts_over",
+    "inconclusive",
+    "script_failed",
+    "timed_out",
+]
+EXIT_CODE: Mapping[ResumeVerdict, int] = {
+    "resumes_exactly": 0,
+    "resumes_within_tolerance": 0,
+    "does_not_resume_exactly": 1,
+    "starts_over": 1,
+    "inconclusive": 3,
+    "script_failed": 4,
+    "timed_out": 5,
+}
+"""As for `reprocheck run`."""
+
+StateRungName = Literal[
+    "weights",
+    "optimizer state",
+    "hyper-parameters",
+    "RNG state",
+    "batch",
+    "forward",
+    "loss",
+    "gradient",
+    "reduced gradient",
+    "update",
+    "later",
+]
+"""The ladder across the gap, in the order in which a resumed training needs what stands on it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offset:
+    """By how much the numbers of the continued run are ahead of those of a resumed run.
+
+    >>> Offset(k=3).both(1)
+    'iteration 4 of the continued run, 1 of the resumed run'
+    """
+
+    k: int
+
+    def continued(self, iteration: int) -> int:
+        """The iteration of the continued run that one of the resumed run stands against."""
+        return iteration + self.k
+
+    def resumed(self, iteration: int) -> int:
+        """The iteration of the resumed run that one of the continued run stands against."""
+        return iteration - self.k
+
+    def both(self, iteration: int) -> str:
+        """Both numbers of an iteration of the resumed run, in words."""
+        return (
+            f"iteration {self.continued(iteration)} of the continued run, {iteration} of the"
+            " resumed run"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checkpoint:
+    """What the continued run wrote between two updates and kept.
+
+    iteration  k: closed iterations when it was written
+    by         the function that saved it, such as `torch.save`; "" where none is known by name
+    line       the user's line that saved it, `file:line`; "" where that is not known
+    paths      its files, from the working directory on, whole and masked for those elsewhere
+    size       bytes of all its files together
+    """
+
+    iteration: int
+    by: str = ""
+    line: str = ""
+    paths: tuple[str, ...] = ()
+    size: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A point at which the training is stopped and resumed.
+
+    name        what was asked for: `first`, `epoch-end`, `second-epoch` or a number
+    run         number of the resumed run in the record; None where there is none
+    checkpoint  what it was resumed from; None where the continued run wrote none there
+    command     how the resumed run was started, masked
+    removed     files of the checkpoint that the continued run itself removed later (rotation)
+    """
+
+    name: str
+    checkpoint: Checkpoint | None = None
+    run: int | None = None
+    command: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumeRecord:
+    """`resume.json` beside `record.json`: what makes a folder of runs a check of a resume.
+
+    Run 1 of the record is the continued run, the others are the resumed runs of `places`.
+
+    go_on    m: how many iterations of both sides are compared
+    within   how many iterations the continued run was given to write a checkpoint
+    ignored  files that were written between two updates and taken for no checkpoint
+    found    files that the continued run itself read before its first loss, and that it or an
+             earlier run of the user's writes as a checkpoint: it did not start from scratch
+    outside  files outside of the working directory that it was about to write: it was ended before
+    """
+
+    places: tuple[Place, ...]
+    go_on: int
+    within: int
+    resume_with: str = ""
+    pattern: str = ""
+    ignored: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StateRung:
+    """One rung of the ladder across the gap: the state after update k against what the resumed run
+    starts from.
+
+    name       which rung
+    status     as on the ladder of a check
+    iteration  of the resumed run (from 1) where it first differs; None for what is of none
+    place      parameter, generator, loader or module that differs first
+    detail     one sentence, made last of what was recorded
+    """
+
+    name: StateRungName
+    status: RungStatus
+    iteration: int | None = None
+    rank: int | None = None
+    place: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mechanism:
+    """Why a resumed run is not the continued one: an entry of the catalogue with what speaks for
+    it.
+
+    `fix` is code to paste or one sentence.
+    """
+
+    code: str
+    title: str
+    evidence: tuple[str, ...] = ()
+    source: SourceLine | None = None
+    fix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explained:
+    """What the ladder across the gap says of one place."""
+
+    rungs: tuple[StateRung, ...] = ()
+    mechanism: Mechanism | None = None
+    coverage: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> StateRung | None:
+        """The first rung that differs."""
+        return next((rung for rung in self.rungs if rung.status == "differs"), None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What one place says.
+
+    reason     one sentence without its full stop
+    compared   iterations that both sides have
+    losses     the continued run from k + 1 on against the resumed run, judged as two runs of a
+               check: its numbers are those of the resumed run
+    continued, resumed  the two sides of that comparison, run 1 with the numbers of the resumed run
+    read       files of the checkpoint that the resumed run opened before its first loss
+    """
+
+    place: Place
+    verdict: ResumeVerdict
+    reason: str
+    offset: Offset | None = None
+    compared: int = 0
+    losses: Verdict | None = None
+    continued: Run | None = None
+    resumed: Run | None = None
+    read: tuple[str, ...] = ()
+    explained: Explained = field(default_factory=Explained)
+
+    @property
+    def title(self) -> str:
+        """`RESUMES EXACTLY`, `STARTS OVER`…"""
+        return self.verdict.replace("_", " ").upper()
+
+    @property
+    def exit_code(self) -> int:
+        """As that of `reprocheck run`."""
+        return EXIT_CODE[self.verdict]
+
+
+_WORST: tuple[ResumeVerdict, ...] = (
+    "starts_over",
+    "does_not_resume_exactly",
+    "script_failed",
+    "timed_out",
+    "inconclusive",
+    "resumes_within_tolerance",
+    "resumes_exactly",
+)
+"""Of several places the one that is named first stands for all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumeCheck:
+    """A check of a resume as a whole: everything a report shows."""
+
+    record: CheckRecord
+    asked: ResumeRecord
+    outcomes: tuple[Outcome, ...]
+    caveats: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
+    folder: Path | None = field(default=None, compare=False)
+
+    @property
+    def decisive(self) -> Outcome:
+        """The place that stands for all: the worst."""
+        return min(self.outcomes, key=lambda outcome: _WORST.index(outcome.verdict))
+
+    @property
+    def title(self) -> str:
+        """That of the decisive place."""
+        return self.decisive.title
+
+    @property
+    def exit_code(self) -> int:
+        """That of the decisive place."""
+        return self.decisive.exit_code
