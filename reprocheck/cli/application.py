@@ -22,7 +22,7 @@ _ASKS_FOR_HELP = (["-h"], ["--help"])
 """What follows a command of which only the help is asked."""
 GROUPS = ("suite",)
 """Commands that have commands of their own."""
-OF_RUNS = ("run", "explain", "record")
+OF_RUNS = ("run", "resume", "explain", "record")
 """Commands behind which the user's own command stands."""
 
 

@@ -65,10 +65,14 @@ class Destination:
 
     def write(self, check: Check) -> None:
         """Draws the report and writes it. Raises ReportError where the file cannot be written."""
-        from reprocheck.cli.terminal import standard_output
         from reprocheck.report import FORMATS
 
-        data = FORMATS[self.format].render(check)
+        self.put(FORMATS[self.format].render(check))
+
+    def put(self, data: bytes) -> None:
+        """Writes a report. Raises ReportError where the file cannot be written."""
+        from reprocheck.cli.terminal import standard_output
+
         if self.file is None:
             standard_output().data(data)
             return

@@ -48,8 +48,11 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
     """What is recorded in one folder, drawn into another, or one report of it to its target."""
     from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.resume import records
     from reprocheck.workflow import replay
 
+    if records.is_one(recording):
+        return _resume_drawn(recording, into, shown, target)
     loaded = replay.load(recording)
     if target is None:
         into.mkdir(exist_ok=True)
@@ -59,6 +62,23 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
     target.write(loaded)
     if target.file is not None:
         standard_error().line(f"{loaded.verdict.title}  {target.file}")
+    return 0
+
+
+def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
+    """The same of a check of a resume."""
+    from reprocheck.cli import resume
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.resume.check import load
+    from reprocheck.resume.report.formats import FORMATS, write
+
+    loaded = load(recording)
+    if target is not None:
+        resume.put(loaded, target)
+        return 0
+    into.mkdir(exist_ok=True)
+    write(loaded, into)
+    standard_output().line(f"{loaded.title}  {shown / FORMATS['html'].filename}")
     return 0
 
 

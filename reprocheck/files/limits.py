@@ -42,7 +42,7 @@ class Kind:
 
 
 KINDS = (
-    Kind("record", re.compile(r"(?:.*/)?record\.json"), 64 * MIB, 4 * MIB, 20),
+    Kind("record", re.compile(r"(?:.*/)?(?:record|resume)\.json"), 64 * MIB, 4 * MIB, 20),
     Kind("source", re.compile(r"(?:.*/)?sources\.json"), 32 * MIB, 8 * MIB, 20),
     Kind("settings", re.compile(r"(?:.*/)?recorder\.json"), MIB, 4 * MIB, 20),
     Kind("log", re.compile(r".*\.log"), 4096 * MIB, 64 * MIB, 100),

@@ -69,7 +69,7 @@ def check(
                 level=settings.level_of_runs,
                 portable=portable,
             )
-            empty = _record(made)
+            empty = record_of(made)
         with operation("keeping what was recorded"):
             return _check(made, empty, enough)
     except (UsageError, KeyboardInterrupt):
@@ -87,7 +87,7 @@ def _check(made: Plan, empty: CheckRecord, enough: Enough | None) -> CheckRecord
     return replace(empty, runs=record_runs(made, keep, enough))
 
 
-def _record(made: Plan) -> CheckRecord:
+def record_of(made: Plan) -> CheckRecord:
     """The record of a check of which nothing was run yet. Names and secrets are masked."""
     redactor = Redactor()
     command = redactor.arguments(mask(word, *made.names) for word in made.entry.command)

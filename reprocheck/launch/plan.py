@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Plan:
     since          when the first of the runs was planned, in Unix seconds
     arm            name of the arm of the search that the runs belong to, empty for those of the
                    check and of its deeper pairs
+    numbered       the runs lie in `run-N`, whatever is recorded of them
+    told           what the recorder is told beside what it is told in any check
     renewed        no copy of the working directory can be made: it is put back after each run
                    instead
     patched        files (whole paths), and those that Python is given in their place
@@ -72,6 +74,8 @@ class Plan:
     portable: bool = False
     under: Under = field(default_factory=Under)
     arm: str = ""
+    numbered: bool = False
+    told: Mapping[str, object] = field(default_factory=dict)
     renewed: bool = False
     patched: Mapping[Path, Path] = field(default_factory=dict)
     values: Mapping[str, object] = field(default_factory=dict)
@@ -84,6 +88,8 @@ class Plan:
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
         place = run_place(number, self.level, self.arm, begin=self.begin)
+        if self.numbered:
+            place = run_place(number, "loss")
         trace = self.folder / place / "trace"
         pwd = workdir.path if self.copies else None
         variables = self.variables(slot)
@@ -103,6 +109,7 @@ class Plan:
             begin=self.begin,
             portable=self.portable,
             controls=self.under.told(variables),
+            told=self.told,
             patched=self.replaced_in(workdir.path),
             values=self.values,
             fixed_addresses=self.under.fixed_addresses,
@@ -175,9 +182,9 @@ class Plan:
             elsewhere=self.elsewhere,
         )
 
-    def copy(self, slot: str) -> Copies:
+    def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
         """A copy of the working directory in the report folder, on the same file system where that
-        can share blocks.
+        can share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -189,6 +196,7 @@ class Plan:
             root=self.folder / f"{cleanup.COPY}{slot}",
             leave_out=self.not_copied(),
             say=self.observer.message,
+            finish=finish,
         )
 
     def not_copied(self) -> list[Path]:
@@ -224,6 +232,7 @@ def plan(
     begin: int = 1,
     portable: bool = False,
     values: Mapping[str, object] | None = None,
+    numbered: bool = False,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
     removed after them.
@@ -265,6 +274,7 @@ def plan(
         begin=begin,
         portable=portable,
         values=values or {},
+        numbered=numbered,
     )
     again = created is not None and settings.workdir != "copy"
     return replace(

@@ -7,7 +7,7 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +40,10 @@ that leave without a word.
 """
 
 
+Attend = Callable[[GuardedProcess], None]
+"""Does what the processes of a run wait for."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
     """What one run needs. `names`: home, user and host, to be masked.
@@ -50,6 +54,8 @@ class Job:
     level, inside  what is recorded; see `docs/reference/trace-format.md`
     portable       hash as any interpreter can: for a comparison with a recording from elsewhere
     controls       what the recorder is told of the controls that are on
+    told           what else it is told
+    attend         called at each look at the run, with its processes: does what they wait for
     patched        real paths of files, and of those that Python is given in their place
     values         the operator whose inputs are kept, value by value
     since          when the first run of the pair was planned, in Unix seconds
@@ -71,6 +77,8 @@ class Job:
     begin: int = 1
     portable: bool = False
     controls: Mapping[str, object] = field(default_factory=dict)
+    told: Mapping[str, object] = field(default_factory=dict)
+    attend: Attend | None = None
     patched: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, object] = field(default_factory=dict)
     fixed_addresses: bool = False
@@ -294,6 +302,7 @@ def _prepare(job: Job) -> None:
         "session": True,
         "mask": {"home": home, "user": user, "host": host},
         **job.controls,
+        **job.told,
     }
     (job.trace / "recorder.json").write_text(json.dumps(settings))
     shutil.rmtree(job.tmpdir, ignore_errors=True)
@@ -309,6 +318,8 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
         now = time.monotonic()
         watch.look(now)
         watch.look_at_files(now, process)
+        if watch.job.attend is not None:
+            watch.job.attend(process)
         # The interpreter may have lost the exception of a signal, in a callback of its own.
         if not asked and (halt.is_set() or interrupts.heard()):
             watch.ending = "interrupted"

@@ -17,7 +17,7 @@ from reprocheck.launch.left_behind import restored
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan
-from reprocheck.launch.run import run
+from reprocheck.launch.run import Attend, run
 from reprocheck.launch.workdir import Workdir
 from reprocheck.model import RunRecord
 
@@ -115,7 +115,7 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
         with operation("keeping a copy of the working directory"):
             workdir = plan.workdir()
         for number in range(1, plan.runs + 1):
-            _one(plan, workdir, number, "", threading.Event(), runs, keep)
+            one_run(plan, workdir, number, runs, keep)
             if number < plan.runs and enough is not None and enough():
                 break
     finally:
@@ -151,7 +151,7 @@ def _side_by_side(plan: Plan, keep: Keep, beside: Beside) -> list[RunRecord]:
             slot = f"{place}-{number}"
             workdir = plan.copy(slot)
             try:
-                _one(plan, workdir, number, slot, beside.halt, runs, keep)
+                one_run(plan, workdir, number, runs, keep, slot=slot, halt=beside.halt)
             finally:
                 workdir.close()
 
@@ -166,22 +166,27 @@ def _side_by_side(plan: Plan, keep: Keep, beside: Beside) -> list[RunRecord]:
     return sorted(runs, key=lambda item: item.number)
 
 
-def _one(
+def one_run(
     plan: Plan,
     workdir: Workdir,
     number: int,
-    slot: str,
-    halt: threading.Event,
     runs: list[RunRecord],
     keep: Keep,
+    *,
+    slot: str = "",
+    halt: threading.Event | None = None,
+    attend: Attend | None = None,
 ) -> None:
-    """One run and its files, kept; KeyboardInterrupt where it was broken off."""
+    """One run and its files, kept with those that are in `runs`; KeyboardInterrupt where it was
+    broken off. `attend`: see `Job`.
+    """
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
     with operation(f"preparing run {number}"):
         workdir.begin()
     observer.run_started(number, plan.runs)
     with operation(f"following run {number}"):
-        result, events = run(plan.job(number, workdir, slot), observer, halt)
+        job = replace(plan.job(number, workdir, slot), attend=attend)
+        result, events = run(job, observer, halt or threading.Event())
     with operation(f"looking at the files after run {number}"):
         result = replace(result, files=workdir.end(events))
     with plan.lock, operation(f"keeping the record of run {number}"):

@@ -256,17 +256,32 @@ def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
 class Copies:
     """A copy of the user's folder, made anew before each run.
 
-    It lies below `root`, with links around it to what lies around the user's folder.
+    It lies below `root`, with links around it to what lies around the user's folder. `finish`: what
+    is still to be done to the copy.
     """
 
-    def __init__(self, source: Path, *, root: Path, leave_out: Collection[Path], say: Say) -> None:
+    def __init__(
+        self,
+        source: Path,
+        *,
+        root: Path,
+        leave_out: Collection[Path],
+        say: Say,
+        finish: Callable[[Path], None] | None = None,
+    ) -> None:
         self.path = place_in(root, source)
         self._root = root
         self._source = source
         self._leave_out = leave_out
         self._say = say
+        self._finish = finish
         self._tree = Tree({})
         self._told = False
+
+    @property
+    def tree(self) -> Tree:
+        """What stood in the copy when the run began."""
+        return self._tree
 
     def begin(self) -> None:
         """Replaces the copy by a fresh one. ReportError if it cannot be written."""
@@ -290,6 +305,8 @@ class Copies:
                 f" {snapshot.summary(missed)}."
             )
         self._told = True
+        if self._finish is not None:
+            self._finish(self.path)
         self._tree = read_tree(self.path)
 
     def end(self, events: FileEvents) -> FileChanges:

@@ -60,7 +60,7 @@ def to_json(check: Check) -> dict[str, Any]:
         },
         "runs": _runs(check),
     }
-    answer: dict[str, Any] = _plain(document)
+    answer: dict[str, Any] = plain(document)
     return answer
 
 
@@ -202,7 +202,7 @@ def _loss(series: LossSeries, index: int) -> dict[str, object]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` in JSON's types: non-finite numbers null, tuples lists, keys and other objects
     strings.
     """
@@ -213,7 +213,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (bool, int, float, type(None))):
         return value
     if isinstance(value, Mapping):
-        return {valid(str(key)): _plain(item) for key, item in value.items()}
+        return {valid(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return valid(str(value))

@@ -53,8 +53,8 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     """The page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
-    own = _source("templates/report.js") + _source("templates/copy.js")
-    scripts = [_source("vendor/uplot/uPlot.iife.min.js"), own]
+    own = source("templates/report.js") + source("templates/copy.js")
+    scripts = [source("vendor/uplot/uPlot.iife.min.js"), own]
     tone, sign = TONES[check.verdict.verdict]
     if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"
@@ -80,8 +80,8 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
         sign=sign,
         policy=policy(scripts),
         styles=[
-            Markup(_source("vendor/uplot/uPlot.min.css")),
-            Markup(_source("templates/report.css")),
+            Markup(source("vendor/uplot/uPlot.min.css")),
+            Markup(source("templates/report.css")),
         ],
         scripts=[Markup(script) for script in scripts],
         loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
@@ -124,7 +124,7 @@ def environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     made = Environment(
-        loader=FunctionLoader(lambda name: _source(f"templates/{name}")),
+        loader=FunctionLoader(lambda name: source(f"templates/{name}")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -143,7 +143,7 @@ def _prose(text: str) -> Markup:
 
 
 @cache
-def _source(name: str) -> str:
+def source(name: str) -> str:
     return resources.files("reprocheck.report").joinpath(name).read_text("utf-8")
 
 

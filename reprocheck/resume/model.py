@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.model import CheckRecord, Run, RungStatus, SourceLine, Verdict
+from reprocheck.model import Bitwise, CheckRecord, Divergence, Run, RungStatus, SourceLine
 
 SCHEMA_VERSION = 1
 CONTINUED = 1
@@ -108,14 +108,12 @@ class Place:
     run         number of the resumed run in the record; None where there is none
     checkpoint  what it was resumed from; None where the continued run wrote none there
     command     how the resumed run was started, masked
-    removed     files of the checkpoint that the continued run itself removed later (rotation)
     """
 
     name: str
     checkpoint: Checkpoint | None = None
     run: int | None = None
     command: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,10 +124,6 @@ class ResumeRecord:
 
     go_on    m: how many iterations of both sides are compared
     within   how many iterations the continued run was given to write a checkpoint
-    ignored  files that were written between two updates and taken for no checkpoint
-    found    files that the continued run itself read before its first loss, and that it or an
-             earlier run of the user's writes as a checkpoint: it did not start from scratch
-    outside  files outside of the working directory that it was about to write: it was ended before
     """
 
     places: tuple[Place, ...]
@@ -137,10 +131,6 @@ class ResumeRecord:
     within: int
     resume_with: str = ""
     pattern: str = ""
-    ignored: tuple[str, ...] = ()
-    found: tuple[str, ...] = ()
-    outside: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
 
@@ -194,14 +184,28 @@ class Explained:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Losses:
+    """What the losses of both sides say, with the numbers of the resumed run.
+
+    bitwise    whether all are equal in every bit; else the first iteration that is not
+    outside    the first loss outside the tolerance
+    continued, resumed  the first losses that are not equal; None where one side has none
+    """
+
+    bitwise: Bitwise
+    outside: Divergence | None = None
+    continued: float | None = None
+    resumed: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What one place says.
 
     reason     one sentence without its full stop
     compared   iterations that both sides have
-    losses     the continued run from k + 1 on against the resumed run, judged as two runs of a
-               check: its numbers are those of the resumed run
-    continued, resumed  the two sides of that comparison, run 1 with the numbers of the resumed run
+    losses     the continued run from k + 1 on against the resumed run
+    continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
     read       files of the checkpoint that the resumed run opened before its first loss
     """
 
@@ -210,7 +214,7 @@ class Outcome:
     reason: str
     offset: Offset | None = None
     compared: int = 0
-    losses: Verdict | None = None
+    losses: Losses | None = None
     continued: Run | None = None
     resumed: Run | None = None
     read: tuple[str, ...] = ()

@@ -197,6 +197,21 @@ class Left(Event):
     why: str = ""
 
 
+class Checkpoint(Event):
+    """What a continued run kept; `reprocheck.resume` reads it."""
+
+
+class Unkept(Event):
+    """What a continued run wrote between two iterations, and is no checkpoint."""
+
+    p: list[str] = []
+    removed: list[str] = []
+
+
+class Outside(Event):
+    """A checkpoint that a continued run was about to write where no snapshot is taken."""
+
+
 class Enough(Event):
     i: int
 
@@ -265,6 +280,9 @@ AnyEvent: TypeAlias = (
     | Patched
     | Deep
     | Left
+    | Checkpoint
+    | Unkept
+    | Outside
     | Enough
     | Stop
     | Exit

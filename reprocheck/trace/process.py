@@ -420,5 +420,6 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Exit: _take_exit,
     events.Deep: _take_deep,
     events.Left: _take_left,
+    **dict.fromkeys((events.Checkpoint, events.Unkept, events.Outside), _take_nothing),
     **dict.fromkeys(events.OF_DEEPER_LEVELS, _take_nothing),
 }

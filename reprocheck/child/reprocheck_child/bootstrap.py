@@ -46,6 +46,8 @@ def start(folder: str) -> None:
     loaders.install()
     savers.install(recorder)
     trackers.install(recorder.series)
+    if settings.get("resume"):
+        _start_pauses(recorder, settings["resume"])
     atexit.register(recorder.ended)
 
 
@@ -55,6 +57,14 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
     from . import patched
 
     patched.start(recorder, files)
+
+
+@guarded("watching for checkpoints")
+def _start_pauses(recorder: events.Recorder, asked: Mapping[str, Any]) -> None:
+    """A run that is to be resumed later waits behind its checkpoint."""
+    from . import pause
+
+    pause.install(recorder, asked)
 
 
 def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> None:

@@ -42,6 +42,10 @@ _getpid, _getppid = os.getpid, os.getppid
 CURRENT: Recorder | None = None
 
 
+def nothing_to_do(place: str) -> None:
+    """Nobody counts epochs."""
+
+
 class Recorder(Writer):
     """Writes the events of this process and groups them into iterations.
 
@@ -65,6 +69,10 @@ class Recorder(Writer):
         """The first iteration that is recorded deeply, where a framework can be left alone until
         then.
         """
+        self.before_iteration: Callable[[], None] | None = None
+        """Called before the first loss of an iteration is recorded, without a lock: it may wait."""
+        self.epoch_began: Callable[[str], None] = nothing_to_do
+        """Told by adapters whenever a loader begins to hand out its data, with its place."""
         self.on_event: list[Callable[[], None]] = []
         """Called after each loss and each update that was written."""
         self.inside = str(settings.get("inside") or "")
@@ -111,6 +119,10 @@ class Recorder(Writer):
     def deeper(self) -> bool:
         """Whether the whole of the run is recorded at a deeper level."""
         return self.level in ("module", "op")
+
+    def stop_after(self, iteration: int) -> None:
+        """The last iteration that is recorded is another one than was said at the start."""
+        self._last_step = float(iteration)
 
     @property
     def shallow(self) -> bool:
@@ -540,6 +552,8 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
+        if self.before_iteration is not None and not self.grouping.under_way:
+            self.before_iteration()
         with self._lock:
             self._leave_regular()
             self._look_at_task()

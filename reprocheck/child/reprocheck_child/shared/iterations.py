@@ -80,12 +80,26 @@ class Grouping:
         return len(self.ends)
 
     @property
+    def updated(self) -> int:
+        """Number of iterations whose update is made, also where their losses may still be
+        logged.
+        """
+        return len(self.ends) + (self._held is not None)
+
+    @property
     def begun(self) -> int:
         """Number of iterations that have begun: those that are closed, and the open one where it
         has a loss.
         """
         closed = len(self.ends)
         return closed + (self.losses > (self.ends[-1] if closed else 0))
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an iteration has a loss or an update and is not closed; not, where its update is
+        made and only its losses are still to be logged.
+        """
+        return not self._late and self._is_open()
 
     @property
     def closed_by_loss(self) -> bool:

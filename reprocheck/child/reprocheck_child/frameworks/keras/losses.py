@@ -95,6 +95,7 @@ class _Adapter:
                 self.fitting = False
 
             def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+                self.adapter.recorder.epoch_began("fit")
                 if self.adapter.deep is not None:
                     self.adapter.deep.epoch()
 

@@ -142,6 +142,7 @@ class Loaders:
         keys.update(self._held(loader))
         epoch = self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
         epoch.chosen = torch_held.indices(self.torch, loader.dataset)
+        self.deep.recorder.epoch_began(epoch.place)
 
     def _held(self, loader: Any) -> Dict[str, str]:
         """What the data set of a loader holds, looked at once."""

@@ -1,0 +1,405 @@
+"""What a training keeps on disk between two updates, so that it can go on from there.
+
+The tree of the working directory is looked at between two iterations: whoever wrote a checkpoint,
+and in whatever language, its files are new or changed there. The audit events of this process and
+the savers that are known by name say, beside that, who wrote them, where, and after which update.
+
+Loaded only in a run that is to be resumed later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from _thread import get_ident
+from fnmatch import fnmatch
+
+from . import import_hook, loaders, users
+from .files import NO_FILES, _absolute, writes
+from .hooking import around, guarded
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+    State = tuple[int, int, int]
+
+SUFFIXES = (
+    ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".distcp", ".pkl", ".pickle", ".npz", ".h5",
+    ".hdf5", ".keras", ".msgpack", ".tar", ".index", ".metadata", ".ocdbt", ".orbax",
+)  # fmt: skip
+"""Ends of names that checkpoints have."""
+NAMES = ("ckpt", "checkpoint", "state", "resume", "snapshot", "latest", "last", "model", "weights")
+"""In the name of a text file that may be a checkpoint."""
+NO_CHECKPOINT = (
+    "loss", "metric", "history", "log", "pred", "sample", "embed", "image", "plot", "curve", "eval",
+    "result", "score", "events.out", "profile", "trace",
+)  # fmt: skip
+"""In the name of a file that holds what a training reports, in whatever format."""
+TEXTS = (".json", ".yaml", ".yml", ".toml", ".txt")
+OF_ARRAYS = (*TEXTS, ".npy", ".npz", ".pkl", ".pickle")
+"""Ends of names of files that are as often reports as checkpoints."""
+MAGIC = (
+    b"PK\x03\x04",  # zip: torch, npz, keras
+    b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05",  # pickle
+    b"\x93NUMPY", b"\x89HDF", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
+SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".hg", ".svn", "wandb", "mlruns"))
+STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
+"""Events after which another process may write."""
+THREADS = ("_thread.start_new_thread", "_thread.start_joinable_thread")
+BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
+"""Libraries that write files without an event."""
+
+SAVERS = (
+    ("torch", "save", "torch.save"),
+    ("torch.distributed.checkpoint", "save", "torch.distributed.checkpoint.save"),
+    ("torch.distributed.checkpoint", "async_save", "torch.distributed.checkpoint.async_save"),
+    ("safetensors.torch", "save_file", "safetensors.torch.save_file"),
+    ("safetensors.numpy", "save_file", "safetensors.numpy.save_file"),
+    ("lightning.pytorch.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
+    ("pytorch_lightning.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
+    ("transformers.trainer", "Trainer._save_checkpoint", "transformers.Trainer"),
+    ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state"),
+    ("keras.src.models.model", "Model.save", "keras.Model.save"),
+    ("keras.src.models.model", "Model.save_weights", "keras.Model.save_weights"),
+    ("mindspore", "save_checkpoint", "mindspore.save_checkpoint"),
+    ("mindspore.train.serialization", "save_checkpoint", "mindspore.save_checkpoint"),
+    ("orbax.checkpoint", "CheckpointManager.save", "orbax.checkpoint.CheckpointManager.save"),
+    ("orbax.checkpoint", "PyTreeCheckpointer.save", "orbax.checkpoint.PyTreeCheckpointer.save"),
+    ("orbax.checkpoint", "StandardCheckpointer.save", "orbax.checkpoint.StandardCheckpointer.save"),
+    ("joblib.numpy_pickle", "dump", "joblib.dump"),
+    ("numpy", "savez", "numpy.savez"),
+    ("numpy", "save", "numpy.save"),
+)
+"""The module after whose import it is watched, the function, and how a report names it."""
+
+
+class Written:
+    """A file that this process opened to write it anew, or moved to its place."""
+
+    def __init__(self, by: str, line: str, updates: int) -> None:
+        self.by = by
+        self.line = line
+        self.updates = updates
+
+
+class Found:
+    """A checkpoint, as it stands between two iterations."""
+
+    def __init__(self, paths: list[str], written: Written, size: int) -> None:
+        self.paths = paths
+        self.written = written
+        self.size = size
+
+
+class Checkpoints:
+    """What stands in the working directory, and who wrote it since the last look.
+
+    pattern  what the user says a checkpoint is called; "" where that is to be found out
+    outside  called before a checkpoint is written outside of the working directory
+    """
+
+    def __init__(self, recorder: Any, pattern: str, outside: Callable[[str], None]) -> None:
+        self._recorder = recorder
+        self._root = os.path.realpath(recorder.workdir)
+        self._pattern = pattern
+        self._outside = outside
+        self._foreign = users.foreign_folders()
+        self._inside = users.folder_of(recorder)
+        self._own = os.path.join(os.path.realpath(recorder.folder), "")
+        self._temporary = os.path.join(os.path.realpath(os.environ.get("TMPDIR", "/tmp")), "")
+        self._stood: dict[str, State] = {}
+        self._written: dict[str, Written] = {}
+        self._saving: dict[int, Written] = {}  # by thread: the outermost saver under way
+        self._saved: Written | None = None  # the last that was, since the last look
+        self._touched = True  # something may have been written since the last look
+        self._others = False  # a process of another program may write
+        self._begun: dict[int, int] = {}  # id of a thread -> updates when it was started
+        self._tasks: list[Any] = []  # threads and futures since the last look
+        self.ignored: dict[str, None] = {}
+        """Files that were written between two updates and taken for no checkpoint."""
+        self.removed: dict[str, None] = {}
+        """Files of savers that were gone again at the next look."""
+
+    def install(self) -> None:
+        """Watches from now on."""
+        for module, function, name in SAVERS:
+            import_hook.when_imported(module, self._watcher(function, name))
+        import_hook.when_imported("concurrent.futures.thread", self._watch_pool)
+        takers = {"open": self._opened, "os.rename": self._renamed}
+        takers.update(dict.fromkeys(STARTS, self._started_process))
+        takers.update(dict.fromkeys(THREADS, self._started_thread))
+        find = takers.get
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            take = find(event)
+            if take is not None:
+                take(*arguments)
+
+        sys.addaudithook(hook)
+
+    # ------------------------------------------------------------------------- what is under way
+
+    def tasks(self) -> list[Any]:
+        """Threads, futures and processes that were started since the last look, and may write what
+        was to be kept.
+        """
+        processes = sys.modules.get("multiprocessing.process")
+        children = list(getattr(processes, "_children", ()))
+        return [*self._tasks, *(child for child in children if not child.daemon)]
+
+    def under_way(self, tasks: list[Any]) -> list[Any]:
+        """Those of some tasks that have not ended."""
+        return [task for task in tasks if _is_under_way(task)]
+
+    def is_written_to(self, paths: list[str]) -> bool:
+        """Whether this process holds one of these files open for writing."""
+        import fcntl
+
+        wanted = {os.path.join(self._root, path) for path in paths}
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                path = os.readlink("/proc/self/fd/" + number)
+                access = fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_ACCMODE
+            except OSError:  # closed meanwhile
+                continue
+            if path in wanted and access != os.O_RDONLY:
+                return True
+        return False
+
+    # ---------------------------------------------------------------------------------- a look
+
+    def begin(self) -> None:
+        """Before the first iteration: what stands there is no checkpoint of this training."""
+        self._stood = self._tree()
+        self._forget()
+
+    def found(self, updates: int) -> Found | None:
+        """The checkpoint that was written since the last look; None where there is none.
+
+        updates  how many were made by now
+        """
+        if not self._may_have_changed():
+            return None
+        now = self._tree()
+        changed = [path for path, state in now.items() if self._stood.get(path) != state]
+        changed += self._elsewhere()
+        self.removed.update(
+            (path, None) for path, one in self._written.items() if one.by and path not in now
+        )
+        found = self._checkpoint(changed, now, updates)
+        self._stood = now
+        self._forget()
+        return found
+
+    def _may_have_changed(self) -> bool:
+        return self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)
+
+    def _forget(self) -> None:
+        self._written.clear()
+        self._saved, self._touched = None, False
+        self._tasks = [task for task in self._tasks if _is_under_way(task)]
+
+    def _checkpoint(self, changed: list[str], now: dict[str, State], updates: int) -> Found | None:
+        kept = [path for path in changed if self._is_kept(path)]
+        if not kept and not self._pattern:
+            kept = [path for path in changed if _is_named_text(path)]
+        self.ignored.update((path, None) for path in changed if path not in kept)
+        if not kept:
+            return None
+        folders = {os.path.dirname(path) for path in kept} - {""}
+        beside = [path for path in changed if os.path.dirname(path) in folders]
+        if self._pattern:
+            beside = []
+        paths = sorted({*kept, *beside})
+        written = [self._written[path] for path in paths if path in self._written]
+        first = min(written, key=lambda one: one.updates, default=None)
+        said = self._saved or first or Written("", "", updates)
+        sizes = [now[path][1] for path in paths if path in now]
+        return Found(paths, said, sum(sizes))
+
+    def _is_kept(self, path: str) -> bool:
+        """Whether a file that has changed is one of a checkpoint."""
+        if self._pattern:
+            return self._matches(path)
+        name = os.path.basename(path).lower()
+        if _holds_reports(name):
+            return False
+        written = self._written.get(path)
+        if written is not None and written.by:
+            return True
+        return name.endswith(SUFFIXES) or _looks_saved(os.path.join(self._root, path))
+
+    def _matches(self, path: str) -> bool:
+        return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
+
+    def _elsewhere(self) -> list[str]:
+        """Files outside of the working directory that match the pattern."""
+        return [path for path in self._written if path.startswith("/") and os.path.exists(path)]
+
+    def _tree(self) -> dict[str, State]:
+        """Every file below the working directory."""
+        found: dict[str, State] = {}
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            for entry in _entries(os.path.join(self._root, folder)):
+                path = os.path.join(folder, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in SKIPPED:
+                        waiting.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    state = entry.stat(follow_symlinks=False)
+                    found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+        return found
+
+    # ------------------------------------------------------------------------------- who writes
+
+    def _watcher(self, function: str, name: str) -> import_hook.Callback:
+        def put(owner: Any, attribute: str) -> None:
+            around(owner, attribute, "watching a saver", before=lambda *_, **__: self._save(name))
+
+        return loaders.hooking_in(function, put)
+
+    def _save(self, name: str) -> Callable[[Any], None] | None:
+        """A saver begins; returns what is called at its end. One inside another is a part of it."""
+        me = get_ident()
+        if me in self._saving:
+            return None
+        written = self._saving[me] = Written(name, self._line(), self._updates())
+        self._touched = True
+
+        def end(returned: Any) -> None:
+            self._saving.pop(me, None)
+            self._saved = written
+            if hasattr(returned, "add_done_callback"):
+                self._tasks.append(returned)
+
+        return end
+
+    @guarded("watching what is kept on disk")
+    def _opened(self, path: Any, mode: Any, flags: Any) -> None:
+        if isinstance(path, int) or not writes(mode, flags):
+            return
+        whole = _real(_absolute(path))
+        if not whole or whole.startswith((self._own, *NO_FILES)):
+            return
+        inside = self._saving.get(get_ident())
+        by, line = "", ""
+        if inside is not None:
+            by, line = inside.by, inside.line
+        written = Written(by, line or self._line(), self._updates())
+        if whole.startswith(os.path.join(self._root, "")):
+            self._touched = True
+            self._written[os.path.relpath(whole, self._root)] = written
+        elif self._pattern and self._matches(whole):
+            self._touched = True
+            self._written[whole] = written
+        elif self._is_refused(whole, by):
+            self._outside(whole)
+
+    def _is_refused(self, path: str, by: str) -> bool:
+        """Whether a checkpoint is about to be written where no snapshot is taken."""
+        if path.startswith(self._temporary) or not self._recorder.iteration:
+            return False
+        return bool(by) or path.lower().endswith(SUFFIXES)
+
+    @guarded("watching what is kept on disk")
+    def _renamed(self, source: Any, target: Any, *_: Any) -> None:
+        old, new = (_real(_absolute(path)) for path in (source, target))
+        inside = os.path.join(self._root, "")
+        if not old.startswith(inside) or not new.startswith(inside):
+            return
+        self._touched = True
+        old, new = os.path.relpath(old, self._root), os.path.relpath(new, self._root)
+        for path in list(self._written):
+            if path == old or path.startswith(old + "/"):
+                self._written[new + path[len(old) :]] = self._written.pop(path)
+
+    def _started_process(self, *_: Any) -> None:
+        self._others = self._touched = True
+
+    @guarded("watching threads")
+    def _started_thread(self, function: Any, *_: Any) -> None:
+        thread = getattr(function, "__self__", None)
+        if isinstance(thread, threading.Thread):
+            self._begun[id(thread)] = self._recorder.grouping.updated
+            self._tasks.append(thread)
+
+    def _watch_pool(self, module: Any) -> None:
+        def submitted(future: Any, *_: Any, **__: Any) -> None:
+            self._tasks.append(future)
+
+        around(module.ThreadPoolExecutor, "submit", "watching a pool", after=submitted)
+
+    def _updates(self) -> int:
+        """After how many updates the thread that calls was given what it writes."""
+        now = int(self._recorder.grouping.updated)
+        return self._begun.get(id(threading.current_thread()), now)
+
+    def _line(self) -> str:
+        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        frame = sys._getframe(2)
+        while frame is not None:
+            name = users.name_of(
+                frame.f_code.co_filename, self._inside, self._foreign, self._recorder.masked
+            )
+            if name:
+                return "%s:%d" % (name, frame.f_lineno)
+            frame = frame.f_back  # type: ignore[assignment]
+        return ""
+
+
+def _entries(folder: str) -> Iterator[Any]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:  # removed meanwhile
+        return
+
+
+def _real(path: str) -> str:
+    """A path whose folders are no links."""
+    if not path:
+        return ""
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def _is_under_way(task: Any) -> bool:
+    """Whether a thread, a process or a future has not ended."""
+    if hasattr(task, "is_alive"):
+        return bool(task.is_alive())
+    return not task.done()
+
+
+def _is_named_text(path: str) -> bool:
+    name = os.path.basename(path).lower()
+    if _holds_reports(name):
+        return False
+    return name.endswith(TEXTS) and any(word in name for word in NAMES)
+
+
+def _holds_reports(name: str) -> bool:
+    """Whether a file is named as one that holds what a training reports. The names of some
+    checkpoints say the loss they had.
+    """
+    if name.endswith(OF_ARRAYS):
+        return any(word in name for word in NO_CHECKPOINT)
+    return name.startswith(NO_CHECKPOINT)
+
+
+def _looks_saved(path: str) -> bool:
+    """Whether a file begins as those do that keep tensors or objects."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(9)
+            size = os.fstat(file.fileno()).st_size
+    except OSError:
+        return False
+    if head.startswith(MAGIC):
+        return True
+    # safetensors: the length of a header in JSON, and the header
+    return head[8:] == b"{" and int.from_bytes(head[:8], "little") < size

@@ -1,0 +1,208 @@
+"""The boundary behind a checkpoint: the training waits there while reprocheck takes a snapshot of
+the working directory.
+
+The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
+for `taken-PID-N`. Other ranks read it there, so that all of them stop at the same iteration.
+"""
+
+from __future__ import annotations
+
+import os
+from time import monotonic, sleep
+
+from . import files, jsontext
+from .checkpoints import Checkpoints, Found
+from .hooking import guarded
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+_exit, _getpid = os._exit, os.getpid
+WANTED, TAKEN, FOLLOWED = "wanted-", "taken-", "continues-until"
+LONGEST = 600.0
+"""Seconds for which the snapshot is waited for."""
+LONGEST_WRITING = 60.0
+"""Seconds for which those are waited for that still write a checkpoint."""
+LONGEST_TASK = 5.0
+"""Seconds for which tasks are waited for that may be about to write one; once that was in vain, no
+longer.
+"""
+POLL = 0.005
+MOST_TOLD = 50
+FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
+
+
+def install(recorder: Any, asked: Mapping[str, Any]) -> None:
+    """Watches a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
+    pause = Pause(recorder, asked)
+    recorder.before_iteration = pause.look
+    recorder.epoch_began = pause.epoch_began
+
+
+class Pause:
+    """The boundaries of a continued run.
+
+    at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
+    go_on    iterations that follow a checkpoint
+    pattern  what a checkpoint is called; "" where that is to be found out
+    """
+
+    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+        self._recorder = recorder
+        self._wanted: list[str] = list(asked["at"])
+        self._go_on = int(asked["go_on"])
+        self._within = int(asked["within"])
+        self._number = 0
+        self._begun = False
+        self._patience = LONGEST_TASK
+        self._epochs: dict[str, int] = {}
+        self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
+        self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
+        self._checkpoints.install()
+        recorder.on_end.append(self._account)
+
+    def epoch_began(self, loader: str) -> None:
+        """A loader begins to hand out its data; the one that began first is the one trained on."""
+        self._epochs[loader] = self._epochs.get(loader, 0) + 1
+
+    @guarded("looking for a checkpoint")
+    def look(self) -> None:
+        """Before an iteration. Costs the script nothing but time."""
+        if not self._begun:
+            self._begun = True
+            self._unseen(self._checkpoints.begin)
+        elif (self._recorder.world[0] or 0) > 0:
+            self._follow()
+        elif self._wanted:
+            self._await_tasks()
+            self._unseen(self._look)
+        self._epochs_at[self._recorder.grouping.updated + 1] = self._epoch()
+
+    def _account(self) -> None:
+        """Says at the end what was written and taken for no checkpoint."""
+        masked = self._recorder.masked
+        ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
+        if not ignored and not removed:
+            return
+        event = {
+            "e": "unkept",
+            "p": [masked(path) for path in list(ignored)[:MOST_TOLD]],
+            "removed": [masked(path) for path in list(removed)[:MOST_TOLD]],
+        }
+        self._recorder.emit(event)
+
+    def _look(self) -> None:
+        checkpoints = self._checkpoints
+        found = checkpoints.found(self._recorder.grouping.updated)
+        if found is None:
+            return
+        self._await_writing(found)
+        places = [name for name in self._wanted if self._is_at(name, found.written.updates)]
+        if not places:
+            return
+        self._wanted = [name for name in self._wanted if name not in places]
+        self._take(found, places)
+
+    def _is_at(self, name: str, updates: int) -> bool:
+        if name == FIRST:
+            return True
+        if name.isdecimal():
+            return updates >= int(name)
+        then = self._epochs_at.get(updates, 0)
+        if name == EPOCH_END:
+            return 0 < then < self._epoch()
+        return then > 1
+
+    def _epoch(self) -> int:
+        """How many epochs of the loader that is trained on have begun."""
+        return next(iter(self._epochs.values()), 0)
+
+    def _take(self, found: Found, places: list[str]) -> None:
+        """Has a snapshot taken, and says until when the run goes on."""
+        recorder, updates = self._recorder, found.written.updates
+        until = updates + self._go_on
+        if self._wanted:
+            until = max(until, self._within)
+        event = {
+            "e": "checkpoint",
+            "i": updates,
+            "at": places,
+            "by": found.written.by,
+            "l": found.written.line,
+            "p": [recorder.masked(path) for path in found.paths],
+            "s": found.size,
+            "until": until,
+        }
+        recorder.emit(event)
+        self._number += 1
+        name = "%d-%d" % (_getpid(), self._number)
+        self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
+        self._leave(FOLLOWED, str(until))
+        recorder.stop_after(until)
+        self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
+
+    def _follow(self) -> None:
+        """Another rank has found the checkpoint: this one stops where that one does."""
+        try:
+            with open(self._path(FOLLOWED), encoding="ascii") as file:
+                until = int(file.read())
+        except (OSError, ValueError):
+            return
+        self._recorder.stop_after(until)
+
+    # ------------------------------------------------------------------------------------- waiting
+
+    def _await_tasks(self) -> None:
+        """Waits for threads, futures and processes that were started in the last iteration, and may
+        be about to write what was kept. A loader's thread, for one, does not end: one wait in vain,
+        and they are passed over.
+        """
+        tasks = self._checkpoints.tasks()
+        if not tasks or not self._patience:
+            return
+        if not self._wait(lambda: bool(self._checkpoints.under_way(tasks)), self._patience):
+            self._patience = 0.0
+
+    def _await_writing(self, found: Found) -> None:
+        self._wait(lambda: self._checkpoints.is_written_to(found.paths), LONGEST_WRITING)
+
+    @staticmethod
+    def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
+        """Waits while something goes on; False where it still does."""
+        deadline = monotonic() + longest
+        while goes_on():
+            if monotonic() > deadline:
+                return False
+            sleep(POLL)
+        return True
+
+    # --------------------------------------------------------------------------------------- files
+
+    def _refuse(self, path: str) -> None:
+        """A checkpoint is about to be written where no snapshot is taken: the process ends before
+        it is.
+        """
+        recorder = self._recorder
+        recorder.emit({"e": "outside", "p": recorder.masked(path)})
+        self._leave("outside", path)
+        recorder.emit({"e": "stop", "i": recorder.grouping.closed})
+        _exit(0)
+
+    def _leave(self, name: str, text: str) -> None:
+        """Leaves a file in the trace folder, whole from the first look at it."""
+        draft = self._path("." + name)
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(draft, self._path(name))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(str(self._recorder.folder), name)
+
+    @staticmethod
+    def _unseen(look: Callable[[], None]) -> None:
+        """Looks at files without telling that they were read."""
+        if files.WATCHED is None:
+            look()
+        else:
+            files.WATCHED.quietly(look)

@@ -1,0 +1,214 @@
+"""`reprocheck resume`: the run that wrote a checkpoint goes on, another one resumes from it, and
+both are compared.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.errors import ReprocheckError, UsageError
+from reprocheck.resume.asked import GO_ON, PLACES, WITHIN
+
+if TYPE_CHECKING:
+    from reprocheck.cli.console import Console
+    from reprocheck.resume.model import Outcome, ResumeCheck
+
+TAKEN_FROM_RUN = (
+    "rtol", "atol", "timeout", "workdir", "output", "keep", "python", "show_output", "draw",
+    "control", "seed", "deterministic", "quiet", "verbose", "color",
+)  # fmt: skip
+"""The options of `run` that mean the same here."""
+LABEL = 10
+
+WithOption = Annotated[
+    str,
+    typer.Option(
+        "--resume-with",
+        metavar="'ARGS'",
+        help="Add ARGS to the command of the resumed run; {checkpoint} stands for the path,"
+        " {iteration} for the number of updates.",
+    ),
+]
+PatternOption = Annotated[
+    str,
+    typer.Option(
+        "--checkpoint", metavar="PATTERN", help="Which files are the checkpoint: 'out/*.pt'."
+    ),
+]
+AtOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="|".join((*PLACES, "N")),
+        help="Where to stop: at the first checkpoint, one at the end of an epoch, one in the second"
+        " epoch, or the first after N updates; may be given several times. All but N by default.",
+    ),
+]
+StepsOption = Annotated[
+    int,
+    typer.Option(
+        "--steps",
+        metavar="N",
+        min=1,
+        help=f"Iterations within which the script writes a checkpoint. [{WITHIN}]",
+        show_default=False,
+    ),
+]
+GoOnOption = Annotated[
+    int,
+    typer.Option(
+        "--go-on",
+        metavar="M",
+        min=1,
+        help=f"Iterations behind the checkpoint that are compared. [{GO_ON}]",
+        show_default=False,
+    ),
+]
+
+
+@with_settings(*TAKEN_FROM_RUN)
+def resume(
+    ctx: typer.Context,
+    flags: dict[str, object],
+    resume_with: WithOption = "",
+    checkpoint: PatternOption = "",
+    at: AtOption = None,
+    steps: StepsOption = WITHIN,
+    go_on: GoOnOption = GO_ON,
+    format: FormatOption = None,
+    output_file: OutputOption = None,
+) -> int:
+    """Returns the exit code of the verdict."""
+    from reprocheck import launch, settings
+    from reprocheck.cli.console import Console
+    from reprocheck.cli.failure import Interrupted
+    from reprocheck.cli.run import entry_words, interpreter, kept, title
+    from reprocheck.resume.asked import Asked, places, refuse, words
+    from reprocheck.resume.check import checked
+
+    if flags.get("workdir") == "inplace":
+        raise UsageError(
+            "--workdir inplace: a resumed run starts from a snapshot, never from your folder.",
+            "Leave it out: both runs work in copies.",
+        )
+    held = settings.load(flags, Path.cwd())
+    named = entry_words(ctx.meta[ENTRY], "resume")
+    target = _destination(format, output_file)
+    words(resume_with)
+    asked = Asked(
+        at=places(at or ()),
+        within=steps,
+        go_on=go_on,
+        resume_with=resume_with,
+        pattern=checkpoint,
+    )
+    entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]
+    refuse(entry)
+    folder = launch.prepare(held.output, entry.name)
+    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    console.begin(title(entry))
+    try:
+        check = checked(entry, held, folder, console, asked)
+    except KeyboardInterrupt:
+        raise Interrupted(kept(folder)) from None
+    except UsageError:
+        launch.discard(folder)
+        raise
+    finally:
+        console.clear()
+    print_check(check, console)
+    drawn = write(check, folder, draw=held.draw)
+    if target is not None:
+        put(check, target)
+    _print_place(console, Path(os.path.relpath(folder)), drawn)
+    return check.exit_code
+
+
+def _destination(format: str | None, output: str | None) -> Destination | None:
+    """As for `run`, but for formats that a resume has not. Raises UsageError."""
+    from reprocheck.resume.report.formats import FORMATS
+
+    target = destination(format, output)
+    if target is not None and target.format not in FORMATS:
+        raise UsageError(
+            f"A check of a resume has no report in the format {target.format}.",
+            f"Take {', '.join(FORMATS)}.",
+        )
+    return target
+
+
+def put(check: ResumeCheck, target: Destination) -> None:
+    """Writes one report to its target. Raises ReportError."""
+    from reprocheck.resume.report.formats import FORMATS
+
+    target.put(FORMATS[target.format].render(check))
+
+
+def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
+    """Writes the reports, report.json alone unless `draw`; returns the file that a reader opens, ""
+    where none could be written.
+    """
+    from reprocheck.cli.failure import print_error
+    from reprocheck.resume.report import formats
+
+    opened = "html" if draw else "json"
+    try:
+        formats.write(check, folder, None if draw else ["json"])
+    except ReprocheckError as error:
+        print_error(error.message, error.fix)
+        return ""
+    return formats.FORMATS[opened].filename
+
+
+def print_check(check: ResumeCheck, console: Console) -> None:
+    """The verdict, and what follows from it; one line where quiet."""
+    from reprocheck.resume.report.rows import sentence
+
+    out = console.out
+    decisive = check.decisive
+    if console.quiet:
+        out.line(f"{check.title}: {sentence(decisive.reason)}")
+        return
+    out.line(check.title, STYLES[check.exit_code])
+    several = len(check.outcomes) > 1
+    for outcome in check.outcomes:
+        if several:
+            out.line()
+            out.line(f"{outcome.place.name}: {outcome.title}", "bold")
+        out.paragraph(sentence(outcome.reason), indent=2)
+        _print_rows(outcome, console)
+    for said in check.caveats[:3]:
+        out.labelled("caveat", said, "dim", indent=2, label_width=LABEL)
+
+
+STYLES = {0: "bold green", 1: "bold red", 3: "bold yellow", 4: "bold red", 5: "bold red"}
+"""By exit code."""
+
+
+def _print_rows(outcome: Outcome, console: Console) -> None:
+    from reprocheck.cli.labels import Labels
+    from reprocheck.resume.report import rows
+
+    labels = Labels(console.out, LABEL)
+    for row in rows.facts(outcome):
+        if row.code:
+            labels.row(row.label, "")
+            labels.code(row.said, "cyan")
+        else:
+            labels.row(row.label, row.said)
+
+
+def _print_place(console: Console, folder: Path, file: str) -> None:
+    from reprocheck.cli.labels import Labels
+
+    place = str(folder / file) if file else str(folder)
+    if console.quiet:
+        console.out.line(place)
+        return
+    Labels(console.out, LABEL).row("report" if file else "recorded", place)

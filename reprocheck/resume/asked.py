@@ -1,0 +1,127 @@
+"""What `reprocheck resume` is asked for, and the refusal of what it cannot do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath, PurePosixPath
+
+from reprocheck.errors import EntryPointError, UsageError
+from reprocheck.model import EntryPoint
+from reprocheck.resume.model import Checkpoint
+
+PLACES = ("first", "epoch-end", "second-epoch")
+"""Places that are known by name; a number of updates is one, too."""
+WITHIN, GO_ON = 50, 10
+"""Iterations in which a checkpoint is to be written, and iterations that are compared."""
+CHECKPOINT, ITERATION = "{checkpoint}", "{iteration}"
+"""What stands for the path and for k in `--resume-with`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What a check of a resume is to find out.
+
+    at           names of places; empty: `first`, and the other two where the run comes to them
+    within       iterations in which the continued run is to write a checkpoint
+    go_on        m: iterations of both sides that are compared
+    resume_with  what is added to the command of the resumed run; "" for the same command
+    pattern      what the checkpoint is called; "" where that is to be found out
+    """
+
+    at: tuple[str, ...] = ()
+    within: int = WITHIN
+    go_on: int = GO_ON
+    resume_with: str = ""
+    pattern: str = ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All places that are looked for."""
+        return self.at or PLACES
+
+    def told(self) -> dict[str, object]:
+        """What the recorder of the continued run is told."""
+        return {
+            "resume": {
+                "at": list(self.places),
+                "go_on": self.go_on,
+                "within": self.within,
+                "pattern": self.pattern,
+            }
+        }
+
+
+def places(names: Sequence[str]) -> tuple[str, ...]:
+    """The places that `--at` names, each once. Raises UsageError."""
+    for name in names:
+        if name not in PLACES and not (name.isdecimal() and int(name) > 0):
+            raise UsageError(
+                f"--at {name}: there is no such place.",
+                f"Take {', '.join(PLACES)}, or a number of updates from 1 on.",
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def refuse(entry: EntryPoint) -> None:
+    """EntryPointError for what cannot be stopped and started again."""
+    if entry.kind == "script" and entry.command[1].endswith(".ipynb"):
+        raise EntryPointError(
+            "A notebook cannot be resumed: its cells are run by hand, and nothing starts it again"
+            " from a checkpoint.",
+            "Export it as a script (`jupyter nbconvert --to script`), and check that.",
+        )
+
+
+def resumed_entry(entry: EntryPoint, resume_with: str, checkpoint: Checkpoint) -> EntryPoint:
+    """The command that resumes from a checkpoint. Raises UsageError."""
+    if not resume_with:
+        return entry
+    added = [_filled(word, checkpoint) for word in words(resume_with)]
+    return replace(entry, command=(*entry.command, *added))
+
+
+def words(resume_with: str) -> list[str]:
+    """The words of `--resume-with`. Raises UsageError."""
+    try:
+        return shlex.split(resume_with)
+    except ValueError as error:
+        raise UsageError(
+            f"--resume-with {resume_with!r} cannot be read as a command line: {error}.",
+            "Quote it as a shell would: --resume-with '--resume {checkpoint}'.",
+        ) from None
+
+
+def _filled(word: str, checkpoint: Checkpoint) -> str:
+    word = word.replace(CHECKPOINT, path_of(checkpoint))
+    return word.replace(ITERATION, str(checkpoint.iteration))
+
+
+def path_of(checkpoint: Checkpoint) -> str:
+    """What names a checkpoint: its file, or the folder that holds all of its files.
+
+    >>> path_of(Checkpoint(iteration=3, paths=("out/step-3/model.bin", "out/step-3/rng/0.pt")))
+    'out/step-3'
+    """
+    if len(checkpoint.paths) == 1:
+        return checkpoint.paths[0]
+    common = _common([PurePosixPath(path).parent for path in checkpoint.paths])
+    if common in ("", "."):
+        return largest_name(checkpoint.paths)
+    return common
+
+
+def _common(folders: Sequence[PurePath]) -> str:
+    """The folder that all of these lie in or are."""
+    parts = []
+    for level in zip(*(folder.parts for folder in folders), strict=False):
+        if len(set(level)) > 1:
+            break
+        parts.append(level[0])
+    return str(PurePosixPath(*parts)) if parts else ""
+
+
+def largest_name(paths: Sequence[str]) -> str:
+    """Of files that lie side by side in the working directory, the first by name."""
+    return min(paths, default="")

@@ -1,0 +1,100 @@
+"""From an entry point, or from a folder, to what a check of a resume says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reprocheck.model import CheckRecord, EntryPoint, Run
+from reprocheck.recording import record as check_records
+from reprocheck.resume import records, sentences
+from reprocheck.resume.asked import Asked
+from reprocheck.resume.kept import found_before, unkept
+from reprocheck.resume.model import (
+    CONTINUED,
+    Outcome,
+    Place,
+    ResumeCheck,
+    ResumeRecord,
+    ResumeVerdict,
+)
+from reprocheck.resume.verdict import Sides, judged
+from reprocheck.settings import Settings
+from reprocheck.workflow.teller import Teller
+
+
+def checked(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+) -> ResumeCheck:
+    """Records both sides in `folder` and says what they say. Raises what `recorded` raises."""
+    from reprocheck.resume.runs import recorded
+
+    recorded(entry, settings, folder, teller, asked)
+    teller.clear()
+    teller.status("comparing the runs")
+    return load(folder)
+
+
+def load(folder: Path) -> ResumeCheck:
+    """The check of a resume that is recorded in `folder`. Nothing is run. Raises ReportError."""
+    from reprocheck.trace import read_run
+
+    record, resume = check_records.read(folder), records.read(folder)
+    runs = {run.number: read_run(folder, run) for run in record.runs}
+    continued = runs.get(CONTINUED)
+    outcomes = tuple(_outcome(place, record, resume, runs) for place in resume.places)
+    found: tuple[str, ...] = ()
+    if continued is not None:
+        found = found_before(continued)
+    if not outcomes:
+        outcomes = (_without_place(folder, resume, continued, found),)
+    return ResumeCheck(
+        record=record,
+        asked=resume,
+        outcomes=outcomes,
+        caveats=(*sentences.caveats(found, outcomes), *_recorded_caveats(record, runs)),
+        coverage=tuple(dict.fromkeys(line for run in runs.values() for line in run.problems)),
+        folder=folder.absolute(),
+    )
+
+
+def _recorded_caveats(record: CheckRecord, runs: dict[int, Run]) -> tuple[str, ...]:
+    each = (line for run in runs.values() for line in run.caveats)
+    return tuple(dict.fromkeys((*record.caveats, *each)))
+
+
+def _outcome(
+    place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
+) -> Outcome:
+    resumed = runs.get(place.run or 0)
+    if resumed is None or place.checkpoint is None:
+        reason = "the check was interrupted before its resumed run had ended"
+        return Outcome(place=place, verdict="inconclusive", reason=reason)
+    sides = Sides(
+        continued=runs[CONTINUED],
+        resumed=resumed,
+        go_on=resume.go_on,
+        tolerance=record.tolerance,
+    )
+    outcome = judged(place, place.checkpoint, sides)
+    return replace(outcome, reason=sentences.reason(outcome))
+
+
+def _without_place(
+    folder: Path, resume: ResumeRecord, continued: Run | None, found: tuple[str, ...]
+) -> Outcome:
+    """What is said where there is nothing to resume from."""
+    place = Place(name="first")
+    if continued is None:
+        reason = "the check was interrupted before its first run had ended"
+        return Outcome(place=place, verdict="inconclusive", reason=reason)
+    nothing = sentences.Nothing(
+        run=continued, resume=resume, unkept=unkept(folder, continued), found=found
+    )
+    verdict = _BY_ENDING.get(continued.record.ended, "inconclusive")
+    return Outcome(
+        place=place, verdict=verdict, reason=sentences.no_place(nothing), continued=continued
+    )
+
+
+_BY_ENDING: dict[str, ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}

@@ -1,0 +1,68 @@
+"""Both sides with the numbers of the resumed run: a pure function of what was recorded.
+
+Everything behind it compares like with like.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+from reprocheck.model import Checked, CheckKind, LossSeries, Run, Trace
+
+KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
+
+
+def shifted(run: Run, k: int, count: int) -> Run:
+    """A run from iteration k + 1 on, whose iterations are numbered from 1, and at most `count` of
+    them. With k = 0 it is only cut.
+    """
+    return replace(run, traces=tuple(_trace(trace, k, count) for trace in run.traces))
+
+
+def between(series: LossSeries, k: int, count: int) -> LossSeries:
+    """The losses of iterations k + 1 … k + count, as far as there are."""
+    last = min(k + count, len(series))
+    start, end = series.until(min(k, last)), series.until(last)
+    exact = {place - start: text for place, text in series.exact.items() if start <= place < end}
+    return LossSeries(
+        values=series.values[start:end],
+        dtype_of=series.dtype_of[start:end],
+        dtypes=series.dtypes,
+        ends=_ends(series, min(k, last), last, start),
+        exact=exact,
+    )
+
+
+def _ends(series: LossSeries, first: int, last: int, start: int) -> array[int]:
+    return array("q", (end - start for end in series.ends[first:last]))
+
+
+def _trace(trace: Trace, k: int, count: int) -> Trace:
+    losses = between(trace.losses, k, count)
+    stopped = trace.stopped_at
+    if stopped is not None:
+        stopped = min(max(0, stopped - k), count)
+    return replace(
+        trace,
+        losses=losses,
+        series=(),
+        forward=_checked(losses, 1),
+        backward=_checked(losses, 2),
+        skipped=_moved(trace.skipped, k, len(losses)),
+        unordered=_moved(trace.unordered, k, len(losses)),
+        stopped_at=stopped,
+        unfinished=trace.unfinished and len(trace.losses) <= k + count,
+    )
+
+
+def _checked(losses: LossSeries, iteration: int) -> Checked | None:
+    if len(losses) < iteration:
+        return None
+    start, end = losses.span(iteration)
+    kind = KINDS[iteration - 1]
+    return Checked(kind=kind, iteration=iteration, start=start, end=end)
+
+
+def _moved(iterations: tuple[int, ...], k: int, count: int) -> tuple[int, ...]:
+    return tuple(one - k for one in iterations if k < one <= k + count)

@@ -1,0 +1,51 @@
+"""`resume.json` of a report folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+from reprocheck.files.limits import too_large
+from reprocheck.resume.model import SCHEMA_VERSION, ResumeRecord
+from reprocheck.resume.snapshots import note
+
+NAME = "resume.json"
+
+
+def is_one(folder: Path) -> bool:
+    """Whether a report folder is that of a check of a resume."""
+    return (folder / NAME).is_file()
+
+
+def write(folder: Path, resume: ResumeRecord) -> None:
+    """Writes it in one step. Raises ReportError."""
+    import msgspec
+
+    plain = msgspec.to_builtins(resume, enc_hook=str)
+    note(folder, NAME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+
+
+def read(folder: Path) -> ResumeRecord:
+    """Reads it. Raises ReportError where it is missing, broken or of a newer reprocheck."""
+    import msgspec
+
+    path = folder / NAME
+    try:
+        if why := too_large(path):
+            raise ReportError(f"{folder} is not read: {why}.", "Do not use it.")
+        found = msgspec.json.decode(path.read_bytes(), type=ResumeRecord)
+    except OSError as error:
+        raise ReportError(
+            f"{path} cannot be read: {error.strerror or error}.",
+            "Name a folder that `reprocheck resume` has written.",
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ReportError(
+            f"{path} is not a record of a resume: {error}.", "Make the check again."
+        ) from None
+    if found.schema_version > SCHEMA_VERSION:
+        raise ReportError(
+            f"{path} was written by a newer reprocheck.",
+            "Upgrade reprocheck: pip install --upgrade reprocheck",
+        )
+    return found

@@ -1,0 +1,129 @@
+"""report.json of a check of a resume. `docs/reference/resume.md` describes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from reprocheck.model import RunRecord
+from reprocheck.report.document import plain
+from reprocheck.report.parts import attributes
+from reprocheck.resume.model import Explained, Mechanism, Offset, Outcome, ResumeCheck
+from reprocheck.resume.report.rows import Pair, pairs
+
+KIND = "resume"
+
+
+def render(check: ResumeCheck) -> bytes:
+    """report.json."""
+    text = json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def to_json(check: ResumeCheck) -> dict[str, Any]:
+    """The check as a dictionary that `json.dumps` takes."""
+    record, decisive = check.record, check.decisive
+    document = {
+        "kind": KIND,
+        "schema_version": check.asked.schema_version,
+        "reprocheck_version": record.reprocheck_version,
+        "verdict": decisive.verdict,
+        "headline": check.title,
+        "reason": decisive.reason,
+        "exit_code": check.exit_code,
+        "command": record.entry_point.command,
+        "started": record.started,
+        "tolerance": attributes(record.tolerance, "rtol", "atol"),
+        "go_on": check.asked.go_on,
+        "within": check.asked.within,
+        "places": [_place(outcome) for outcome in check.outcomes],
+        "caveats": check.caveats,
+        "coverage": check.coverage,
+        "environment": dict(record.environment),
+        "settings": {
+            setting.name: {"value": setting.value, "origin": setting.origin}
+            for setting in record.settings
+        },
+        "runs": [_run(run) for run in record.runs],
+    }
+    answer: dict[str, Any] = plain(document)
+    return answer
+
+
+def _place(outcome: Outcome) -> dict[str, object]:
+    checkpoint = outcome.place.checkpoint
+    found = None
+    if checkpoint is not None:
+        found = attributes(checkpoint, "iteration", "by", "line", "paths", "size")
+    return {
+        "name": outcome.place.name,
+        "verdict": outcome.verdict,
+        "headline": outcome.title,
+        "reason": outcome.reason,
+        "checkpoint": found,
+        "run": outcome.place.run,
+        "command": outcome.place.command,
+        "read": outcome.read,
+        "offset": outcome.offset.k if outcome.offset else None,
+        "compared": outcome.compared,
+        "bitwise": _bitwise(outcome),
+        "first_divergence": _outside(outcome),
+        "losses": [_pair(pair) for pair in pairs(outcome)],
+        "rungs": _rungs(outcome.explained),
+        "mechanism": _mechanism(outcome.explained.mechanism),
+    }
+
+
+def _bitwise(outcome: Outcome) -> dict[str, object] | None:
+    if outcome.losses is None:
+        return None
+    bitwise = outcome.losses.bitwise
+    return {
+        "equal": bitwise.equal,
+        "first": _numbers(bitwise.first_iteration, outcome.offset),
+        "ulp": bitwise.ulp,
+    }
+
+
+def _outside(outcome: Outcome) -> dict[str, object] | None:
+    outside = outcome.losses.outside if outcome.losses else None
+    if outside is None:
+        return None
+    return {
+        "iteration": _numbers(outside.iteration, outcome.offset),
+        "rank": outside.rank,
+        "continued": outside.reference,
+        "resumed": outside.value,
+    }
+
+
+def _numbers(iteration: int | None, offset: Offset | None) -> dict[str, int] | None:
+    """An iteration of the resumed run with both its numbers."""
+    if iteration is None or offset is None:
+        return None
+    return {"continued": offset.continued(iteration), "resumed": iteration}
+
+
+def _pair(pair: Pair) -> dict[str, object]:
+    return {
+        "iteration": _numbers(pair.iteration, pair.offset),
+        "rank": pair.rank,
+        "continued": pair.continued,
+        "resumed": pair.resumed,
+    }
+
+
+def _rungs(explained: Explained) -> list[dict[str, object]]:
+    names = ("name", "status", "iteration", "rank", "place", "detail")
+    return [attributes(rung, *names) for rung in explained.rungs]
+
+
+def _mechanism(found: Mechanism | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    at = found.source.at if found.source else None
+    return {**attributes(found, "code", "title", "evidence", "fix"), "source": at}
+
+
+def _run(run: RunRecord) -> dict[str, object]:
+    return attributes(run, "number", "ended", "exit_status", "started", "seconds", "trace")

@@ -1,0 +1,33 @@
+"""The table of formats of a check of a resume, and writing them into its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprocheck.resume.model import ResumeCheck
+from reprocheck.resume.report import document, markdown, page
+from reprocheck.resume.snapshots import note
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Format:
+    """A report, the file it is written to, and how it is drawn."""
+
+    filename: str
+    render: Callable[[ResumeCheck], bytes]
+
+
+FORMATS: Mapping[str, Format] = {
+    "json": Format(filename="report.json", render=document.render),
+    "md": Format(filename="report.md", render=markdown.render),
+    "html": Format(filename="report.html", render=page.render),
+}
+
+
+def write(check: ResumeCheck, folder: Path, formats: Iterable[str] | None = None) -> None:
+    """Writes the formats (all by default) into a folder. Raises ReportError."""
+    for name in FORMATS if formats is None else formats:
+        form = FORMATS[name]
+        note(folder, form.filename, form.render(check))

@@ -1,0 +1,147 @@
+"""What page, Markdown and terminal show alike: rows of a label and a text, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reprocheck.model import LossSeries, Run
+from reprocheck.model.letters import capital
+from reprocheck.report import text
+from reprocheck.report.tables import Table
+from reprocheck.resume import sentences
+from reprocheck.resume.model import Explained, Offset, Outcome
+
+MOST_LOSSES = 10
+NO_LOSS = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """`said` beside a label; `code` where it is to be pasted."""
+
+    label: str
+    said: str
+    code: bool = False
+
+
+def facts(outcome: Outcome) -> tuple[Row, ...]:
+    """The rows of one place, behind its verdict and its reason."""
+    return tuple(_facts(outcome))
+
+
+def _facts(outcome: Outcome) -> Iterator[Row]:
+    checkpoint = outcome.place.checkpoint
+    if checkpoint is None:
+        return
+    yield Row(label="checkpoint", said=sentences.checkpoint(checkpoint))
+    if outcome.offset is None:
+        return
+    yield Row(label="read", said=sentences.read(outcome))
+    yield from _why(outcome.explained)
+
+
+def _why(explained: Explained) -> Iterator[Row]:
+    first, mechanism = explained.first, explained.mechanism
+    if first is not None:
+        yield Row(label="where", said=text.joined(": ", first.name, first.detail or first.place))
+    if mechanism is None:
+        return
+    yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
+    for said in mechanism.evidence[:1]:
+        yield Row(label="", said=said)
+    if mechanism.source is not None:
+        yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
+    if mechanism.fix:
+        yield Row(label="fix", said=mechanism.fix, code="\n" in mechanism.fix)
+
+
+def losses(outcome: Outcome) -> Table:
+    """The first losses of both sides, those around the first that differs among them."""
+    compared = [pair for pair in pairs(outcome) if pair.shown]
+    marked = frozenset(
+        number for number, pair in enumerate(compared) if pair.continued != pair.resumed
+    )
+    return Table(
+        title="Losses",
+        heads=("continued run", "resumed run", "loss, continued", "loss, resumed"),
+        rows=tuple(pair.cells for pair in compared),
+        numeric=frozenset({0, 1, 2, 3}),
+        marked=marked,
+    )
+
+
+def rungs(explained: Explained) -> Table:
+    """The ladder across the gap."""
+    return Table(
+        title="The state after the checkpoint, and what the resumed run starts from",
+        heads=("rung", "status", "where", "what"),
+        rows=tuple(
+            (rung.name, rung.status.replace("_", " "), rung.place, rung.detail)
+            for rung in explained.rungs
+        ),
+        marked=frozenset(
+            number for number, rung in enumerate(explained.rungs) if rung.status == "differs"
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """The losses of one iteration and one rank on both sides; None where a side has none."""
+
+    iteration: int
+    rank: int
+    offset: Offset
+    continued: float | None
+    resumed: float | None
+    shown: bool = True
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """A row of the table."""
+        return (
+            str(self.offset.continued(self.iteration)),
+            str(self.iteration),
+            text.loss(self.continued, "float64"),
+            text.loss(self.resumed, "float64"),
+        )
+
+
+def pairs(outcome: Outcome) -> list[Pair]:
+    """The losses of both sides, iteration by iteration; of rank 0, or the first there is."""
+    continued, resumed, offset = outcome.continued, outcome.resumed, outcome.offset
+    if continued is None or resumed is None or offset is None:
+        return []
+    rank = min((trace.rank for trace in continued.traces), default=0)
+    one, other = _series(continued, rank), _series(resumed, rank)
+    longest = max(len(one), len(other))
+    return [
+        Pair(
+            iteration=iteration,
+            rank=rank,
+            offset=offset,
+            continued=_sum(one, iteration),
+            resumed=_sum(other, iteration),
+            shown=iteration <= MOST_LOSSES,
+        )
+        for iteration in range(1, longest + 1)
+    ]
+
+
+def _series(run: Run, rank: int) -> LossSeries:
+    found = run.by_rank.get(rank)
+    return found.losses if found is not None else LossSeries()
+
+
+def _sum(series: LossSeries, iteration: int) -> float | None:
+    """An iteration's loss: the sum of its list; None behind the last."""
+    if iteration > len(series):
+        return None
+    values: Sequence[float] = series.losses(iteration)
+    return float(sum(values))
+
+
+def sentence(reason: str) -> str:
+    """A reason as a sentence."""
+    return f"{capital(reason)}."

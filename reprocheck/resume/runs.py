@@ -1,0 +1,152 @@
+"""The runs of a check of a resume: the continued run, and one resumed run for each place.
+
+Afterwards nothing that was started is alive, and the user's folder is as it was: every run works in
+a copy of it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from reprocheck import interrupts
+from reprocheck.child.reprocheck_child.shared.masking import mask
+from reprocheck.child.reprocheck_child.shared.redaction import Redactor
+from reprocheck.errors import UsageError
+from reprocheck.launch import cleanup
+from reprocheck.launch.check import record_of
+from reprocheck.launch.folder import publish
+from reprocheck.launch.operation import operation
+from reprocheck.launch.plan import Plan, plan
+from reprocheck.launch.runs import one_run
+from reprocheck.launch.wide import refuse_wide_folder
+from reprocheck.model import CheckRecord, EntryPoint, RunRecord
+from reprocheck.recording import record
+from reprocheck.resume import records
+from reprocheck.resume.asked import Asked, refuse, resumed_entry
+from reprocheck.resume.model import CONTINUED, Place, ResumeRecord
+from reprocheck.resume.snapshots import Snapshot, Snapshots
+from reprocheck.settings import Settings
+from reprocheck.workflow.teller import Teller
+
+
+@dataclass(kw_only=True, slots=True)
+class _Kept:
+    """What the folder holds by now: written again after every run."""
+
+    folder: Path
+    empty: CheckRecord
+    resume: ResumeRecord
+    runs: list[RunRecord] = field(default_factory=list)
+
+    def keep(self, runs: tuple[RunRecord, ...] = ()) -> None:
+        """Writes both records. Raises ReportError."""
+        record.write(self.folder, replace(self.empty, runs=tuple(self.runs)))
+        records.write(self.folder, self.resume)
+
+    def add(self, place: Place) -> None:
+        """One more place."""
+        self.resume = replace(self.resume, places=(*self.resume.places, place))
+        self.keep()
+
+
+def recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+) -> None:
+    """Records the continued run and its resumed runs in `folder` (made by `launch.prepare`).
+
+    KeyboardInterrupt leaves what was recorded by then. Raises UsageError, EntryPointError,
+    ReportError; where nothing was run, the folder is gone.
+    """
+    refuse(entry)
+    refuse_wide_folder(Path.cwd(), entry)
+    settings = replace(settings, workdir="copy", jobs=1)
+    continued = replace(
+        _plan(entry, settings, folder, teller, asked.within),
+        told=asked.told(),
+    )
+    resume = ResumeRecord(
+        places=(),
+        go_on=asked.go_on,
+        within=asked.within,
+        resume_with=asked.resume_with,
+        pattern=asked.pattern,
+    )
+    kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
+    snapshots: Snapshots | None = None
+    try:
+        with operation("keeping what was recorded"), interrupts.interrupting():
+            kept.keep()
+            snapshots = _continued(continued, kept)
+            for taken in snapshots.taken:
+                _resumed(taken, continued, kept, asked)
+    finally:
+        with interrupts.waiting():
+            if snapshots is not None:
+                snapshots.close()
+            shutil.rmtree(continued.scratch, ignore_errors=True)
+            cleanup.clean_up(folder)
+        publish(folder, settings.keep)
+
+
+def _plan(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, steps: int) -> Plan:
+    return plan(
+        entry,
+        settings,
+        folder.absolute(),
+        teller,
+        teller.output,
+        runs=2,
+        steps=steps,
+        level="module",
+        numbered=True,
+    )
+
+
+def _continued(made: Plan, kept: _Kept) -> Snapshots:
+    """The run that writes the checkpoint and goes on."""
+    workdir = made.copy("")
+    snapshots = Snapshots(made.folder, made.job(CONTINUED, workdir, "").trace, workdir)
+    try:
+        one_run(made, workdir, CONTINUED, kept.runs, kept.keep, attend=snapshots.attend)
+    except BaseException:
+        snapshots.close()
+        raise
+    finally:
+        with interrupts.waiting():
+            workdir.close()
+    if snapshots.outside:
+        snapshots.close()
+        raise _outside(mask(snapshots.outside, *made.names))
+    return snapshots
+
+
+def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
+    """The run that starts from a snapshot, at the path of the continued one."""
+    entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
+    made = replace(continued, entry=entry, steps=asked.go_on, told={})
+    number = len(kept.runs) + 1
+    place = Place(
+        name=" and ".join(taken.names),
+        checkpoint=taken.checkpoint,
+        run=number,
+        command=tuple(Redactor().arguments(mask(word, *made.names) for word in entry.command)),
+    )
+    kept.add(place)
+    workdir = made.copy("", finish=taken.lay_over)
+    try:
+        one_run(made, workdir, number, kept.runs, kept.keep)
+    finally:
+        with interrupts.waiting():
+            workdir.close()
+
+
+def _outside(path: str) -> UsageError:
+    """The continued run was about to write a checkpoint that no snapshot would hold."""
+    return UsageError(
+        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
+        " before, so nothing there has changed.",
+        "Have the script write it below the working directory (an option or a variable of its own),"
+        f" or start reprocheck in the folder above: cd {PurePath(path).parent}.",
+    )

@@ -1,0 +1,269 @@
+"""What a check of a resume says, in sentences: made last, of typed values.
+
+Numbers of iterations are said of both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reprocheck.launch.snapshot import summary
+from reprocheck.model import Run
+from reprocheck.report import text
+from reprocheck.resume.asked import path_of
+from reprocheck.resume.kept import Unkept
+from reprocheck.resume.model import Checkpoint, Offset, Outcome, ResumeRecord, ResumeVerdict
+from reprocheck.verdict.lost import lost
+
+SAVE_SOONER = (
+    "Have the script save sooner (an option such as --save-steps), or give it more iterations with"
+    " --steps N"
+)
+NAME_IT = "name it with --checkpoint PATTERN"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Nothing:
+    """A continued run without a checkpoint to resume from."""
+
+    run: Run
+    resume: ResumeRecord
+    unkept: Unkept
+    found: Sequence[str]
+
+
+# --------------------------------------------------------------------------- without a checkpoint
+
+
+def no_place(nothing: Nothing) -> str:
+    """Why there is nothing to resume from, and what to do."""
+    return next(filter(None, (rule(nothing) for rule in _WITHOUT)))
+
+
+def _failed(nothing: Nothing) -> str:
+    record = nothing.run.record
+    if not record.ended_badly:
+        return ""
+    ending = "took longer than --timeout allows"
+    if record.ended == "failed":
+        ending = f"failed with exit status {record.exit_status}"
+    return f"the training {ending} before it wrote a checkpoint{_behind(nothing.run)}"
+
+
+def _without_loss(nothing: Nothing) -> str:
+    if nothing.run.recorded_losses:
+        return ""
+    if nothing.found:
+        return (
+            f"the training made no iteration: it read {summary(nothing.found)}, which an earlier"
+            " one had left there, and ended. Remove that, or start from a folder without it"
+        )
+    return (
+        "no loss was seen in the training; train the model, or call reprocheck.log_loss(loss) in"
+        " every iteration"
+    )
+
+
+def _removed(nothing: Nothing) -> str:
+    if not nothing.unkept.removed:
+        return ""
+    return (
+        f"{summary(nothing.unkept.removed)} was written, and was gone again before the next"
+        " iteration. Have the script keep it for the time of the check"
+    )
+
+
+def _ended(nothing: Nothing) -> str:
+    run = nothing.run
+    if run.record.ended != "completed":
+        return ""
+    last = text.count(run.longest, "iteration")
+    return (
+        f"the training came to its end after {last}, and wrote no checkpoint between two of them"
+        f"{_others(nothing)}. {SAVE_SOONER.partition(', or')[0]}, so that something follows it"
+    )
+
+
+def _stopped(nothing: Nothing) -> str:
+    last = text.count(nothing.resume.within, "iteration")
+    return f"no checkpoint was written in the first {last}{_others(nothing)}. {SAVE_SOONER}"
+
+
+_WITHOUT: tuple[Callable[[Nothing], str], ...] = (
+    _failed,
+    _without_loss,
+    _removed,
+    _ended,
+    _stopped,
+)
+
+
+def _others(nothing: Nothing) -> str:
+    """What was written, and might be one."""
+    if nothing.resume.pattern:
+        return f" that matches {nothing.resume.pattern}"
+    if not nothing.unkept.ignored:
+        return ""
+    return f" ({summary(nothing.unkept.ignored)} was taken for none; if it is one, {NAME_IT})"
+
+
+# ------------------------------------------------------------------------------ with a checkpoint
+
+
+def reason(outcome: Outcome) -> str:
+    """Why a place has its verdict, without a full stop."""
+    return _REASONS[outcome.verdict](outcome)
+
+
+def _exactly(outcome: Outcome) -> str:
+    many = text.count(outcome.compared, "iteration")
+    return f"{many} after the checkpoint have the losses of the run that never stopped, bit for bit"
+
+
+def _within(outcome: Outcome) -> str:
+    return (
+        "the losses agree within the tolerance; they are not equal in every bit from"
+        f" {_first(outcome)} on"
+    )
+
+
+def _differs(outcome: Outcome) -> str:
+    losses = outcome.losses
+    assert losses is not None
+    if losses.bitwise.one_is_longer:
+        return _other_length(outcome)
+    return f"the losses differ from {_first(outcome)} on{_apart(outcome)}"
+
+
+def _other_length(outcome: Outcome) -> str:
+    assert outcome.continued is not None and outcome.resumed is not None
+    went_on, resumed = outcome.continued.longest, outcome.resumed.longest
+    if resumed < went_on:
+        return (
+            f"the resumed run ends after {text.count(resumed, 'iteration')}, where the run that"
+            f" never stopped makes {went_on} and more"
+        )
+    return (
+        f"the resumed run goes on after {text.count(went_on, 'iteration')}, where the run that"
+        " never stopped has come to its end"
+    )
+
+
+def _starts_over(outcome: Outcome) -> str:
+    checkpoint = outcome.place.checkpoint
+    assert checkpoint is not None
+    if not outcome.read:
+        return f"the resumed run read nothing of {path_of(checkpoint)}"
+    return (
+        f"the resumed run read {summary(outcome.read)}, and its losses are those of iterations 1"
+        f" to {outcome.compared} of the run that never stopped"
+    )
+
+
+def _inconclusive(outcome: Outcome) -> str:
+    return (
+        "the run that wrote the checkpoint made no iteration behind it, so there is nothing to"
+        f" compare. {SAVE_SOONER}"
+    )
+
+
+def _script_failed(outcome: Outcome) -> str:
+    assert outcome.resumed is not None
+    record = outcome.resumed.record
+    when = "before its first loss"
+    if outcome.compared:
+        when = f"after {text.count(outcome.compared, 'iteration')}"
+    return (
+        f"the resumed run failed with exit status {record.exit_status} {when}"
+        f"{_behind(outcome.resumed)}"
+    )
+
+
+def _timed_out(outcome: Outcome) -> str:
+    return "the resumed run took longer than --timeout allows"
+
+
+_REASONS: Mapping[ResumeVerdict, Callable[[Outcome], str]] = {
+    "resumes_exactly": _exactly,
+    "resumes_within_tolerance": _within,
+    "does_not_resume_exactly": _differs,
+    "starts_over": _starts_over,
+    "inconclusive": _inconclusive,
+    "script_failed": _script_failed,
+    "timed_out": _timed_out,
+}
+
+
+def _first(outcome: Outcome) -> str:
+    """`iteration 2 of the resumed run (7 of the continued run)`, of the first that differs."""
+    assert outcome.losses is not None and outcome.offset is not None
+    first = outcome.losses.bitwise.first_iteration or 1
+    return both(first, outcome.offset)
+
+
+def both(iteration: int, offset: Offset) -> str:
+    """An iteration of the resumed run, and its number in the continued run."""
+    return (
+        f"iteration {iteration} of the resumed run ({offset.continued(iteration)} of the continued"
+        " run)"
+    )
+
+
+def _apart(outcome: Outcome) -> str:
+    losses = outcome.losses
+    if losses is None or losses.continued is None or losses.resumed is None:
+        return ""
+    return f": {text.number(losses.resumed)} instead of {text.number(losses.continued)}"
+
+
+def _behind(run: Run) -> str:
+    said = next((process.error for process in run.processes if process.error), "") or lost(run)
+    return f": {said}" if said else ""
+
+
+# ---------------------------------------------------------------------------------------- others
+
+
+def checkpoint(found: Checkpoint) -> str:
+    """`ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
+    said = [part for part in (found.by, found.line) if part]
+    facts = [", ".join(said), size(found.size)]
+    inside = "; ".join(filter(None, facts))
+    many = ""
+    if len(found.paths) > 1:
+        many = f" ({text.count(len(found.paths), 'file')})"
+    return f"{path_of(found)}{many} after update {found.iteration} ({inside})"
+
+
+def size(count: int) -> str:
+    """`2.1 kB`."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count} bytes"
+
+
+def read(outcome: Outcome) -> str:
+    """What the resumed run read of the checkpoint."""
+    paths = outcome.place.checkpoint.paths if outcome.place.checkpoint else ()
+    if not outcome.read:
+        return "nothing of it"
+    if len(outcome.read) == len(paths):
+        return "all of it" if len(paths) > 1 else outcome.read[0]
+    missed = [path for path in paths if path not in outcome.read]
+    return f"{summary(outcome.read)}; not {summary(missed)}"
+
+
+def caveats(found: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """What limits the answer."""
+    said = []
+    if found:
+        said.append(
+            f"The continued run itself began from {summary(found)}, which an earlier training had"
+            " left there: k counts from there."
+        )
+    unread = [one for one in outcomes if not one.read and one.verdict == "resumes_exactly"]
+    if unread:
+        said.append("The resumed run was not seen to read the checkpoint.")
+    return tuple(said)

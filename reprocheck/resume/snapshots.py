@@ -1,0 +1,192 @@
+"""The working directory of a continued run as it stood behind a checkpoint: taken while the
+training waits, and laid over the fresh copy in which a resumed run starts.
+
+Only what changed since the run began is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reprocheck.errors import ReportError
+from reprocheck.files.atomic import replacing
+from reprocheck.launch import snapshot
+from reprocheck.launch.process import GuardedProcess
+from reprocheck.launch.tree import Tree, file_changes, read_tree
+from reprocheck.launch.workdir import Copies
+from reprocheck.launch.writers import written_by
+from reprocheck.resume.model import Checkpoint
+
+STORE = "places"
+"""Folder of the snapshots in the report folder, until the resumed runs have started."""
+WANTED, TAKEN = "wanted-", "taken-"
+"""As `reprocheck_child.pause` names its marks."""
+LONGEST_WRITING = 60.0
+"""Seconds for which another process is waited for that still writes a file of the checkpoint."""
+POLL = 0.02
+NO_ROOM = "Free some space there, or name another folder with --output."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """What stood there at one boundary.
+
+    names      places that it serves
+    changed    files that were new or other than at the start, kept below `folder`
+    deleted    files that were gone
+    folders    folders that were new
+    """
+
+    names: tuple[str, ...]
+    checkpoint: Checkpoint
+    folder: Path
+    changed: tuple[str, ...]
+    deleted: tuple[str, ...]
+    folders: tuple[str, ...]
+
+    def lay_over(self, copy: Path) -> None:
+        """Makes a fresh copy of the working directory what it was at the boundary. The kept files
+        are moved: it is done once.
+
+        Raises OSError.
+        """
+        for path in self.deleted:
+            (copy / path).unlink(missing_ok=True)
+        for path in self.folders:
+            (copy / path).mkdir(parents=True, exist_ok=True)
+        for path in self.changed:
+            target = copy / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            snapshot.move(self.folder / path, target)
+
+
+class Snapshots:
+    """Attends to a continued run: takes a snapshot whenever the run waits for one."""
+
+    def __init__(self, folder: Path, trace: Path, workdir: Copies) -> None:
+        self.taken: list[Snapshot] = []
+        self._store = folder / STORE
+        self._trace = trace
+        self._workdir = workdir
+
+    def attend(self, process: GuardedProcess) -> None:
+        """Called again and again while the run is under way. Raises ReportError."""
+        for mark in self._marks():
+            self._await_writers(mark, process)
+            self.taken.append(self._take(mark))
+            answer = mark.name.replace(WANTED, TAKEN)
+            mark.with_name(answer).touch()
+
+    def close(self) -> None:
+        """Removes what was not used."""
+        shutil.rmtree(self._store, ignore_errors=True)
+
+    @property
+    def outside(self) -> str:
+        """The file outside of the working directory that the run was about to write, and was ended
+        before; "" where there is none.
+        """
+        try:
+            return (self._trace / "outside").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    def _marks(self) -> list[Path]:
+        """Marks that are not answered yet, in their order."""
+        try:
+            names = set(os.listdir(self._trace))  # noqa: PTH208 - asked ten times a second
+        except OSError:
+            return []
+        wanted = sorted(name for name in names if name.startswith(WANTED))
+        return [self._trace / name for name in wanted if name.replace(WANTED, TAKEN) not in names]
+
+    def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
+        """Waits until no process of the run holds a file of the checkpoint open for writing."""
+        paths = set(_read(mark)["p"])
+        deadline = time.monotonic() + LONGEST_WRITING
+        while time.monotonic() < deadline:
+            if paths.isdisjoint(written_by(process.tree(), self._workdir.path)):
+                return
+            time.sleep(POLL)
+
+    def _take(self, mark: Path) -> Snapshot:
+        said = _read(mark)
+        now = read_tree(self._workdir.path)
+        changes = file_changes(self._workdir.tree, now)
+        folder = self._store / str(len(self.taken) + 1)
+        changed = (*changes.created, *changes.changed)
+        self._keep(folder, changed, now)
+        checkpoint = Checkpoint(
+            iteration=int(said["i"]),
+            by=str(said["by"]),
+            line=str(said["l"]),
+            paths=tuple(said["p"]),
+            size=int(said["s"]),
+        )
+        return Snapshot(
+            names=tuple(said["at"]),
+            checkpoint=checkpoint,
+            folder=folder,
+            changed=changed,
+            deleted=changes.deleted,
+            folders=changes.folders,
+        )
+
+    def _keep(self, folder: Path, paths: Sequence[str], now: Tree) -> None:
+        """Keeps these files, sharing their blocks where the file system can.
+
+        Raises ReportError.
+        """
+        size = sum(now.entries[path].size for path in paths)
+        try:
+            folder.mkdir(parents=True)
+            _refuse_too_large(size, folder)
+            for path in paths:
+                _keep_one(self._workdir.path / path, folder / path)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise ReportError(
+                f"The snapshot behind the checkpoint ({size / 1e6:,.1f} MB) cannot be written to"
+                f" {folder}: {error.strerror or error}.",
+                NO_ROOM,
+            ) from None
+
+
+def _refuse_too_large(size: int, folder: Path) -> None:
+    """OSError where there is less space than the files take. Where blocks can be shared they may
+    take none, and then the writing itself says so.
+    """
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise OSError(28, f"there are {free / 1e6:,.1f} MB of space")
+
+
+def _keep_one(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_symlink() or not snapshot.clone(source, target):
+        shutil.copy2(source, target, follow_symlinks=False)
+    else:
+        shutil.copystat(source, target)
+
+
+def _read(mark: Path) -> Any:
+    return json.loads(mark.read_text(encoding="utf-8"))
+
+
+def note(folder: Path, name: str, data: bytes) -> None:
+    """Writes a file of the report folder in one step. Raises ReportError."""
+    try:
+        with replacing(folder / name) as file:
+            file.write(data)
+    except OSError as error:
+        raise ReportError(
+            f"{folder / name} cannot be written: {error.strerror or error}.", NO_ROOM
+        ) from None

@@ -1,0 +1,132 @@
+"""What one place says: the continued run from update k on against the resumed run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reprocheck.model import Run, Tolerance
+from reprocheck.resume.model import Checkpoint, Losses, Offset, Outcome, Place, ResumeVerdict
+from reprocheck.resume.offset import shifted
+from reprocheck.verdict.divergence import equal_in_bits, first_divergence
+
+CERTAIN = 2
+"""Iterations that must agree in every bit before another offset than the recorded one is taken for
+the right one.
+"""
+READ_UNSEEN = "orbax"
+"""Savers whose files are read again without an event."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sides:
+    """Both runs of a place as they were recorded, and how many iterations are compared."""
+
+    continued: Run
+    resumed: Run
+    go_on: int
+    tolerance: Tolerance
+
+
+def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
+    """The outcome of a place from the losses of both runs, and from what the resumed run read."""
+    k = offset_of(checkpoint, sides)
+    continued = shifted(sides.continued, k, sides.go_on)
+    resumed = shifted(sides.resumed, 0, sides.go_on)
+    found = Outcome(
+        place=place,
+        verdict="inconclusive",
+        reason="",
+        offset=Offset(k=k),
+        compared=min(continued.longest, resumed.longest),
+        losses=losses(continued, resumed, sides.tolerance),
+        continued=continued,
+        resumed=resumed,
+        read=read_of(checkpoint, sides.resumed),
+    )
+    return replace(found, verdict=_verdict(found, sides))
+
+
+def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
+    """k: the updates that were recorded when the checkpoint was written.
+
+    A script that logs its losses by itself, without an optimizer that is known, may save between
+    its update and that call: its losses then agree one iteration later, and in every bit.
+    """
+    k = checkpoint.iteration
+    resumed = shifted(sides.resumed, 0, sides.go_on)
+    if _agree(shifted(sides.continued, k, sides.go_on), resumed):
+        return k
+    later = shifted(sides.continued, k + 1, resumed.longest)
+    enough = min(later.longest, resumed.longest) >= CERTAIN
+    cut = shifted(sides.resumed, 0, later.longest)
+    return k + 1 if enough and _agree(later, cut) else k
+
+
+def _agree(continued: Run, resumed: Run) -> bool:
+    return equal_in_bits([continued, resumed])[0].equal is True
+
+
+def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
+    """What the losses say; both runs have the numbers of the resumed run."""
+    runs = [continued, resumed]
+    bitwise, _ = equal_in_bits(runs)
+    first = bitwise.first_iteration
+    return Losses(
+        bitwise=bitwise,
+        outside=first_divergence(runs, tolerance),
+        continued=_loss(continued, first),
+        resumed=_loss(resumed, first),
+    )
+
+
+def _loss(run: Run, iteration: int | None) -> float | None:
+    """The first loss of an iteration, of the first rank that has one."""
+    if iteration is None:
+        return None
+    there = [trace.losses for trace in run.traces if len(trace.losses) >= iteration]
+    values = [value for series in there for value in series.losses(iteration)]
+    return values[0] if values else None
+
+
+def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:
+    """The files of a checkpoint that a run opened before its first loss."""
+    reads = resumed.first_reads
+    return tuple(path for path in checkpoint.paths if path in reads and reads[path].early)
+
+
+def _verdict(found: Outcome, sides: Sides) -> ResumeVerdict:
+    """The order of `docs/reference/resume.md`: a run that could not be compared first, then what
+    the losses say.
+    """
+    record = sides.resumed.record
+    if record.ended_badly and not found.compared:
+        return "timed_out" if record.ended == "timed_out" else "script_failed"
+    if not sides.continued.recorded_losses or not _has_gone_on(found):
+        return "inconclusive"
+    assert found.losses is not None
+    bitwise, outside = found.losses.bitwise, found.losses.outside
+    if bitwise.equal:
+        return "script_failed" if record.ended_badly else "resumes_exactly"
+    if starts_over(found, sides):
+        return "starts_over"
+    if outside is None and not bitwise.one_is_longer:
+        return "resumes_within_tolerance"
+    return "does_not_resume_exactly"
+
+
+def _has_gone_on(found: Outcome) -> bool:
+    """Whether the continued run made an iteration behind the checkpoint."""
+    return found.continued is not None and found.continued.longest > 0
+
+
+def starts_over(found: Outcome, sides: Sides) -> bool:
+    """Whether the resumed run is the continued one from its first iteration on, or read nothing of
+    the checkpoint.
+    """
+    checkpoint = found.place.checkpoint
+    by = checkpoint.by if checkpoint else ""
+    if not found.read and not by.startswith(READ_UNSEEN):
+        return True
+    first = shifted(sides.continued, 0, found.compared)
+    again = shifted(sides.resumed, 0, found.compared)
+    return found.compared > 0 and _agree(first, again)
