@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "reprocheck"
-MAPPED = ("suite", "workflow", "search", "causes", "ladder", "scan")
+MAPPED = ("suite", "resume", "workflow", "search", "causes", "ladder", "scan")
 """Folders whose files the page on the architecture names one by one."""
 BESIDE = {"api", "e2e", "fakes"}
 """Folders of tests that mirror no folder of the package: the Python interface, whole checks as a

@@ -91,6 +91,7 @@ def resume(
     from reprocheck.cli.run import entry_words, interpreter, kept, title
     from reprocheck.resume.asked import Asked, places, refuse, words
     from reprocheck.resume.check import checked
+    from reprocheck.resume.elsewhere import absolute
 
     if flags.get("workdir") == "inplace":
         raise UsageError(
@@ -106,7 +107,7 @@ def resume(
         within=steps,
         go_on=go_on,
         resume_with=resume_with,
-        pattern=checkpoint,
+        pattern=absolute(checkpoint, Path.cwd()),
     )
     entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]
     refuse(entry)

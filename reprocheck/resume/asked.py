@@ -49,7 +49,8 @@ class Asked:
                 "go_on": self.go_on,
                 "within": self.within,
                 "pattern": self.pattern,
-            }
+            },
+            "boundaries": [],
         }
 
 

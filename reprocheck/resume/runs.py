@@ -25,10 +25,16 @@ from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.resume import records
 from reprocheck.resume.asked import Asked, refuse, resumed_entry
+from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.model import CONTINUED, Place, ResumeRecord
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
 from reprocheck.workflow.teller import Teller
+
+RESUMED = {"boundaries": [1]}
+"""What the recorder of a resumed run is told: what the training holds before its first iteration is
+recorded.
+"""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -75,16 +81,19 @@ def recorded(
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
     snapshots: Snapshots | None = None
+    elsewhere = Elsewhere(asked.pattern)
+    elsewhere.refuse()
     try:
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
-            snapshots = _continued(continued, kept)
+            snapshots = _continued(continued, kept, elsewhere)
             for taken in snapshots.taken:
                 _resumed(taken, continued, kept, asked)
     finally:
         with interrupts.waiting():
             if snapshots is not None:
                 snapshots.close()
+            elsewhere.remove()
             shutil.rmtree(continued.scratch, ignore_errors=True)
             cleanup.clean_up(folder)
         publish(folder, settings.keep)
@@ -104,10 +113,11 @@ def _plan(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, s
     )
 
 
-def _continued(made: Plan, kept: _Kept) -> Snapshots:
+def _continued(made: Plan, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
     """The run that writes the checkpoint and goes on."""
     workdir = made.copy("")
-    snapshots = Snapshots(made.folder, made.job(CONTINUED, workdir, "").trace, workdir)
+    trace = made.job(CONTINUED, workdir, "").trace
+    snapshots = Snapshots(made.folder, trace, workdir, elsewhere)
     try:
         one_run(made, workdir, CONTINUED, kept.runs, kept.keep, attend=snapshots.attend)
     except BaseException:
@@ -118,14 +128,14 @@ def _continued(made: Plan, kept: _Kept) -> Snapshots:
             workdir.close()
     if snapshots.outside:
         snapshots.close()
-        raise _outside(mask(snapshots.outside, *made.names))
+        raise _outside(snapshots.outside)
     return snapshots
 
 
 def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
     """The run that starts from a snapshot, at the path of the continued one."""
     entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
-    made = replace(continued, entry=entry, steps=asked.go_on, told={})
+    made = replace(continued, entry=entry, steps=asked.go_on, told=RESUMED)
     number = len(kept.runs) + 1
     place = Place(
         name=" and ".join(taken.names),
@@ -147,6 +157,6 @@ def _outside(path: str) -> UsageError:
     return UsageError(
         f"The checkpoint is written outside of the working directory: {path}. The run was ended"
         " before, so nothing there has changed.",
-        "Have the script write it below the working directory (an option or a variable of its own),"
-        f" or start reprocheck in the folder above: cd {PurePath(path).parent}.",
+        f"Allow it with --checkpoint '{PurePath(path).parent}/*': what the runs write there is"
+        " removed afterwards.",
     )

@@ -22,10 +22,13 @@ from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.tree import Tree, file_changes, read_tree
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
+from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.model import Checkpoint
 
 STORE = "places"
 """Folder of the snapshots in the report folder, until the resumed runs have started."""
+OUTSIDE = ".outside"
+"""Folder in a snapshot for what lies outside of the working directory."""
 WANTED, TAKEN = "wanted-", "taken-"
 """As `reprocheck_child.pause` names its marks."""
 LONGEST_WRITING = 60.0
@@ -50,13 +53,15 @@ class Snapshot:
     changed: tuple[str, ...]
     deleted: tuple[str, ...]
     folders: tuple[str, ...]
+    elsewhere: Elsewhere
 
     def lay_over(self, copy: Path) -> None:
-        """Makes a fresh copy of the working directory what it was at the boundary. The kept files
-        are moved: it is done once.
+        """Makes a fresh copy of the working directory what it was at the boundary, and what a
+        checkpoint has outside of it. The kept files are moved: it is done once.
 
         Raises OSError.
         """
+        self.elsewhere.put_back(self.folder / OUTSIDE)
         for path in self.deleted:
             (copy / path).unlink(missing_ok=True)
         for path in self.folders:
@@ -71,11 +76,12 @@ class Snapshot:
 class Snapshots:
     """Attends to a continued run: takes a snapshot whenever the run waits for one."""
 
-    def __init__(self, folder: Path, trace: Path, workdir: Copies) -> None:
+    def __init__(self, folder: Path, trace: Path, workdir: Copies, elsewhere: Elsewhere) -> None:
         self.taken: list[Snapshot] = []
         self._store = folder / STORE
         self._trace = trace
         self._workdir = workdir
+        self._elsewhere = elsewhere
 
     def attend(self, process: GuardedProcess) -> None:
         """Called again and again while the run is under way. Raises ReportError."""
@@ -138,6 +144,7 @@ class Snapshots:
             changed=changed,
             deleted=changes.deleted,
             folders=changes.folders,
+            elsewhere=self._elsewhere,
         )
 
     def _keep(self, folder: Path, paths: Sequence[str], now: Tree) -> None:
@@ -151,6 +158,7 @@ class Snapshots:
             _refuse_too_large(size, folder)
             for path in paths:
                 _keep_one(self._workdir.path / path, folder / path)
+            self._elsewhere.keep(folder / OUTSIDE)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise ReportError(

@@ -105,6 +105,7 @@ class Checkpoints:
         self._recorder = recorder
         self._root = os.path.realpath(recorder.workdir)
         self._pattern = pattern
+        self._allowed = _folder_of(pattern)
         self._outside = outside
         self._foreign = users.foreign_folders()
         self._inside = users.folder_of(recorder)
@@ -189,7 +190,7 @@ class Checkpoints:
         self.removed.update(
             (path, None) for path, one in self._written.items() if one.by and path not in now
         )
-        found = self._checkpoint(changed, now, updates)
+        found = self._checkpoint(changed, updates)
         self._stood = now
         self._forget()
         return found
@@ -202,7 +203,7 @@ class Checkpoints:
         self._saved, self._touched = None, False
         self._tasks = [task for task in self._tasks if _is_under_way(task)]
 
-    def _checkpoint(self, changed: list[str], now: dict[str, State], updates: int) -> Found | None:
+    def _checkpoint(self, changed: list[str], updates: int) -> Found | None:
         kept = [path for path in changed if self._is_kept(path)]
         if not kept and not self._pattern:
             kept = [path for path in changed if _is_named_text(path)]
@@ -217,8 +218,13 @@ class Checkpoints:
         written = [self._written[path] for path in paths if path in self._written]
         first = min(written, key=lambda one: one.updates, default=None)
         said = self._saved or first or Written("", "", updates)
-        sizes = [now[path][1] for path in paths if path in now]
-        return Found(paths, said, sum(sizes))
+        return Found(paths, said, sum(map(self._size, paths)))
+
+    def _size(self, path: str) -> int:
+        try:
+            return os.path.getsize(os.path.join(self._root, path))
+        except OSError:  # removed meanwhile
+            return 0
 
     def _is_kept(self, path: str) -> bool:
         """Whether a file that has changed is one of a checkpoint."""
@@ -298,18 +304,22 @@ class Checkpoints:
             self._touched = True
             self._written[whole] = written
         elif self._is_refused(whole, by):
-            self._outside(whole)
+            self._outside(self._recorder.masked(whole))
 
     def _is_refused(self, path: str, by: str) -> bool:
         """Whether a checkpoint is about to be written where no snapshot is taken."""
-        if path.startswith(self._temporary) or not self._recorder.iteration:
+        allowed = (self._temporary, *self._allowed)
+        if path.startswith(allowed) or not self._recorder.iteration:
             return False
-        return bool(by) or path.lower().endswith(SUFFIXES)
+        return bool(by) or _has_suffix(path.lower())
 
     @guarded("watching what is kept on disk")
     def _renamed(self, source: Any, target: Any, *_: Any) -> None:
         old, new = (_real(_absolute(path)) for path in (source, target))
         inside = os.path.join(self._root, "")
+        if self._pattern and not new.startswith(inside) and self._matches(new):
+            self._touched = True
+            self._written[new] = Written("", self._line(), self._updates())
         if not old.startswith(inside) or not new.startswith(inside):
             return
         self._touched = True
@@ -380,6 +390,20 @@ def _is_named_text(path: str) -> bool:
     if _holds_reports(name):
         return False
     return name.endswith(TEXTS) and any(word in name for word in NAMES)
+
+
+def _has_suffix(path: str) -> bool:
+    """Whether a name has the end of a checkpoint's, be it before that of a draft: `a.pt.tmp`."""
+    name = os.path.basename(path) + "."
+    return any(suffix + "." in name for suffix in SUFFIXES)
+
+
+def _folder_of(pattern: str) -> tuple[str, ...]:
+    """The folder outside of the working directory that a pattern allows to write in."""
+    if not pattern.startswith("/"):
+        return ()
+    fixed = pattern.replace("?", "*").replace("[", "*").partition("*")[0]
+    return (os.path.join(os.path.dirname(fixed), ""),)
 
 
 def _holds_reports(name: str) -> bool:

@@ -140,6 +140,9 @@ class Pause:
         self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
         self._leave(FOLLOWED, str(until))
         recorder.stop_after(until)
+        boundaries = getattr(recorder, "boundaries", None)
+        if boundaries is not None:
+            boundaries.add(updates + 1)
         self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
 
     def _follow(self) -> None:
@@ -184,7 +187,7 @@ class Pause:
         it is.
         """
         recorder = self._recorder
-        recorder.emit({"e": "outside", "p": recorder.masked(path)})
+        recorder.emit({"e": "outside", "p": path})
         self._leave("outside", path)
         recorder.emit({"e": "stop", "i": recorder.grouping.closed})
         _exit(0)

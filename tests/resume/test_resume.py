@@ -1,0 +1,162 @@
+"""`reprocheck resume` on a training without a framework: whole checks, two runs each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reprocheck.cli import main
+from tests.resume.trainings import Answer, check
+
+FEW = "--no-draw --go-on 3"
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"reports"}
+
+
+def test_a_training_that_restores_all_resumes_exactly(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, "--go-on 3 train.py", capsys)
+    assert (answer.code, answer.report["headline"]) == (0, "RESUMES EXACTLY")
+    place = answer.place
+    assert place["checkpoint"]["paths"] == ["ckpt.pkl"]
+    assert place["checkpoint"]["line"] == "train.py:27"
+    assert (place["offset"], place["compared"], place["read"]) == (3, 3, ["ckpt.pkl"])
+    assert place["losses"][0]["iteration"] == {"continued": 4, "resumed": 1}
+    assert all(row["continued"] == row["resumed"] for row in place["losses"])
+    assert _files(inside) == {"train.py"}
+    assert not list(inside.glob("reports/latest/places"))
+    first = {name: _read(inside, name) for name in ("report.html", "report.md", "report.json")}
+    assert main(["report", "reports/latest"]) == 0
+    assert capsys.readouterr().out.startswith("RESUMES EXACTLY")
+    assert first == {name: _read(inside, name) for name in first}
+
+
+def _read(folder: Path, name: str) -> bytes:
+    return (folder / "reports" / "latest" / name).read_bytes()
+
+
+def test_a_training_that_forgets_its_momentum_does_not(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py forgets", capsys)
+    assert (answer.code, answer.report["headline"]) == (1, "DOES NOT RESUME EXACTLY")
+    assert answer.place["bitwise"]["first"] == {"continued": 5, "resumed": 2}
+    assert "iteration 2 of the resumed run (5 of the continued run)" in " ".join(answer.out.split())
+
+
+def test_a_training_that_reads_nothing_starts_over(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py blind", capsys)
+    assert (answer.code, answer.report["headline"]) == (1, "STARTS OVER")
+    assert "read nothing of ckpt.pkl" in answer.out
+
+
+def test_a_checkpoint_of_several_files_that_is_rotated_away_is_resumed_by_its_arguments(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"{FEW} --resume-with 'from={{checkpoint}}/state.pkl at={{iteration}}' train.py folder"
+    answer = check(inside, words, capsys)
+    assert answer.report["headline"] == "RESUMES EXACTLY"
+    place = answer.place
+    assert place["checkpoint"]["paths"] == ["out/step-3/state.pkl", "out/step-3/trainer.json"]
+    assert place["command"][-2:] == ["from=out/step-3/state.pkl", "at=3"]
+    assert place["read"] == ["out/step-3/state.pkl"]
+
+
+def test_a_thread_that_writes_is_waited_for(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py thread", capsys)
+    assert answer.report["headline"] == "RESUMES EXACTLY"
+    assert answer.place["checkpoint"]["iteration"] == 3
+
+
+def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py fails", capsys)
+    assert (answer.code, answer.report["headline"]) == (4, "SCRIPT FAILED")
+    assert "KeyError" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("never", "wrote no checkpoint between two of them"),
+        ("deletes", "gone again before the next iteration"),
+    ],
+)
+def test_without_a_checkpoint_the_answer_is_inconclusive(
+    how: str, said: str, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py {how}", capsys)
+    assert (answer.code, answer.report["headline"]) == (3, "INCONCLUSIVE")
+    assert said in " ".join(answer.out.split())
+
+
+def test_a_checkpoint_outside_is_refused_before_it_is_written_and_allowed_by_a_pattern(
+    inside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = inside.parent / f"{inside.name}-outside"
+    outside.mkdir()
+    monkeypatch.setenv("OUTSIDE", str(outside))
+    refused = check(inside, f"{FEW} train.py outside", capsys)
+    assert refused.code == 2
+    assert f"--checkpoint '{outside}/*'" in " ".join(refused.err.split())
+    assert not list(outside.iterdir())
+    words = f"{FEW} --checkpoint '{outside}/*.pkl' --resume-with 'from={{checkpoint}}' train.py"
+    allowed = check(inside, f"{words} outside", capsys)
+    assert allowed.report["headline"] == "RESUMES EXACTLY"
+    assert not list(outside.iterdir())
+
+
+def test_what_an_earlier_training_left_is_said(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (inside / "train.py").write_text("")
+    from tests.resume.trainings import SCRIPT
+
+    (inside / "ckpt.pkl").write_bytes(_left())
+    answer = check(inside, f"{FEW} train.py", capsys)
+    assert SCRIPT and answer.report["headline"] == "RESUMES EXACTLY"
+    assert "ckpt.pkl, which an earlier training had left" in answer.report["caveats"][0]
+    assert (inside / "ckpt.pkl").read_bytes() == _left()
+
+
+def _left() -> bytes:
+    import pickle
+    import random
+
+    held = {"w": 1.0, "v": 0.5, "step": 1, "rng": random.Random(1).getstate()}
+    return pickle.dumps(held)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--at tomorrow train.py", "--at tomorrow"),
+        ("--workdir inplace train.py", "--workdir inplace"),
+        ('--resume-with "\'" train.py', "--resume-with"),
+        ("--format csv train.py", "csv"),
+        ("train.ipynb", "notebook"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    words: str, said: str, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (inside / "train.ipynb").write_text('{"cells": []}')
+    answer: Answer = check(inside, words, capsys)
+    assert answer.code == 2
+    assert said in answer.err
+    assert not (inside / "reports").exists()
