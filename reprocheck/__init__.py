@@ -1,6 +1,7 @@
 """reprocheck says whether two runs of a training script agree: `reprocheck run train.py`.
 
 `check(function)` does the same from Python, and `explain(function)` searches for the cause.
+`check_resume(script)` stops a training, resumes it, and compares that with going on.
 `compare(first, second)` compares two recordings; `load(folder)` reads a recorded check.
 `log_loss(value)` names the loss where no hook can see it, and `seed_all(seed, mode)` fixes the
 randomness of a script that calls it. `KerasCallback`, `LightningCallback`, `MindSporeCallback` and
@@ -21,6 +22,7 @@ __all__ = [
     "TransformersCallback",
     "__version__",
     "check",
+    "check_resume",
     "compare",
     "explain",
     "load",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from reprocheck.api import check, compare, explain
+    from reprocheck.api import check, check_resume, compare, explain
     from reprocheck.child.reprocheck_child.callbacks import (
         KerasCallback,
         LightningCallback,
@@ -50,6 +52,7 @@ _HOMES = {
     "Seeded": _SEEDING,
     "TransformersCallback": _CALLBACKS,
     "check": "reprocheck.api",
+    "check_resume": "reprocheck.api",
     "compare": "reprocheck.api",
     "explain": "reprocheck.api",
     "load": "reprocheck.workflow.replay",

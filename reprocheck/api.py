@@ -18,10 +18,11 @@ from reprocheck.errors import ReprocheckError, UsageError
 if TYPE_CHECKING:
     from reprocheck.launch import Observer
     from reprocheck.model import Check, EntryPoint, RunRecord
+    from reprocheck.resume.model import ResumeCheck
     from reprocheck.settings import Settings
     from reprocheck.workflow.teller import Silent
 
-__all__ = ["Options", "check", "compare", "explain"]
+__all__ = ["Options", "check", "check_resume", "compare", "explain"]
 
 
 class Options(TypedDict, total=False):
@@ -137,6 +138,70 @@ def explain(
         given = {**_with(options, controls), "explain": True}
         held = settings.load(_plain(given), Path.cwd())
         return _checked(target, args, kwargs or {}, held, observer, search=True)
+
+
+def check_resume(
+    target: str | os.PathLike[str],
+    args: Sequence[str] = (),
+    *,
+    resume_with: str = "",
+    checkpoint: str = "",
+    at: Sequence[str] = (),
+    within: int = 50,
+    go_on: int = 10,
+    observer: Observer | None = None,
+    **options: Unpack[Options],
+) -> ResumeCheck:
+    """Runs a script until its checkpoint and beyond, resumes it from that checkpoint, and compares
+    both: `reprocheck resume`.
+
+    Args:
+        target: The path of a script.
+        args: Its words on the command line.
+        resume_with: Words that are added to resume it, such as `--resume {checkpoint}`.
+        checkpoint: Which files are the checkpoint, as a pattern; "" where that is to be found out.
+        at: Places: `first`, `epoch-end`, `second-epoch` or a number of updates, as text.
+        within: Iterations within which the script writes its checkpoint.
+        go_on: Iterations behind it that are compared.
+        observer: As of `check`.
+        options: As of `check`, but for `runs`, `steps`, `jobs` and `workdir`.
+
+    Returns:
+        The result: `title`, `exit_code`, and `outcomes`, one for each place.
+
+    Raises:
+        UsageError: As of `check`; and where the checkpoint is written outside of the working
+            directory.
+        KeyboardInterrupt: As of `check`.
+
+    Examples:
+        >>> found = reprocheck.check_resume("train.py", ["--epochs", "2"])
+        >>> found.title
+        'RESUMES EXACTLY'
+    """
+    from reprocheck import launch, settings
+    from reprocheck.resume.asked import Asked, places, words
+    from reprocheck.resume.check import checked
+    from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.report.formats import write
+    from reprocheck.workflow.teller import Silent
+
+    with _noted():
+        _refuse_inside()
+        held = settings.load(_plain(options), Path.cwd())
+        words(resume_with)
+        asked = Asked(
+            at=places(at),
+            within=within,
+            go_on=go_on,
+            resume_with=resume_with,
+            pattern=absolute(checkpoint, Path.cwd()),
+        )
+        entry = _script(target, args, {}, held)
+        folder = launch.prepare(held.output, entry.name)
+        found = checked(entry, held, folder, Silent(observer or launch.Quiet()), asked)
+        write(found, folder, None if held.draw else ["json"])
+        return found
 
 
 def compare(

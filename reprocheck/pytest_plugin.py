@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from reprocheck.model import Cause, Check
+    from reprocheck.resume.model import ResumeCheck
 
 __all__ = ["Reprocheck"]
 
@@ -86,6 +87,29 @@ class Reprocheck:
             rule = found.verdict.next_rule
             said = f"{found.verdict.title}; fail_on={rule!r} makes it a failure"
             warnings.warn(said, stacklevel=2)
+        return found
+
+    def assert_resumes(self, script: str | Path, *args: str, **options: Any) -> ResumeCheck:
+        """Stops a script at its checkpoint, resumes it, and returns the check where both agree
+        within the tolerance.
+
+        `args` are the words of the script, `options` those of `reprocheck.check_resume`. Raises
+        AssertionError with the verdict, its reason and the cause; UsageError where the check cannot
+        be made.
+        """
+        __tracebackhide__ = True
+        from reprocheck.api import check_resume
+        from reprocheck.errors import ReprocheckError
+        from reprocheck.resume.report.rows import lines
+
+        options.setdefault("output", self._output())
+        try:
+            found = check_resume(self._script(Path(script)), args, **options)
+        except ReprocheckError as error:
+            raise error.with_traceback(None) from None
+        if found.exit_code:
+            said = "\n".join(lines(found))
+            raise AssertionError(f"{said}\nreport: {found.folder}")
         return found
 
     def _script(self, path: Path) -> Path:

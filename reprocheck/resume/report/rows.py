@@ -10,7 +10,7 @@ from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.resume import sentences
-from reprocheck.resume.model import Explained, Offset, Outcome
+from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck
 
 MOST_LOSSES = 10
 NO_LOSS = ""
@@ -140,6 +140,14 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
         return None
     values: Sequence[float] = series.losses(iteration)
     return float(sum(values))
+
+
+def lines(check: ResumeCheck) -> Iterator[str]:
+    """The verdict and what follows from it, as plain lines."""
+    for outcome in check.outcomes:
+        yield f"{outcome.place.name}: {outcome.title}: {sentence(outcome.reason)}"
+        for row in facts(outcome):
+            yield f"  {row.label:<10}  {row.said}"
 
 
 def sentence(reason: str) -> str:
