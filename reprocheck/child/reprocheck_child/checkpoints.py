@@ -129,7 +129,10 @@ class Checkpoints:
         for module, function, name in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name))
         import_hook.when_imported("concurrent.futures.thread", self._watch_pool)
-        takers = {"open": self._opened, "os.rename": self._renamed}
+        takers: dict[str, Callable[..., None]] = {
+            "open": self._opened,
+            "os.rename": self._renamed,
+        }
         takers.update(dict.fromkeys(STARTS, self._started_process))
         takers.update(dict.fromkeys(THREADS, self._started_thread))
         find = takers.get

@@ -63,7 +63,9 @@ class Pause:
         recorder.on_end.append(self._account)
 
     def epoch_began(self, loader: str) -> None:
-        """A loader begins to hand out its data; the one that began first is the one trained on."""
+        """A loader begins to hand out its data, known by its place or by the line that walks
+        through it; the one that began first is the one trained on.
+        """
         self._epochs[loader] = self._epochs.get(loader, 0) + 1
 
     @guarded("looking for a checkpoint")

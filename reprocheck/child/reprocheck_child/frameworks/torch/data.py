@@ -142,7 +142,8 @@ class Loaders:
         keys.update(self._held(loader))
         epoch = self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
         epoch.chosen = torch_held.indices(self.torch, loader.dataset)
-        self.deep.recorder.epoch_began(epoch.place)
+        # the line stays the same where each epoch has a loader of its own
+        self.deep.recorder.epoch_began(line or epoch.place)
 
     def _held(self, loader: Any) -> Dict[str, str]:
         """What the data set of a loader holds, looked at once."""
