@@ -67,14 +67,13 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
 
 def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
     """The same of a check of a resume."""
-    from reprocheck.cli import resume
     from reprocheck.cli.terminal import standard_output
     from reprocheck.resume.check import load
-    from reprocheck.resume.report.formats import FORMATS, write
+    from reprocheck.resume.report.formats import FORMATS, known, write
 
     loaded = load(recording)
     if target is not None:
-        resume.put(loaded, target)
+        target.put(FORMATS[known(target.format)].render(loaded))
         return 0
     into.mkdir(exist_ok=True)
     write(loaded, into)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.cli.destination import FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.resume.asked import GO_ON, PLACES, WITHIN
@@ -92,6 +92,7 @@ def resume(
     from reprocheck.resume.asked import Asked, places, refuse, words
     from reprocheck.resume.check import checked
     from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.report.formats import FORMATS, known
 
     if flags.get("workdir") == "inplace":
         raise UsageError(
@@ -100,7 +101,9 @@ def resume(
         )
     held = settings.load(flags, Path.cwd())
     named = entry_words(ctx.meta[ENTRY], "resume")
-    target = _destination(format, output_file)
+    target = destination(format, output_file)
+    if target is not None:
+        known(target.format)
     words(resume_with)
     asked = Asked(
         at=places(at or ()),
@@ -126,29 +129,9 @@ def resume(
     print_check(check, console)
     drawn = write(check, folder, draw=held.draw)
     if target is not None:
-        put(check, target)
+        target.put(FORMATS[target.format].render(check))
     _print_place(console, Path(os.path.relpath(folder)), drawn)
     return check.exit_code
-
-
-def _destination(format: str | None, output: str | None) -> Destination | None:
-    """As for `run`, but for formats that a resume has not. Raises UsageError."""
-    from reprocheck.resume.report.formats import FORMATS
-
-    target = destination(format, output)
-    if target is not None and target.format not in FORMATS:
-        raise UsageError(
-            f"A check of a resume has no report in the format {target.format}.",
-            f"Take {', '.join(FORMATS)}.",
-        )
-    return target
-
-
-def put(check: ResumeCheck, target: Destination) -> None:
-    """Writes one report to its target. Raises ReportError."""
-    from reprocheck.resume.report.formats import FORMATS
-
-    target.put(FORMATS[target.format].render(check))
 
 
 def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:

@@ -98,7 +98,7 @@ def completions(words: str, index: int) -> list[str]:
 
 
 def test_completion_of_commands_options_and_choices() -> None:
-    assert completions("reprocheck r", 1) == ["run", "record", "report", "rules"]
+    assert completions("reprocheck r", 1) == ["run", "resume", "record", "report", "rules"]
     assert "--steps" in completions("reprocheck run --st", 2)
     assert completions("reprocheck run --workdir ", 3) == ["inplace", "copy"]
     assert completions("reprocheck run --format j", 3) == ["json", "junit"]

@@ -29,7 +29,7 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert (answer.code, answer.report["headline"]) == (0, "RESUMES EXACTLY")
     place = answer.place
     assert place["checkpoint"]["paths"] == ["ckpt.pkl"]
-    assert place["checkpoint"]["line"] == "train.py:27"
+    assert place["checkpoint"]["line"] == "train.py:24"
     assert (place["offset"], place["compared"], place["read"]) == (3, 3, ["ckpt.pkl"])
     assert place["losses"][0]["iteration"] == {"continued": 4, "resumed": 1}
     assert all(row["continued"] == row["resumed"] for row in place["losses"])

@@ -48,7 +48,6 @@ MAGIC = (
 SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".hg", ".svn", "wandb", "mlruns"))
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 """Events after which another process may write."""
-THREADS = ("_thread.start_new_thread", "_thread.start_joinable_thread")
 BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 """Libraries that write files without an event."""
 
@@ -128,13 +127,13 @@ class Checkpoints:
         """Watches from now on."""
         for module, function, name in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name))
+        around(threading.Thread, "start", "watching threads", before=self._started_thread)
         import_hook.when_imported("concurrent.futures.thread", self._watch_pool)
         takers: dict[str, Callable[..., None]] = {
             "open": self._opened,
             "os.rename": self._renamed,
         }
         takers.update(dict.fromkeys(STARTS, self._started_process))
-        takers.update(dict.fromkeys(THREADS, self._started_thread))
         find = takers.get
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -191,7 +190,9 @@ class Checkpoints:
         changed = [path for path, state in now.items() if self._stood.get(path) != state]
         changed += self._elsewhere()
         self.removed.update(
-            (path, None) for path, one in self._written.items() if one.by and path not in now
+            (path, None)
+            for path, one in self._written.items()
+            if path not in now and (one.by or path.endswith(SUFFIXES))
         )
         found = self._checkpoint(changed, updates)
         self._stood = now
@@ -334,12 +335,9 @@ class Checkpoints:
     def _started_process(self, *_: Any) -> None:
         self._others = self._touched = True
 
-    @guarded("watching threads")
-    def _started_thread(self, function: Any, *_: Any) -> None:
-        thread = getattr(function, "__self__", None)
-        if isinstance(thread, threading.Thread):
-            self._begun[id(thread)] = self._recorder.grouping.updated
-            self._tasks.append(thread)
+    def _started_thread(self, thread: Any) -> None:
+        self._begun[id(thread)] = self._recorder.grouping.updated
+        self._tasks.append(thread)
 
     def _watch_pool(self, module: Any) -> None:
         def submitted(future: Any, *_: Any, **__: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprocheck.errors import UsageError
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.report import document, markdown, page
 from reprocheck.resume.snapshots import note
@@ -24,6 +25,16 @@ FORMATS: Mapping[str, Format] = {
     "md": Format(filename="report.md", render=markdown.render),
     "html": Format(filename="report.html", render=page.render),
 }
+
+
+def known(name: str) -> str:
+    """The name of a format, where there is such a report. Raises UsageError."""
+    if name not in FORMATS:
+        raise UsageError(
+            f"A check of a resume has no report in the format {name}.",
+            f"Take {', '.join(FORMATS)}.",
+        )
+    return name
 
 
 def write(check: ResumeCheck, folder: Path, formats: Iterable[str] | None = None) -> None:
