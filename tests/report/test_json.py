@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from reprocheck.report import FORMATS, to_json
-from reprocheck.report.page import _source
+from reprocheck.report.page import source
 from tests.report.samples import (
     SAMPLES,
     backward_fails,
@@ -37,7 +37,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    return json.loads(_source("report.schema.json"))
+    return json.loads(source("report.schema.json"))
 
 
 def test_the_schema_is_a_schema(schema: Any) -> None:
