@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import threading
 import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from reprocheck.scan.formats import sarif
+import pytest
+
 from tests.conftest import ROOT
 from tests.linters import passes, read_yaml, tool
 
@@ -83,11 +88,90 @@ def test_each_hook_is_a_command_that_ci_runs() -> None:
     assert scan == ".venv/bin/reprocheck scan"
 
 
-def test_the_project_has_one_address() -> None:
-    home = PROJECT["urls"]["Documentation"]
-    assert home == sarif.HOME
-    assert SITE["site_url"].startswith(home)
-    assert all(url.startswith(home) for url in PROJECT["urls"].values())
+def addresses(project: dict[str, Any]) -> list[str]:
+    """What is named as a place of the project in files that are read with it."""
+    words = ["git", "grep", "-hIoEi", r"https?://[^ )>\"']*reprocheck[^ )>\"']*", "--", "."]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        pytest.skip("not a checkout")
+    return [one for one in done.stdout.split() if one not in project.get("urls", {}).values()]
+
+
+def test_no_file_names_an_address_of_the_project_that_pyproject_does_not() -> None:
+    assert addresses(PROJECT) == []
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server that has one page."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/here" else 404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing is logged."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{made.server_port}"
+        made.shutdown()
+        thread.join()
+
+
+def test_a_commit_is_published_with_addresses_that_answer_its_tag_and_its_day(
+    server: str, tmp_path: Path
+) -> None:
+    lacking = runpy.run_path(str(ROOT / ".ci" / "ready.py"))["lacking"]
+    (tmp_path / "reprocheck").mkdir()
+    (tmp_path / "reprocheck" / "_version.py").write_text('__version__ = "1.2.0"\n')
+    project, changes = tmp_path / "pyproject.toml", tmp_path / "CHANGELOG.md"
+    project.write_text(f'[project.urls]\nSource = "{server}/here"\n')
+    changes.write_text("# Changes\n\n## 1.2.0 — 2026-11-23\n")
+    assert list(lacking(tmp_path, "v1.2.0")) == []
+    project.write_text(f'[project.urls]\nSource = "{server}/gone"\n')
+    changes.write_text("# Changes\n\n## 1.2.0 — unreleased\n")
+    gone, unreleased, untagged = lacking(tmp_path, "")
+    assert gone.startswith(f"[project.urls] Source: {server}/gone does not answer: HTTP Error 404")
+    assert "has no heading `## 1.2.0 — YYYY-MM-DD`" in unreleased
+    assert untagged == "The commit has no tag: it is to be v1.2.0."
+    project.write_text("[project]\n")
+    unnamed, _, mistagged = lacking(tmp_path, "v1.3.0")
+    assert "has no [project.urls]" in unnamed
+    assert mistagged == "The tag is v1.3.0, and the version of the package 1.2.0."
+
+
+ADVISORY = """
+id: PYSEC-2026-1
+modified: 2026-01-02T03:04:05Z
+aliases: [CVE-2026-1]
+affected:
+- package: {name: Some_Package, ecosystem: PyPI}
+  ranges:
+  - {type: GIT, repo: none, events: [{introduced: "0"}]}
+  - {type: ECOSYSTEM, events: [{fixed: "1.10"}, {introduced: "1.2"}, {introduced: "2.0rc1"}]}
+  versions: ["0.9.post1"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "reached"),
+    [("1.1", 0), ("1.2", 1), ("1.9", 1), ("1.10", 0), ("2.0", 1), ("0.9.post1", 1), ("0.9", 0)],
+)
+def test_an_advisory_reaches_the_versions_that_it_names(
+    version: str, reached: int, tmp_path: Path
+) -> None:
+    found = runpy.run_path(str(ROOT / ".ci" / "advisories.py"))
+    folder = tmp_path / "vulns" / "some-package"
+    folder.mkdir(parents=True)
+    (folder / "PYSEC-2026-1.yaml").write_text(ADVISORY)
+    (folder / "PYSEC-2026-2.yaml").write_text(ADVISORY + "withdrawn: 2026-02-03T04:05:06Z\n")
+    ((package, pinned),) = found["pinned"]([f"some_package=={version}", "# a remark"]).items()
+    advisories = list(found["read"](tmp_path, package))
+    assert sum(one.reaches(package, pinned) for one in advisories) == reached
+    assert not any(one.reaches("another", pinned) for one in advisories)
 
 
 def named(entries: list[Any]) -> list[str]:

@@ -18,14 +18,21 @@ import pytest
 import reprocheck
 from reprocheck.child.reprocheck_child import callbacks, trainer_callbacks
 from tests.conftest import ROOT, clean_environment
+from tests.conftest import reprocheck as run_cli
 
 CALLBACKS = callbacks.NAMES
 NAMES = [name for name in reprocheck.__all__ if not name.startswith("__")]
 SECTION = re.compile(r"^(\w+):$", re.MULTILINE)
 ENTRY = re.compile(r"^    (\w+): (.*(?:\n      .*)*)", re.MULTILINE)
-RUN = ("Seeded", "check", "load", "log", "log_loss", "seed_all")
-"""Names whose examples are run: those that need no trainer and no minutes."""
-TRAINING = "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + 1))\n"
+RUN = ("Seeded", "check", "load", "compare", "log", "log_loss", "seed_all")
+"""Names whose examples are run here, in this order: `load` reads what `check` has recorded. What the others show is run where they are tested: `explain`
+beside this file, callbacks in `tests/child/callbacks` and with their trainers.
+"""
+TRAINING = """\
+import os, reprocheck
+for step in range(4):
+    reprocheck.log_loss(float(os.environ["SCALE"]) / (step + 1))
+"""
 
 
 def public(name: str) -> Any:
@@ -74,8 +81,10 @@ def test_its_example_is_python_that_uses_it(name: str) -> None:
 
 def test_the_examples_print_what_they_say(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING)
-    in_order = sorted(RUN, key="load".__eq__)  # `load` reads what `check` has recorded
-    examples = [sections(name)["Examples"] for name in in_order]
+    for name, scale in (("here.zip", "1"), ("there.zip", "1.1")):
+        done = run_cli("record", "-o", name, "train.py", cwd=tmp_path, SCALE=scale)
+        assert done.returncode == 0, done.stdout
+    examples = [sections(name)["Examples"] for name in RUN]
     (tmp_path / "examples.txt").write_text("\n".join([">>> import reprocheck\n", *examples]))
     # in a process of its own: `seed_all` changes the whole process
     words = [
@@ -89,10 +98,10 @@ def test_the_examples_print_what_they_say(tmp_path: Path) -> None:
         "ELLIPSIS",
         "examples.txt",
     ]
-    environment = clean_environment(REPROCHECK_DRAW="false")
+    environment = clean_environment(REPROCHECK_DRAW="false", SCALE="1")
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert "10 passed" in done.stdout
+    assert "12 passed" in done.stdout
 
 
 def test_the_reference_shows_each_public_name() -> None:

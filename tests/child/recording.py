@@ -80,14 +80,12 @@ def record(
 
 
 def interpreters() -> list[str]:
-    """Pythons of other versions on this machine, 3.9 to 3.13."""
-    places = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
-    found = [
-        str(python)
-        for place in places
-        for python in sorted(place.glob("3.*/bin/python"))
-        if 9 <= int(python.parts[-3].split(".")[1]) <= 13
-    ]
-    return found + [
-        path for minor in range(9, 14) if (path := shutil.which(f"python3.{minor}")) and not found
-    ]
+    """A Python of each version that a script may use and that this machine has, 3.9 to 3.14."""
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in range(9, 15):
+        of_pyenv = sorted(map(str, versions.glob(f"3.{minor}.*/bin/python")))
+        path = of_pyenv[-1] if of_pyenv else shutil.which(f"python3.{minor}")
+        if path is not None:
+            found.append(path)
+    return found

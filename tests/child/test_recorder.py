@@ -27,7 +27,7 @@ def test_values_keep_every_bit_and_non_finite_ones_survive(tmp_path: Path) -> No
     assert recording.processes[0][-1]["e"] == "exit"
 
 
-@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parent.parent.name)
+@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).resolve().name)
 def test_every_supported_interpreter_records_without_the_package_installed(
     python: str, tmp_path: Path
 ) -> None:

@@ -245,7 +245,7 @@ def test_functions_that_came_and_went_are_known_by_the_interpreters_own_counters
     assert (sys.gettrace(), sys.getprofile()) == trace
 
 
-@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parent.parent.name)
+@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).resolve().name)
 def test_the_counters_are_found_in_every_interpreter_that_has_them(python: str) -> None:
     source = (
         "import sys\nfrom reprocheck_child.reached import counter\n"

@@ -19,7 +19,6 @@ from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.formats import sentence
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOME = "https://reprocheck.readthedocs.io"
 BASE = "%SRCROOT%"
 
 Table = dict[str, Any]
@@ -35,7 +34,6 @@ def render(result: Result) -> str:
                 "name": "reprocheck",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "informationUri": HOME,
                 "rules": [_rule(code) for code in codes],
             }
         },
