@@ -138,6 +138,8 @@ class Seen(
     """States of the generators that a loader has of its own, by where they hang; of an operator,
     that of the one it was given.
     """
+    raw: str = ""
+    """State of a generator itself, in base64."""
     at: int = -1
     """Offset of its line in the trace file."""
     written: int = -1

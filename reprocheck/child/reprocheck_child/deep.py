@@ -113,6 +113,12 @@ class Deep:
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
         self._reached: Reached | None = Reached(self._name_of, self._names)
+        self.boundary: Any = None
+        """What a resume is judged by, where that is asked for."""
+        if recorder.boundaries is not None:
+            from .boundary import Boundary
+
+            self.boundary = Boundary(self)
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self._reach_end)

@@ -73,6 +73,12 @@ class Recorder(Writer):
         """Called before the first loss of an iteration is recorded, without a lock: it may wait."""
         self.epoch_began: Callable[[str], None] = nothing_to_do
         """Told by adapters whenever a loader begins to hand out its data, with its place."""
+        self.boundaries: set[int] | None = None
+        """Iterations before which all that the training holds is written, in a check of a resume:
+        see `boundary`.
+        """
+        if "boundaries" in settings:
+            self.boundaries = set(settings["boundaries"])
         self.on_event: list[Callable[[], None]] = []
         """Called after each loss and each update that was written."""
         self.inside = str(settings.get("inside") or "")

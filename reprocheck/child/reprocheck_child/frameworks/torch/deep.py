@@ -42,6 +42,8 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
         "data": lambda: _part("data").install(torch, deep),
         "seeds": lambda: _part("seeds").install(torch, deep),
     }
+    if deep.boundary is not None:
+        steps["boundary"] = lambda: _part("boundary").Held(torch, deep, adapter).watch()
     if recorder.level == "op":
         steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
     return install_hooks(torch, steps)

@@ -161,6 +161,8 @@ class Gradients:
             if not self.adapter.built:
                 self._name_leaves(roots)
                 self.after_update = True
+            if self.deep.boundary is not None:
+                self.deep.boundary.reached()
             self.deep.seen("rng", "before backward", g=self.deep.rng())
             for place, saved in self._between(roots):
                 self.deep.seen("between", place, **{"in": saved})

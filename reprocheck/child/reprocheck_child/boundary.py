@@ -1,0 +1,84 @@
+"""The point at which a training was stopped, and where it goes on: what it holds there, and which
+states of its generators were put back before.
+
+Only where a check of a resume asks for it: `boundaries` of the recorder.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from . import import_hook
+from .deep import of_line
+from .hooking import guarded, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+_RESTORES = 200
+"""States put back that are recorded: a script that does so for each sample says no more by it."""
+
+
+class Boundary:
+    """Writes what a training holds before the first forward pass of the iterations that are asked
+    for.
+
+    One for all frameworks of a process. Nothing here raises.
+    """
+
+    def __init__(self, deep: Any) -> None:
+        self.deep = deep
+        self.held: list[Callable[[], None]] = []
+        """Write weights, states of optimizers and schedules; adapters add theirs."""
+        self.restores = 0
+        import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
+        import_hook.when_imported("numpy.random", self._watch_numpy)
+
+    @guarded("looking at what a training goes on with")
+    def reached(self) -> None:
+        """A forward pass of the training is about to begin, or a backward pass where none was
+        seen.
+        """
+        deep = self.deep
+        wanted, iteration = deep.recorder.boundaries, len(deep.grouping.ends) + 1
+        if iteration not in wanted:
+            return
+        wanted.discard(iteration)
+        deep.seen("boundary", "", call=False, g=deep.rng())
+        for name, state in deep.states().items():
+            deep.seen("state", name, call=False, raw=_text(state))
+        for write in self.held:
+            write()
+
+    def watch(self, generator: str, name: str, *modules: Any) -> None:
+        """Wrap a function of a module that puts a state of a generator back; `modules` behind the
+        first hold it under the same name.
+        """
+
+        def make(real: Callable[..., Any]) -> Callable[..., Any]:
+            def restore(*args: Any, **named: Any) -> Any:
+                returned = real(*args, **named)
+                self._restored(generator)
+                return returned
+
+            return restore
+
+        replace(modules[0], name, make, also=modules[1:], put=self.deep.hooks.put)
+
+    def _watch_numpy(self, module: Any) -> None:
+        self.watch("numpy", "set_state", module, getattr(module, "mtrand", None))
+
+    @guarded("a state of a generator was put back")
+    def _restored(self, generator: str) -> None:
+        deep = self.deep
+        if not deep.recorder.boundaries or self.restores >= _RESTORES:
+            return
+        self.restores += 1
+        state = deep.states().get(generator, b"")
+        line = of_line(deep.source(2))
+        deep.seen("restore", generator, call=False, raw=_text(state), **line)
+
+
+def _text(state: bytes) -> str:
+    return b64encode(state).decode()

@@ -1,0 +1,108 @@
+"""What a training with PyTorch holds where it was stopped or goes on: weights and buffers, the state
+of each optimizer, schedulers and scalers.
+"""
+
+import weakref
+from typing import Any, Dict, Iterator, List, Tuple
+
+from ...hooking import guarded
+
+
+class Held:
+    """Writes `held` facts: one a weight, a state of an optimizer, a schedule."""
+
+    def __init__(self, torch: Any, deep: Any, adapter: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.prints = deep.fingerprints
+        self.names = adapter.deep.names
+        self.adapter = adapter
+        self.aside = torch._C.DisableTorchFunction
+        # references to schedulers and scalers, in the order in which they were made
+        self.schedules: List[Any] = []
+
+    def watch(self) -> None:
+        """See schedules being made, and states of generators being put back."""
+        torch, boundary = self.torch, self.deep.boundary
+        boundary.held.append(self.write)
+        boundary.watch("torch", "set_rng_state", torch, torch.random)
+        for backend in ("cuda", "xpu"):
+            module = getattr(torch, backend, None)
+            for name in ("set_rng_state", "set_rng_state_all"):
+                boundary.watch(backend, name, module, getattr(module, "random", None))
+        # the base of all scalers, wherever this version defines it
+        scaler = torch.cuda.amp.GradScaler.__mro__[-2]
+        for kind in (*_schedulers(torch.optim.lr_scheduler), scaler):
+            self.deep.hooks.around(kind, "__init__", "a schedule was made", after=self.made)
+
+    def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
+        """A scheduler or a scaler was made; the constructors of its bases tell of it, too."""
+        if not any(known() is schedule for known in self.schedules):
+            self.schedules.append(weakref.ref(schedule))
+
+    def write(self) -> None:
+        """Write all of it."""
+        with self.aside(), self.torch.no_grad():
+            self._name_others()
+            for name, tensor, buffer in self._weights():
+                self._write(name, [["", self.prints.later(tensor)]], b=buffer)
+            for index, optimizer in self._optimizers():
+                for name, tensor in self.names.optimizer_weights(optimizer):
+                    for key, value in list(optimizer.state.get(tensor, {}).items()):
+                        self._write("%s:%s" % (name, key), self.prints.state(value), o=index)
+            for number, reference in enumerate(self.schedules):
+                schedule = reference()
+                if schedule is not None:
+                    place = "%s[%d]" % (type(schedule).__name__, number)
+                    leaves = self.prints.leaves(_numbers(schedule))
+                    self._write(place, leaves, k="schedule")
+
+    def _write(self, place: str, leaves: List[Any], **keys: Any) -> None:
+        self.deep.seen("held", place, call=False, out=leaves, **keys)
+
+    @guarded("naming modules that were not called")
+    def _name_others(self) -> None:
+        """Modules that the training holds beside those that it calls, such as averages of the
+        weights.
+        """
+        for birth in list(self.names.births.values()):
+            module = birth.module()
+            top = module and self.names.top(module)
+            if top is not None and not self.names.knows(top):
+                self.names.adopt(top, self.deep.frame(2))
+                for _ in self.names.new_weights(top):
+                    pass
+
+    def _weights(self) -> Iterator[Tuple[str, Any, bool]]:
+        """(name, tensor, whether it is a buffer) of each named weight that is still held."""
+        for identity, (owner, attribute, name) in list(self.names.weights.items()):
+            module = owner()
+            for tensors, buffer in (("_parameters", False), ("_buffers", True)):
+                tensor = (getattr(module, tensors, None) or {}).get(attribute)
+                if tensor is not None and id(tensor) == identity:
+                    yield name, tensor, buffer
+
+    def _optimizers(self) -> Iterator[Tuple[int, Any]]:
+        """The live optimizers by their index."""
+        found: Dict[int, Any] = {}
+        for index, reference in list(self.adapter.index.values()):
+            optimizer = reference()
+            if optimizer is not None:
+                found[index] = optimizer
+        return iter(sorted(found.items()))
+
+
+def _schedulers(module: Any) -> Iterator[Any]:
+    """The schedulers that have a constructor of their own: not all of them call that of the base."""
+    base = module.LRScheduler
+    for kind in list(vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, base) and "__init__" in vars(kind):
+            yield kind
+
+
+def _numbers(schedule: Any) -> Any:
+    """What decides the next value of a schedule. Names that begin with `_` are a scheduler's notes."""
+    if hasattr(schedule, "get_scale"):
+        return schedule.state_dict()
+    held = vars(schedule).items()
+    return {name: value for name, value in held if name[0] != "_" and name != "optimizer"}

@@ -1,0 +1,337 @@
+"""The batches that a run trained on, in order, and which batch of the continued run another one
+is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reprocheck.resume.gap.evidence import BatchGap, Spot
+from reprocheck.resume.gap.sides import Side
+from reprocheck.trace.deep import Leaves, Seen
+
+_WAITING = 64
+"""Batches that were handed out and not used yet, as with a loader that fetches ahead."""
+
+
+@dataclass(eq=False, slots=True)
+class Pass:
+    """One walk of a run through its data.
+
+    number  among those of its loader, from 0; order: the indices in the order of the sampler
+    """
+
+    number: int
+    fact: Seen | None = None
+    handed: int = 0
+
+    @property
+    def order(self) -> Sequence[object]:
+        """The indices of all its samples; empty where they are not known."""
+        if self.fact is None or self.fact.cut:
+            return ()
+        return self.fact.indices or ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Batch:
+    """A batch, and where it stood in its pass (from 0)."""
+
+    fact: Seen
+    of: Pass
+    position: int
+    iteration: int = 0
+
+    @property
+    def indices(self) -> tuple[object, ...]:
+        """The indices of its samples; none where they are not known."""
+        return tuple(self.fact.indices or ())
+
+    @property
+    def samples(self) -> tuple[object, ...]:
+        """What its samples are known by: their indices, else the hashes of their content."""
+        return self.indices or tuple(self.fact.samples or ())
+
+    def equals(self, other: Batch) -> bool:
+        """Whether both hold the same in the same order."""
+        if self.fact.samples and other.fact.samples:
+            return self.fact.samples == other.fact.samples
+        return _hashes(self.fact.outputs) == _hashes(other.fact.outputs)
+
+    def is_of(self, other: Batch) -> bool:
+        """Whether both are of the same samples, whatever was made of them."""
+        if self.indices and self.indices == other.indices:
+            return True
+        mine, others = self.fact.samples, other.fact.samples
+        if mine and others:
+            return Counter(mine) == Counter(others)
+        return self.equals(other)
+
+
+@dataclass(slots=True)
+class _Taking:
+    """The batches of a run while its facts are walked through."""
+
+    passes: dict[str, Pass] = field(default_factory=dict)
+    waiting: list[Batch] = field(default_factory=list)
+    used: list[Batch] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
+    """Hashes of what modules were given since the last loss."""
+
+    def epoch(self, fact: Seen) -> None:
+        before = self.passes.get(fact.place)
+        number = 0 if before is None else before.number + 1
+        self.passes[fact.place] = Pass(number, fact)
+
+    def batch(self, fact: Seen) -> None:
+        taken = self.passes.setdefault(fact.place, Pass(0))
+        self.waiting.append(Batch(fact, taken, taken.handed))
+        taken.handed += 1
+        del self.waiting[:-_WAITING]
+
+    def call(self, fact: Seen) -> None:
+        self.given.update(_hashes(fact.inputs))
+
+    def loss(self, fact: Seen) -> None:
+        """The pass of the training is over: which of the batches it took."""
+        matching = [one for one in self.waiting if self.given & _hashes(one.fact.outputs)]
+        fresh = [one for one in self.waiting if one.fact.iteration == fact.iteration]
+        taken = matching[-1:] or fresh[-1:]
+        self.given.clear()
+        for batch in taken:
+            self.used.append(Batch(batch.fact, batch.of, batch.position, fact.iteration))
+            del self.waiting[: self.waiting.index(batch) + 1]
+
+
+def taken(facts: Iterable[Seen]) -> list[Batch]:
+    """The batches that a run trained on, in order: of those that a loader handed out, the ones that
+    a module was given before a loss.
+
+    Batches of a validation, those that a loop passes over, and those that were fetched ahead are
+    left out.
+    """
+    taking = _Taking()
+    steps = {
+        "epoch": taking.epoch,
+        "batch": taking.batch,
+        "call": taking.call,
+        "loss": taking.loss,
+    }
+    for fact in facts:
+        step = steps.get(fact.kind)
+        if step is not None:
+            step(fact)
+    return taking.used
+
+
+def _hashes(leaves: Leaves) -> set[str]:
+    """The hashes of the tensors among some leaves."""
+    return {leaf.hash for _, leaf in leaves if leaf.hash and leaf.shape}
+
+
+@dataclass(frozen=True)
+class Data:
+    """The batches of both runs."""
+
+    continued: Sequence[Batch]
+    resumed: Sequence[Batch]
+    offset: int
+
+    @property
+    def due(self) -> list[Batch]:
+        """What the continued run trained on from there on."""
+        return [batch for batch in self.continued if batch.iteration > self.offset]
+
+    @property
+    def done(self) -> list[Batch]:
+        """What it had trained on before."""
+        return [batch for batch in self.continued if batch.iteration <= self.offset]
+
+
+def data_of(continued: Side, resumed: Side) -> Data:
+    """The batches of two sides."""
+    return Data(taken(continued.trace.seen), taken(resumed.trace.seen), continued.offset)
+
+
+def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
+    """The first batch of the resumed run that is not the one of the continued run; None where all
+    that both have agree, and where none are known.
+
+    unrestored  generators that the training draws from, that stood elsewhere when the resumed run
+                went on, and of which no state was put back
+    """
+    pairs = list(zip(data.due, data.resumed, strict=False))
+    for number, (due, came) in enumerate(pairs):
+        if not due.equals(came):
+            return _gap(data, pairs[number:], unrestored)
+    return None
+
+
+def ended_early(data: Data) -> BatchGap | None:
+    """The first batch that the resumed run does not reach, although it ended by itself."""
+    number = len(data.resumed)
+    if number >= len(data.due):
+        return None
+    due = data.due[number]
+    return BatchGap(
+        iteration=number + 1, expected=spots(data.continued)[due], ended=True, position=None
+    )
+
+
+def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection[str]) -> BatchGap:
+    due, came = rest[0]
+    known = spots(data.continued)
+    drawn = tuple(came.of.fact.after) if came.of.fact is not None else ()
+    return BatchGap(
+        iteration=came.iteration,
+        expected=known[due],
+        found=_spot(data, due, came, known),
+        position=_own_position(came),
+        first_epoch=_in_first_order(data, due, came),
+        same_order=_same_order(due, came),
+        drawn_from=drawn,
+        unrestored=(*sorted(unrestored), *_private(due, came)),
+        later_pass=came.of is not data.resumed[0].of,
+        content=due.is_of(came),
+        **_counts(data, due, rest),
+    )
+
+
+def _private(due: Batch, came: Batch) -> list[str]:
+    """The generators that the loader has of its own, where they stood elsewhere when its order was
+    drawn.
+    """
+    one, other = due.of.fact, came.of.fact
+    if one is None or other is None or not isinstance(other.private, dict):
+        return []
+    if one.private == other.private:
+        return []
+    return [f"{other.place} {name}" for name in other.private]
+
+
+def _own_position(came: Batch) -> int | None:
+    """Where a batch stands in the pass of the resumed run itself: in the order that was drawn,
+    where that is known, as a sampler may have passed over the batches before.
+    """
+    if came.of.fact is None:
+        return None
+    in_order = _position_in(came.of.order, came)
+    return came.position if in_order is None else in_order
+
+
+def _position_in(order: Sequence[object], batch: Batch) -> int | None:
+    """Which batch of an order another one is; None where it is none."""
+    size = len(batch.indices)
+    if not size:
+        return None
+    for position, start in enumerate(range(0, len(order), size)):
+        if tuple(order[start : start + size]) == batch.indices:
+            return position
+    return None
+
+
+def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
+    """Where each batch of the continued run stands. Without a loader that tells of its epochs, one
+    ends where a sample comes again.
+    """
+    found: dict[Batch, Spot] = {}
+    seen: set[object] = set()
+    epoch = position = 0
+    for batch in batches:
+        if batch.of.fact is not None:
+            found[batch] = Spot(batch.iteration, batch.of.number, batch.position)
+            continue
+        if seen & set(batch.samples):
+            epoch, position = epoch + 1, 0
+            seen.clear()
+        seen.update(batch.samples)
+        found[batch] = Spot(batch.iteration, epoch, position)
+        position += 1
+    return found
+
+
+def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> Spot | None:
+    """Where the batch that came stands in the continued run.
+
+    Of several places the one in the epoch that is under way comes first, then the one at the same
+    position of another epoch.
+    """
+    wanted = known[due]
+
+    def rank(spot: Spot) -> tuple[bool, bool, int]:
+        return (
+            spot.epoch != wanted.epoch,
+            spot.position != wanted.position,
+            spot.iteration or 0,
+        )
+
+    same = [known[batch] for batch in data.continued if batch.is_of(came)]
+    if same:
+        return min(same, key=rank)
+    return _in_orders(data, came)
+
+
+def _in_orders(data: Data, came: Batch) -> Spot | None:
+    """Its place in an order of the continued run that was drawn, but not yet walked through."""
+    for one in _passes(data.continued):
+        position = _position_in(one.order, came)
+        if position is not None:
+            return Spot(None, one.number, position)
+    return None
+
+
+def _passes(batches: Sequence[Batch]) -> list[Pass]:
+    """The passes that batches are of, each once."""
+    return list({id(batch.of): batch.of for batch in batches}.values())
+
+
+def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
+    """Whether the resumed run walks in the order of the first epoch, which is another than that of
+    the epoch that is due.
+    """
+    first, own = data.continued[0].of, came.of
+    if first is due.of or own.fact is None or first.fact is None or due.of.fact is None:
+        return False
+    if first.order and own.order:
+        return _is_part(own.order, first.order) and not _is_part(own.order, due.of.order)
+    private = own.fact.private
+    return bool(private) and private == first.fact.private != due.of.fact.private
+
+
+def _same_order(due: Batch, came: Batch) -> bool | None:
+    """Whether both walk through their data in one order; None where one of them is not known."""
+    if not due.of.order or not came.of.order:
+        return None
+    return _is_part(came.of.order, due.of.order)
+
+
+def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
+    """Whether an order is another one, or the end of it."""
+    if not order or len(order) > len(whole):
+        return False
+    return list(whole[len(whole) - len(order) :]) == list(order)
+
+
+def _counts(data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]]) -> Mapping[str, int]:
+    """Of the samples that came up to the end of the epoch, or of what was recorded: how many had
+    been seen in it before; of those that were due: how many did not come.
+    """
+    known = spots(data.continued)
+    epoch = known[due].epoch
+    in_epoch = [(one, other) for one, other in rest if known[one].epoch == epoch]
+    before = (batch for batch in data.continued if batch.iteration < due.iteration)
+    seen = Counter(_samples(batch for batch in before if known[batch].epoch == epoch))
+    were_due = Counter(_samples(one for one, _ in in_epoch))
+    came = Counter(_samples(other for _, other in in_epoch))
+    return {
+        "twice": (came & seen).total(),
+        "never": (were_due - came).total(),
+        "of": came.total(),
+    }
+
+
+def _samples(batches: Iterable[Batch]) -> Iterator[object]:
+    for batch in batches:
+        yield from batch.samples

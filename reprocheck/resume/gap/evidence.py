@@ -1,0 +1,158 @@
+"""What a rung of the ladder across the gap shows, as typed values.
+
+The mechanism and the sentences are made of it, last. Iterations are those of the resumed run unless
+said otherwise; epochs and positions count from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Content = Literal["initial", "another", "missing", "extra"]
+"""What stands in the place of a value: the value that the continued run had before its first
+update, another one, nothing, or something that the continued run does not have.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WeightsGap:
+    """Weights or buffers that are not those after update k.
+
+    names     those that differ, in the order of the model
+    initial   of these, those that are what they were before the first update
+    equal     how many agree
+    loaded    files and modules that the resumed run loaded before it went on
+    missing   keys that a module did not find in what it was given
+    """
+
+    names: tuple[str, ...]
+    initial: tuple[str, ...] = ()
+    equal: int = 0
+    loaded: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def all_initial(self) -> bool:
+        """Whether nothing of the model is what it was at the checkpoint."""
+        return not self.equal and len(self.initial) == len(self.names)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OptimizerGap:
+    """States of an optimizer that are not those after update k.
+
+    names     `weight:state` of those that differ
+    content   what stands in their place
+    dtypes    the types of the first of them in both runs, where they are not the same
+    """
+
+    names: tuple[str, ...]
+    content: Content
+    dtypes: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScheduleGap:
+    """A hyper-parameter, a scheduler, a loss scale or an average of the weights.
+
+    place     the optimizer, the scheduler or the scaler
+    name      the value that differs
+    values    in both runs, where they are small
+    """
+
+    place: str
+    name: str
+    values: tuple[object, object] | None = None
+    scaler: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeedSet:
+    """A seed that the resumed run set: its number (None: from the system), its line, and who."""
+
+    seed: int | None
+    line: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GeneratorGap:
+    """A generator that stands elsewhere than in the continued run, and is drawn from.
+
+    ahead       draws of 32 bits that the resumed run is ahead (negative: behind); None: neither is
+                in the other's future
+    restored    a state was put back before the training went on; `line` is where
+    reseeded    the seed that was set after that
+    seed, since the seed that the resumed run set last, and the draws since then; None: not known
+    of_rank     the rank of the continued run whose state it is
+    drawn_by    what draws from it first
+    """
+
+    name: str
+    drawn_by: str = ""
+    ahead: int | None = None
+    restored: bool = False
+    line: str = ""
+    reseeded: SeedSet | None = None
+    seed: SeedSet | None = None
+    since: int | None = None
+    of_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a batch stands in the continued run: its iteration there, and the epoch with the
+    position in it. None: not known.
+    """
+
+    iteration: int | None = None
+    epoch: int | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchGap:
+    """A batch that is not the one which the continued run took.
+
+    iteration    of the resumed run in which it first differs
+    expected     where the batch that was due stands
+    found        where the one that came stands; None where the continued run has none such
+    position     in the resumed run's own pass over the data; None where not known
+    first_epoch  the resumed run goes through the data in the order of epoch 0
+    same_order   its pass has the order of the continued run's epoch; None where not known
+    drawn_from   default generators that its order was drawn from
+    unrestored   default generators that the training draws from, that stood elsewhere, and of which
+                 no state was put back
+    later_pass   it is not in the first pass of the resumed run
+    twice        of `of` samples, those that were seen already in this epoch
+    never        samples that were due and did not come
+    content      the samples are those that were due, with other values
+    """
+
+    iteration: int
+    expected: Spot
+    found: Spot | None = None
+    position: int | None = None
+    first_epoch: bool = False
+    same_order: bool | None = None
+    drawn_from: tuple[str, ...] = ()
+    unrestored: tuple[str, ...] = ()
+    later_pass: bool = False
+    twice: int = 0
+    never: int = 0
+    of: int = 0
+    content: bool = False
+    ended: bool = False
+    """The resumed run ended by itself where the continued run went on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepGap:
+    """A rung from the forward pass on: what the ladder of a check says of the shifted pair."""
+
+    place: str
+    detail: str
+
+
+Gap = WeightsGap | OptimizerGap | ScheduleGap | GeneratorGap | BatchGap | StepGap

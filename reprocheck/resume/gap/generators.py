@@ -1,0 +1,167 @@
+"""Generators that stand elsewhere than in the continued run: how far apart, what was put back, and
+what was done to them afterwards.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
+
+from reprocheck.ladder.words import place
+from reprocheck.resume.gap import twister
+from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
+from reprocheck.resume.gap.sides import Side
+from reprocheck.trace.deep import Seen
+
+_SEED_OF_TORCH = 8
+"""Bytes of the seed in a state of PyTorch's: it decides no draw."""
+_NOT_LOOKED_AT: Mapping[str, tuple[str, ...]] = {"epoch": ("torch",)}
+"""Generators that may have moved with a fact without a draw that shows: a loader draws a seed for
+its workers, on which nothing hangs. Seeds and states that are put back are of their own place.
+"""
+_LOOKS = ("rng", "boundary")
+States = Mapping[str, str]
+NO_RANKS: Mapping[int, States] = {}
+
+
+def gaps(
+    continued: Side,
+    resumed: Side,
+    until: float = inf,
+    others: Mapping[int, States] = NO_RANKS,
+) -> list[GeneratorGap]:
+    """The generators that stand elsewhere and are drawn from behind the point where the training
+    goes on, in the order in which they are first drawn from.
+
+    until   the iteration of the resumed run from which on a draw may follow from something else
+    others  rank -> the states there of the other ranks of the continued run
+    """
+    drawers = {**_drawers(resumed, until), **_drawers(continued, until)}
+    apart = elsewhere(continued, resumed)
+    return [
+        _gap(name, drawers[name], continued, resumed, others) for name in drawers if name in apart
+    ]
+
+
+def elsewhere(continued: Side, resumed: Side) -> list[str]:
+    """The generators that do not stand in the same state."""
+    both = continued.states.keys() & resumed.states.keys()
+    return sorted(
+        name for name in both if not _same(name, continued.states[name], resumed.states[name])
+    )
+
+
+def unrestored(continued: Side, resumed: Side) -> list[str]:
+    """The generators that stand elsewhere, that the continued run draws from at all, and of which
+    no state was put back.
+    """
+    restored = {fact.place for fact in resumed.before("restore")}
+    moving = _moving(continued)
+    apart = elsewhere(continued, resumed)
+    return [name for name in apart if name in moving and _base(name) not in restored]
+
+
+def _same(name: str, one: str, other: str) -> bool:
+    if one == other or name != "torch":
+        return one == other
+    return b64decode(one)[_SEED_OF_TORCH:] == b64decode(other)[_SEED_OF_TORCH:]
+
+
+def _drawers(side: Side, until: float) -> dict[str, str]:
+    """Generator -> what draws from it first behind the point, in words of the place."""
+    found: dict[str, str] = {}
+    facts = [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
+    for name, fact in _draws(facts):
+        found.setdefault(name, _place(fact))
+    return found
+
+
+def _place(fact: Seen) -> str:
+    if fact.kind == "epoch":
+        return f"the order of {fact.place}"
+    if fact.kind == "rng":
+        return "the script"
+    if fact.kind != "call" or not fact.place:
+        return place(fact.place, fact.class_)
+    return f"`{fact.place}` ({fact.class_})"
+
+
+def _moving(side: Side) -> set[str]:
+    """The generators that a run draws from at any time that was recorded."""
+    return {name for name, _ in _draws(side.trace.seen)}
+
+
+def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
+    """Each draw that shows: the generator, and the fact that shows it.
+
+    Between two looks at the generators the script has drawn itself where no other fact has.
+    """
+    looked: dict[str, str] = {}
+    for fact in facts:
+        yield from ((name, fact) for name in fact.after)
+        for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
+            looked.pop(name, None)
+        if fact.kind in _LOOKS:
+            states = fact.before
+            yield from ((name, fact) for name in looked if states.get(name) != looked[name])
+            looked = dict(states)
+
+
+def _gap(
+    name: str, drawer: str, continued: Side, resumed: Side, others: Mapping[int, States]
+) -> GeneratorGap:
+    was = twister.state_of(name, continued.states[name])
+    now = twister.state_of(name, resumed.states[name])
+    restore, reseeded, seed = _history(name, resumed)
+    ahead = since = None
+    if was is not None and now is not None:
+        ahead = twister.ahead(was, now)
+    if now is not None and seed is not None and seed.seed is not None:
+        since = twister.ahead(twister.seeded(_base(name), seed.seed), now)
+    return GeneratorGap(
+        name=name,
+        drawn_by=drawer,
+        ahead=ahead,
+        restored=restore is not None,
+        line=restore.line if restore is not None else "",
+        reseeded=reseeded,
+        seed=seed,
+        since=since,
+        of_rank=_of_rank(name, resumed.states[name], others),
+    )
+
+
+def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSet | None]:
+    """Of a generator before the point: the last state that was put back, the seed that was set
+    after it, and the last seed of all.
+    """
+    restore: Seen | None = None
+    after: SeedSet | None = None
+    last: SeedSet | None = None
+    for fact in side.before("restore", "seed"):
+        if fact.place != _base(name):
+            continue
+        if fact.kind == "restore":
+            restore, after = fact, None
+            continue
+        last = _seed(fact)
+        if restore is not None:
+            after = last
+    return restore, after, last
+
+
+def _seed(fact: Seen) -> SeedSet:
+    values = [leaf.value for _, leaf in fact.outputs]
+    number = values[0] if values and isinstance(values[0], int) else None
+    return SeedSet(seed=number, line=fact.line, by=fact.by)
+
+
+def _of_rank(name: str, state: str, others: Mapping[int, States]) -> int | None:
+    same = (rank for rank, states in others.items() if states.get(name) == state)
+    return next(same, None)
+
+
+def _base(name: str) -> str:
+    """The generator that a seed names: `cuda` of `cuda:0`."""
+    return name.partition(":")[0]

@@ -1,0 +1,201 @@
+"""The ladder across the gap: the state after update k of the continued run against what the resumed
+run goes on with, then both of them step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Literal, get_args
+
+from reprocheck.ladder.pair import Pair
+from reprocheck.ladder.rank import rank_of
+from reprocheck.model import RunRecord
+from reprocheck.resume.gap import batches, generators, mechanisms, sentences, state
+from reprocheck.resume.gap.batches import Data
+from reprocheck.resume.gap.evidence import BatchGap, Gap, StepGap, WeightsGap
+from reprocheck.resume.gap.held import held
+from reprocheck.resume.gap.sides import Side, shifted
+from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
+from reprocheck.rules.catalogue import entry
+from reprocheck.trace.deep import DeepTrace
+from reprocheck.trace.deep_run import read_deep
+
+RUNGS: tuple[StateRungName, ...] = get_args(StateRungName)
+At = tuple[StateRungName, Gap | None, int]
+"""A rung, what differs on it, and the iteration of the resumed run."""
+_Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
+_STEPS: tuple[_Step, ...] = get_args(_Step)
+"""Rungs of the ladder of a check that stand on this one, too."""
+_ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
+UNMARKED = (
+    "what the training holds where it goes on was not recorded: neither the states of the optimizer"
+    " and of the generators nor the buffers could be compared"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What one rank shows: the gap on each rung that differs, and the rungs that were compared."""
+
+    rank: int
+    gaps: Mapping[StateRungName, Gap] = field(default_factory=dict)
+    compared: frozenset[StateRungName] = frozenset()
+    iterations: Mapping[StateRungName, int] = field(default_factory=dict)
+    marked: bool = True
+
+    @property
+    def first(self) -> StateRungName | None:
+        """The first rung that differs."""
+        return next((name for name in RUNGS if name in self.gaps), None)
+
+    def origin(self, name: StateRungName) -> StateRungName | None:
+        """The first rung, where what differs on this one follows from it."""
+        first = self.first
+        if first is None or first not in _ORIGINS or name in _ORIGINS:
+            return None
+        return first
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether nothing of the model is what it was at the checkpoint."""
+        gap = self.gaps.get("weights")
+        return isinstance(gap, WeightsGap) and gap.all_initial
+
+
+def explain(folder: Path, continued: RunRecord, resumed: RunRecord, k: int) -> Explained:
+    """What the two runs of a report folder show of a resume after update k."""
+    one, other = read_deep(folder, continued), read_deep(folder, resumed)
+    ranks = sorted({*one.ranks} & {*other.ranks})
+    pairs = ((one.read(rank), other.read(rank)) for rank in ranks)
+    return explained([found_of(first, second, k) for first, second in pairs])
+
+
+def explained(ranks: Sequence[Found]) -> Explained:
+    """What is said of all ranks: of each rung the first rank that differs on it, and the mechanism
+    of the first rung.
+    """
+    if not ranks:
+        return Explained()
+    leading = min(ranks, key=_order)
+    rungs = tuple(_rung(name, ranks) for name in RUNGS)
+    coverage = () if all(rank.marked for rank in ranks) else (UNMARKED,)
+    return Explained(rungs=rungs, mechanism=_mechanism(leading), coverage=coverage)
+
+
+def _order(found: Found) -> tuple[int, int]:
+    if found.first is None:
+        return len(RUNGS), found.rank
+    return RUNGS.index(found.first), found.rank
+
+
+def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
+    differing = next((rank for rank in ranks if name in rank.gaps), None)
+    if differing is not None:
+        gap = differing.gaps[name]
+        return StateRung(
+            name=name,
+            status="differs",
+            iteration=differing.iterations.get(name),
+            rank=differing.rank,
+            place=sentences.place(gap),
+            detail=sentences.detail(gap, behind=differing.origin(name)),
+        )
+    if all(name in rank.compared for rank in ranks):
+        return StateRung(name=name, status="equal")
+    return StateRung(name=name, status="not_recorded")
+
+
+def _mechanism(found: Found) -> Mechanism | None:
+    """The mechanism of the first rung that has one, with what the other rungs of the state show."""
+    if found.first is None or found.starts_over:
+        return None
+    named = ((name, mechanisms.name_of(found.gaps[name])) for name in RUNGS if name in found.gaps)
+    rung, code = next(((rung, code) for rung, code in named if code), (None, None))
+    if rung is None or code is None:
+        return None
+    known = entry(code)
+    rest = (name for name in RUNGS if name in found.gaps and name in _ORIGINS and name != rung)
+    evidence = [sentences.detail(found.gaps[name]) for name in (rung, *rest)]
+    return Mechanism(code=known.code, title=known.title, evidence=tuple(evidence), fix=known.fix)
+
+
+# ---------------------------------------------------------------------------------------- one rank
+
+
+def found_of(first: DeepTrace, second: DeepTrace, k: int) -> Found:
+    """What one rank shows: its trace of the continued run, and that of the resumed one."""
+    continued, resumed = Side(first, k), Side(second)
+    data = batches.data_of(continued, resumed)
+    gaps: dict[StateRungName, Gap] = {}
+    iterations: dict[StateRungName, int] = {}
+    pair = _pair(continued, resumed, data)
+    for name, gap, iteration in _gaps(continued, resumed, data, pair):
+        if gap is not None and name not in gaps:
+            gaps[name], iterations[name] = gap, iteration
+    return Found(
+        rank=first.rank,
+        gaps=gaps,
+        compared=frozenset(_compared(continued, resumed, data, pair)),
+        iterations=iterations,
+        marked=continued.marked and resumed.marked,
+    )
+
+
+def _gaps(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[At]:
+    was, now = held(continued), held(resumed)
+    yield "weights", state.weights(was, now, continued, resumed), 1
+    yield "optimizer state", state.optimizer(was, now), 1
+    yield "hyper-parameters", state.schedule(was, now), 1
+    batch = _batch(continued, resumed, data)
+    for generator in generators.gaps(continued, resumed, _until(batch)):
+        yield "RNG state", generator, 1
+    if batch is not None:
+        yield "batch", batch, batch.iteration
+    yield from _steps(pair)
+
+
+def _until(batch: BatchGap | None) -> float:
+    """The iteration in which a batch is another one: it comes before what draws there. Of the right
+    samples with other values, the generator is what made them.
+    """
+    if batch is None or batch.content:
+        return inf
+    return batch.iteration
+
+
+def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
+    gap = batches.first_gap(data, generators.unrestored(continued, resumed))
+    if gap is None and resumed.trace.ended and not continued.trace.ended:
+        return batches.ended_early(data)
+    return gap
+
+
+def _steps(pair: Pair) -> Iterator[At]:
+    """What differs from the forward pass on, as on the ladder of a check."""
+    findings = rank_of(pair).findings
+    for name in _STEPS:
+        finding = findings.get(name)
+        if finding is not None:
+            gap = StepGap(place=finding.place, detail=finding.detail)
+            yield name, gap, finding.iteration or 1
+
+
+def _pair(continued: Side, resumed: Side, data: Data) -> Pair:
+    place = next((batch.fact.place for batch in data.continued), "")
+    due = [batch.fact for batch in data.due]
+    came = [batch.fact for batch in data.resumed]
+    return Pair(shifted(continued, due, place), shifted(resumed, came, place))
+
+
+def _compared(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[StateRungName]:
+    """The rungs of which both runs say something."""
+    if continued.held and resumed.held:
+        yield from ("weights", "optimizer state", "hyper-parameters")
+    if continued.states and resumed.states:
+        yield "RNG state"
+    if data.due and data.resumed:
+        yield "batch"
+    yield from (name for name in _STEPS if name in pair.recorded)

@@ -1,0 +1,170 @@
+"""The mechanism behind a rung that differs: a table of rules over what the rung shows.
+
+The first rule that holds names the entry of the catalogue. Rules that name a narrower mechanism
+stand before those that name a wider one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from reprocheck.resume.gap.evidence import (
+    BatchGap,
+    Gap,
+    GeneratorGap,
+    OptimizerGap,
+    ScheduleGap,
+    WeightsGap,
+)
+
+Rule = tuple[str, Callable[[Any], bool]]
+
+
+def name_of(gap: Gap) -> str | None:
+    """The name of the entry of the catalogue that a gap shows; None where none fits."""
+    rules = _RULES.get(type(gap), ())
+    return next((name for name, holds in rules if holds(gap)), None)
+
+
+def _always(_: Gap) -> bool:
+    return True
+
+
+def _is_partial(gap: WeightsGap) -> bool:
+    """Where nothing is what it was, the training starts over: no part was left out."""
+    return not gap.all_initial
+
+
+# ------------------------------------------------------------------------------------- generators
+
+
+def _has_the_state_of_a_rank(gap: GeneratorGap) -> bool:
+    return gap.of_rank is not None
+
+
+def _was_seeded_again(gap: GeneratorGap) -> bool:
+    return gap.reseeded is not None
+
+
+def _was_consumed(gap: GeneratorGap) -> bool:
+    return gap.restored and gap.ahead is not None and gap.ahead > 0
+
+
+# ------------------------------------------------------------------------------------------- data
+
+
+def _skips_an_epoch(gap: BatchGap) -> bool:
+    """A pass begins where it should, in the order of a later epoch: one that is known, or one that
+    is none of those before, and was drawn from no generator.
+    """
+    if gap.expected.position != 0:
+        return False
+    is_none_before = gap.position == 0 and gap.found is None
+    drawn = gap.drawn_from or gap.unrestored
+    return _epochs(gap) > 0 or (is_none_before and not drawn)
+
+
+def _applies_its_offset_again(gap: BatchGap) -> bool:
+    """The next epoch does not begin at its beginning."""
+    if not gap.later_pass or gap.expected.position != 0:
+        return False
+    in_order = gap.found is not None and gap.found.epoch == gap.expected.epoch
+    passed_over = bool(gap.position)
+    return in_order or passed_over
+
+
+def _is_drawn_anew(gap: BatchGap) -> bool:
+    """The order was drawn from a generator of which no state was put back."""
+    return bool(set(gap.drawn_from) & set(gap.unrestored))
+
+
+def _begins_again(gap: BatchGap) -> bool:
+    """The resumed run begins its pass at the beginning, in the middle of an epoch."""
+    if not gap.expected.position or gap.later_pass:
+        return False
+    if gap.position is not None:
+        return gap.position == 0 and not _is_ahead(gap)
+    return gap.found is not None and gap.found.position == 0 and not _is_ahead(gap)
+
+
+def _has_the_first_order(gap: BatchGap) -> bool:
+    if gap.first_epoch:
+        return True
+    found, expected = gap.found, gap.expected
+    if found is None or not expected.epoch:
+        return False
+    return found.epoch == 0 and found.position == expected.position
+
+
+def _is_ahead(gap: BatchGap) -> bool:
+    """It is a later batch of the same epoch, or the first of the next one, whose order was not
+    drawn anew.
+    """
+    return _steps(gap) > 0 or (_begins_the_next(gap) and not gap.drawn_from)
+
+
+def _is_behind(gap: BatchGap) -> bool:
+    return _steps(gap) < 0
+
+
+def _begins_the_next(gap: BatchGap) -> bool:
+    return _epochs(gap) == 1 and gap.found is not None and gap.found.position == 0
+
+
+def _epochs(gap: BatchGap) -> int:
+    """By how many epochs the batch that came is ahead of the one that was due."""
+    found, expected = gap.found, gap.expected
+    if found is None or found.epoch is None or expected.epoch is None:
+        return 0
+    return found.epoch - expected.epoch
+
+
+def _steps(gap: BatchGap) -> int:
+    """By how many batches of the same epoch the one that came is ahead of the one that was due."""
+    found, expected = gap.found, gap.expected
+    if found is None or found.epoch != expected.epoch:
+        return 0
+    if found.position is None or expected.position is None:
+        return 0
+    return found.position - expected.position
+
+
+def _lost_or_repeated(gap: BatchGap) -> bool:
+    return bool(gap.twice or gap.never)
+
+
+def _is_unrestored(gap: BatchGap) -> bool:
+    return bool(gap.unrestored)
+
+
+def _ended(gap: BatchGap) -> bool:
+    return gap.ended
+
+
+_RULES: Mapping[type, Sequence[Rule]] = {
+    WeightsGap: [("resume-part-not-loaded", _is_partial)],
+    OptimizerGap: [("resume-optimizer-state", _always)],
+    ScheduleGap: [("resume-optimizer-state", _always)],
+    GeneratorGap: [
+        ("resume-rng-of-other-rank", _has_the_state_of_a_rank),
+        ("resume-rng-reseeded", _was_seeded_again),
+        ("resume-rng-consumed", _was_consumed),
+        ("resume-rng-not-restored", _always),
+    ],
+    BatchGap: [
+        ("resume-epoch-skipped", _ended),
+        ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
+        ("resume-offset-again", _applies_its_offset_again),
+        ("resume-epoch-skipped", _skips_an_epoch),
+        ("resume-loader-position", _begins_again),
+        ("resume-rng-not-restored", _is_drawn_anew),
+        ("resume-first-order", _has_the_first_order),
+        ("resume-rng-not-restored", _is_unrestored),
+        ("resume-samples-in-flight", _begins_the_next),
+        ("resume-redrawn-order", lambda gap: gap.same_order is False),
+        ("resume-samples-in-flight", _is_ahead),
+        ("resume-loader-position", _is_behind),
+        ("resume-redrawn-order", _lost_or_repeated),
+    ],
+}

@@ -1,0 +1,230 @@
+"""What is said of a gap: one sentence a gap, made last, of its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from reprocheck.resume.gap.evidence import (
+    BatchGap,
+    Gap,
+    GeneratorGap,
+    OptimizerGap,
+    ScheduleGap,
+    Spot,
+    StepGap,
+    WeightsGap,
+)
+
+_NAMED = 3
+"""Names that stand in a sentence; of more, their number."""
+_WORDS_OF = {"torch": "PyTorch", "numpy": "NumPy", "python": "Python", "cuda": "CUDA"}
+
+
+def detail(gap: Gap, behind: str | None = None) -> str:
+    """One sentence, without its full stop; `behind`: the rung that the gap follows from."""
+    if isinstance(gap, StepGap) and behind is not None:
+        return f"`{gap.place}` is the first here that differs, behind the rung {behind}"
+    return _SAY[type(gap)](gap)
+
+
+def place(gap: Gap) -> str:
+    """What differs first: a weight, a state, a value, a generator; "" of a batch."""
+    if isinstance(gap, (WeightsGap, OptimizerGap)):
+        return gap.names[0]
+    if isinstance(gap, ScheduleGap):
+        return f"{gap.place} {gap.name}".strip()
+    if isinstance(gap, GeneratorGap):
+        return gap.name
+    if isinstance(gap, StepGap):
+        return gap.place
+    return ""
+
+
+def generator(name: str) -> str:
+    """A generator as a reader knows it: `PyTorch's generator`."""
+    base, _, device = name.partition(":")
+    known = _WORDS_OF.get(base, base)
+    if device:
+        return f"the generator of {known}:{device}"
+    return f"{known}'s generator"
+
+
+def _of_weights(gap: WeightsGap) -> str:
+    said = f"{_names(gap.names)} {_differ(gap.names)} from what update k left"
+    if gap.all_initial:
+        return f"all weights are what they were before the first update: {_nothing_loaded(gap)}"
+    if set(gap.initial) == set(gap.names):
+        said = f"{_names(gap.names)} still {_hold(gap.names)} the first values"
+    if gap.missing:
+        said += f"; the checkpoint that was loaded has no {'; '.join(gap.missing)}"
+    return said
+
+
+def _nothing_loaded(gap: WeightsGap) -> str:
+    if not gap.loaded:
+        return "nothing was loaded"
+    return f"although {_names(gap.loaded)} was loaded"
+
+
+def _of_optimizer(gap: OptimizerGap) -> str:
+    if gap.content == "missing":
+        return f"the optimizer has lost {_names(gap.names)}"
+    if gap.content == "extra":
+        return f"the optimizer holds {_names(gap.names)}, which the continued run does not"
+    if gap.dtypes is not None:
+        was, now = gap.dtypes
+        return f"{_names(gap.names)} was {was} and is {now} after the resume"
+    return f"{_names(gap.names)} {_differ(gap.names)} from what update k left"
+
+
+def _of_schedule(gap: ScheduleGap) -> str:
+    if gap.values is None:
+        return f"{gap.name or 'a value'} of {gap.place} is another one"
+    was, now = gap.values
+    return f"{gap.name or 'the value'} of {gap.place} was {was} and is {now} after the resume"
+
+
+# ------------------------------------------------------------------------------------- generators
+
+
+def _of_generator(gap: GeneratorGap) -> str:
+    who = generator(gap.name)
+    drawn = f", and {gap.drawn_by} draws from it" if gap.drawn_by else ""
+    return f"{who} {_stands(gap)}{drawn}"
+
+
+def _stands(gap: GeneratorGap) -> str:
+    if gap.of_rank is not None:
+        return f"has the state of rank {gap.of_rank}"
+    if gap.reseeded is not None:
+        return f"was put back{_at(gap.line)} and then seeded again{_seed(gap)}"
+    if not gap.restored:
+        return f"was not put back: {_from_seed(gap)}"
+    return f"was put back{_at(gap.line)}, and {_apart(gap)}"
+
+
+def _from_seed(gap: GeneratorGap) -> str:
+    if gap.since == 0:
+        return f"it is back at the seed {_number(gap)}"
+    if gap.since is not None and gap.since > 0:
+        return f"it stands {draws(gap.since)} after the seed {_number(gap)}"
+    return "it " + _apart(gap)
+
+
+def _number(gap: GeneratorGap) -> str:
+    if gap.seed is None:
+        return ""
+    return str(gap.seed.seed)
+
+
+def _seed(gap: GeneratorGap) -> str:
+    seeded = gap.reseeded
+    if seeded is None:
+        return ""
+    number = f" with {seeded.seed}" if seeded.seed is not None else ""
+    who = f" by {seeded.by}" if seeded.by else ""
+    return f"{number}{who}{_at(seeded.line)}"
+
+
+def _apart(gap: GeneratorGap) -> str:
+    if gap.ahead is None:
+        return "stands in another state"
+    if gap.ahead == 0:
+        return "keeps another normal number for its next draw"
+    if gap.ahead > 0:
+        return f"is {draws(gap.ahead)} ahead"
+    return f"is {draws(-gap.ahead)} behind"
+
+
+def draws(words: int) -> str:
+    """A number of draws of 32 bits in words: two of them are one draw of 64 bits.
+
+    >>> draws(2)
+    'one 64-bit draw'
+    """
+    if words == 2:
+        return "one 64-bit draw"
+    if words == 1:
+        return "one 32-bit draw"
+    return f"{words:,} 32-bit draws"
+
+
+def _at(line: str) -> str:
+    return f" at {line}" if line else ""
+
+
+# ------------------------------------------------------------------------------------------- data
+
+
+def _of_batch(gap: BatchGap) -> str:
+    if gap.ended:
+        return f"the resumed run ended by itself before it came to {spot(gap.expected)}"
+    if gap.content:
+        return f"{spot(gap.expected)} has the same samples with other values"
+    came = "samples in another order than any of the continued run"
+    if gap.found is not None:
+        came = spot(gap.found, again=_was_before(gap))
+    return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}"
+
+
+def _was_before(gap: BatchGap) -> bool:
+    found, expected = gap.found, gap.expected
+    if found is None or found.iteration is None or expected.iteration is None:
+        return False
+    return found.iteration < expected.iteration
+
+
+def spot(where: Spot, *, again: bool = False) -> str:
+    """Where a batch stands in the continued run, in words.
+
+    >>> spot(Spot(1, 0, 0), again=True)
+    'the first batch of epoch 0 again (iteration 1)'
+    """
+    if where.position is None or where.epoch is None:
+        said = f"the batch of iteration {where.iteration}"
+        return f"{said} again" if again else said
+    which = "the first batch" if where.position == 0 else f"batch {where.position}"
+    said = f"{which} of epoch {where.epoch}"
+    if again:
+        said += " again"
+    if where.iteration is None:
+        return said
+    return f"{said} (iteration {where.iteration})"
+
+
+def _counted(gap: BatchGap) -> str:
+    if not gap.twice and not gap.never:
+        return ""
+    return f"; of {gap.of} samples, seen twice: {gap.twice}, never seen: {gap.never}"
+
+
+def _of_step(gap: StepGap) -> str:
+    return gap.detail.rstrip(".")
+
+
+# ------------------------------------------------------------------------------------------ names
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{names[0]} and {len(names) - 1} more"
+    return ", ".join(names)
+
+
+def _differ(names: Sequence[str]) -> str:
+    return "differs" if len(names) == 1 else "differ"
+
+
+def _hold(names: Sequence[str]) -> str:
+    return "holds" if len(names) == 1 else "hold"
+
+
+_SAY: Mapping[type, Callable[[Any], str]] = {
+    WeightsGap: _of_weights,
+    OptimizerGap: _of_optimizer,
+    ScheduleGap: _of_schedule,
+    GeneratorGap: _of_generator,
+    BatchGap: _of_batch,
+    StepGap: _of_step,
+}

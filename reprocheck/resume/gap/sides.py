@@ -1,0 +1,138 @@
+"""The two runs of a resume as recorded: the facts before, at and behind the point where the one was
+stopped and the other goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import msgspec
+
+from reprocheck.trace.deep import DeepTrace, Seen
+
+_LEFT_OUT = frozenset(
+    {"boundary", "state", "held", "restore", "seed", "load", "weights", "epoch", "found"}
+)
+"""Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
+_FORWARD = frozenset({"batch", "call", "between", "root"})
+"""Facts of a forward pass: behind an update, the first of them begins the next step."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One rank of one of the runs. `offset`: closed iterations before the first that is compared, k
+    of the continued run and 0 of the resumed one.
+    """
+
+    trace: DeepTrace
+    offset: int = 0
+
+    @property
+    def first(self) -> int:
+        """The number of the first iteration that is compared."""
+        return self.offset + 1
+
+    @cached_property
+    def start(self) -> int:
+        """Index of the fact at which the training goes on; the first of the iteration where no
+        boundary was recorded.
+        """
+        facts = self.trace.seen
+        marked = (n for n, fact in enumerate(facts) if self._is_boundary(fact))
+        of_iteration = (n for n, fact in enumerate(facts) if fact.iteration >= self.first)
+        return next(marked, next(of_iteration, len(facts)))
+
+    @property
+    def marked(self) -> bool:
+        """Whether the point itself was recorded."""
+        return self.start < len(self.trace.seen) and self._is_boundary(self.trace.seen[self.start])
+
+    @cached_property
+    def held(self) -> Mapping[str, Seen]:
+        """What the training holds there by name: weights, buffers, `weight:state`, schedules."""
+        return {fact.place: fact for fact in self._at_start("held")}
+
+    @cached_property
+    def states(self) -> Mapping[str, str]:
+        """Generator -> its state there, in base64."""
+        return {fact.place: fact.raw for fact in self._at_start("state")}
+
+    def before(self, *kinds: str) -> Iterator[Seen]:
+        """The facts of these kinds before it, in order."""
+        return (fact for fact in self.trace.seen[: self.start] if fact.kind in kinds)
+
+    def since(self, *kinds: str) -> Iterator[Seen]:
+        """The facts of these kinds behind it, in order."""
+        return (fact for fact in self.trace.seen[self.start :] if fact.kind in kinds)
+
+    @cached_property
+    def initial(self) -> Mapping[str, Seen]:
+        """The weights and buffers before the first update of all."""
+        return {fact.place: fact for fact in self.trace.seen if fact.kind == "weights"}
+
+    @cached_property
+    def iterations(self) -> int:
+        """How many iterations with a loss were recorded from there on."""
+        return len({fact.iteration for fact in self.since("loss")})
+
+    def _is_boundary(self, fact: Seen) -> bool:
+        return fact.kind == "boundary" and fact.iteration == self.first
+
+    def _at_start(self, kind: str) -> Iterator[Seen]:
+        return (fact for fact in self.since(kind) if fact.iteration == self.first)
+
+
+def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
+    """What a run did from there on, its steps numbered from 1, so that the two runs compare like
+    with like.
+
+    A step is what leads to an update. It stands for the iteration: which optimizers belong to one
+    is known only once each has stepped again, and the two runs may have built another number.
+
+    Of the facts before it only the batches are kept that were used behind it (`used`); all that are
+    `used` get the same `place`, whatever the loader is called there.
+    """
+    taken = set(map(id, used))
+    facts = (
+        _renamed(fact, place, is_used=id(fact) in taken)
+        for number, fact in enumerate(side.trace.seen)
+        if id(fact) in taken or (number >= side.start and fact.kind != "batch")
+    )
+    kept = [fact for fact in facts if fact.kind not in _LEFT_OUT]
+    return replace(side.trace, seen=tuple(_renumbered(kept)))
+
+
+def _renamed(fact: Seen, place: str, *, is_used: bool) -> Seen:
+    if is_used and place:
+        return msgspec.structs.replace(fact, place=place)
+    return fact
+
+
+def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
+    """The facts with their steps counted from 1, the calls of each place counted anew within a
+    step, and the optimizers in the order in which they step.
+    """
+    counts: Counter[tuple[int, str, str]] = Counter()
+    optimizers: dict[int | None, int | None] = {None: None}
+    step, updated = 1, False
+    for fact in facts:
+        if updated and fact.kind in _FORWARD:
+            step, updated = step + 1, False
+        updated = updated or fact.kind == "update"
+        number = optimizers.setdefault(fact.optimizer, len(optimizers) - 1)
+        place = fact.place
+        if fact.kind == "hyper":
+            place = numbered(place, number)
+        name = (step, fact.kind, place)
+        yield msgspec.structs.replace(
+            fact, iteration=step, place=place, optimizer=number, call=counts[name]
+        )
+        counts[name] += 1
+
+
+def numbered(place: str, number: int | None) -> str:
+    """An optimizer by its class and another number: `Adam[0]` of `Adam[1]`."""
+    return f"{place.partition('[')[0]}[{number}]"

@@ -1,0 +1,83 @@
+"""Weights, states of optimizers, and schedules where the training goes on, against those after
+update k.
+"""
+
+from __future__ import annotations
+
+from reprocheck.resume.gap.evidence import OptimizerGap, ScheduleGap, WeightsGap
+from reprocheck.resume.gap.held import Facts, Held, agrees, compared, unequal_leaves
+from reprocheck.resume.gap.sides import Side
+from reprocheck.trace.deep import Leaf, Seen
+
+
+def weights(was: Held, now: Held, continued: Side, resumed: Side) -> WeightsGap | None:
+    """The weights and buffers that are not those after update k; None where all agree."""
+    found = compared(was.weights, now.weights)
+    if not found.unequal:
+        return None
+    initial = continued.initial
+    known = [name for name in found.unequal if name in initial]
+    loads = list(resumed.before("load"))
+    return WeightsGap(
+        names=found.unequal,
+        initial=tuple(name for name in known if agrees(initial[name], now.weights[name])),
+        equal=sum(not now.weights[name].buffer for name in found.equal),
+        loaded=tuple(dict.fromkeys(load.place for load in loads)),
+        missing=tuple(filter(None, map(_missing, loads))),
+    )
+
+
+def optimizer(was: Held, now: Held) -> OptimizerGap | None:
+    """The states of optimizers that are not those after update k; None where all agree."""
+    found = compared(was.states, now.states)
+    if found.lost:
+        return OptimizerGap(names=found.lost, content="missing")
+    if found.unequal:
+        first = found.unequal[0]
+        dtypes = _dtypes(was.states[first], now.states[first])
+        return OptimizerGap(names=found.unequal, content="another", dtypes=dtypes)
+    if found.more:
+        return OptimizerGap(names=found.more, content="extra")
+    return None
+
+
+def schedule(was: Held, now: Held) -> ScheduleGap | None:
+    """The first value of a scheduler, a scaler, an optimizer's groups or an average of weights that
+    differs; None where all agree.
+    """
+    return (
+        _first(was.schedules, now.schedules)
+        or _first(was.rates, now.rates)
+        or _first(was.averages, now.averages)
+    )
+
+
+def _first(was: Facts, now: Facts) -> ScheduleGap | None:
+    for place in compared(was, now).unequal:
+        path, leaf, other = unequal_leaves(was[place], now[place])[0]
+        scaler = "Scaler" in place
+        return ScheduleGap(place=place, name=path, values=_values(leaf, other), scaler=scaler)
+    return None
+
+
+def _values(leaf: Leaf, other: Leaf) -> tuple[object, object] | None:
+    values = leaf.value, other.value
+    if all(isinstance(value, (bool, int, float, str)) for value in values):
+        return values
+    return None
+
+
+def _dtypes(was: Seen, now: Seen) -> tuple[str, str] | None:
+    """The types of the first tensor of both that differs, where they are not the same."""
+    _, leaf, other = unequal_leaves(was, now)[0]
+    if leaf.dtype == other.dtype:
+        return None
+    return leaf.dtype, other.dtype
+
+
+def _missing(load: Seen) -> str:
+    """The keys that a module did not find in what it was given."""
+    text = dict(load.inputs).get("missing")
+    if text is None or not isinstance(text.value, str):
+        return ""
+    return text.value

@@ -1,0 +1,169 @@
+"""The ladder across the gap, on facts made by hand: which rung differs, and what is said of it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from reprocheck.resume.gap.ladder import Found, explained, found_of
+from reprocheck.resume.gap.twister import Twister, seeded
+from reprocheck.resume.model import Explained
+from reprocheck.trace.deep import DeepTrace, Leaf, Seen
+
+K = 2
+
+
+def tensor(content: str, dtype: str = "float32") -> list[tuple[str, Leaf]]:
+    return [("", Leaf(hash=content, dtype=dtype, shape=(4,)))]
+
+
+def raw(seed: int, draws: int = 0) -> str:
+    """A state of NumPy's generator, as the recorder has it: the words, then the position."""
+    state = seeded("numpy", seed)
+    if draws:
+        state = Twister(state.after().words, draws)
+    words = (*state.words, state.drawn)
+    return b64encode(b"".join(word.to_bytes(4, "little") for word in words)).decode()
+
+
+def boundary(iteration: int, states: str, *, draws: bool = True, **changed: str) -> list[Seen]:
+    """What a training holds there, and one iteration."""
+
+    def held(name: str, **keys: object) -> Seen:
+        content = tensor(changed.get(name, name))
+        return Seen(kind="held", place=name, iteration=iteration, outputs=content, **keys)
+
+    def content(name: str) -> str:
+        return changed.get(name, f"{name} {iteration - base}")
+
+    base = K if iteration > K else 0
+    number = iteration
+    moved = {"numpy": "moved"} if draws else {}
+    rate = Leaf(value=float(changed.get("lr", 0.1)))
+    return [
+        Seen(kind="boundary", iteration=number, before={"numpy": states[:8]}),
+        Seen(kind="state", place="numpy", iteration=number, raw=states),
+        held("body.weight"),
+        held("head.weight"),
+        held("body.weight:exp_avg", optimizer=0),
+        Seen(
+            kind="call",
+            place="body",
+            class_="Noise",
+            iteration=number,
+            inputs=tensor(content("x")),
+            outputs=tensor(content("h")),
+            before={"numpy": states[:8]} if draws else {},
+            after=moved,
+        ),
+        Seen(kind="loss", place="loss", iteration=number, outputs=[("0", Leaf(value=1.0))]),
+        Seen(kind="hyper", place="Adam[0]", iteration=number, outputs=[("lr", rate)]),
+    ]
+
+
+def trace(facts: Sequence[Seen], *, ended: bool = False) -> DeepTrace:
+    return DeepTrace(rank=0, path=Path("none"), seen=tuple(facts), algorithm="x", ended=ended)
+
+
+FIRST = [
+    Seen(kind="weights", place=name, iteration=1, outputs=tensor(f"first {name}"))
+    for name in ("body.weight", "head.weight")
+]
+CONTINUED = trace([*FIRST, *boundary(K + 1, raw(0, 100))])
+
+
+def said(resumed: Sequence[Seen]) -> Explained:
+    return explained([found_of(CONTINUED, trace(resumed), K)])
+
+
+def first(found: Explained) -> tuple[str, str, str]:
+    """The first rung that differs, its place, and the code of the mechanism."""
+    assert found.first is not None and found.mechanism is not None
+    return found.first.name, found.first.place, found.mechanism.code
+
+
+def test_a_right_resume_differs_on_no_rung() -> None:
+    found = said(boundary(1, raw(0, 100)))
+    assert found.first is None and found.mechanism is None
+    statuses = {rung.name: rung.status for rung in found.rungs}
+    assert statuses["weights"] == statuses["RNG state"] == statuses["forward"] == "equal"
+
+
+@pytest.mark.parametrize(
+    ("changed", "rung", "place", "code"),
+    [
+        ({"head.weight": "first head.weight"}, "weights", "head.weight", "RC119"),
+        ({"body.weight:exp_avg": "other"}, "optimizer state", "body.weight:exp_avg", "RC118"),
+        ({"lr": "0.2"}, "hyper-parameters", "Adam[0] lr", "RC118"),
+    ],
+)
+def test_state_that_is_not_put_back_is_named(
+    changed: dict[str, str], rung: str, place: str, code: str
+) -> None:
+    assert first(said(boundary(1, raw(0, 100), **changed))) == (rung, place, code)
+
+
+def test_a_model_with_its_first_values_names_no_part() -> None:
+    found = said(
+        boundary(
+            1,
+            raw(0, 100),
+            **{name: f"first {name}" for name in ("body.weight", "head.weight")},
+        )
+    )
+    assert found.first is not None and found.first.name == "weights"
+    assert "before the first update" in found.first.detail
+
+
+RESTORE = Seen(kind="restore", place="numpy", line="train.py:7")
+SEED = Seen(kind="seed", place="numpy", line="train.py:9", outputs=[("seed", Leaf(value=0))])
+
+
+@pytest.mark.parametrize(
+    ("before", "state", "code", "words"),
+    [
+        ([SEED], raw(0), "RC112", "back at the seed 0"),
+        ([SEED], raw(0, 7), "RC112", "7 32-bit draws after the seed 0"),
+        ([SEED, RESTORE], raw(0, 102), "RC109", "put back at train.py:7, and is one 64-bit draw ahead"),
+        ([RESTORE, SEED], raw(0), "RC110", "seeded again with 0 at train.py:9"),
+        ([RESTORE], raw(5), "RC112", "stands in another state"),
+    ],
+)  # fmt: skip
+def test_a_generator_that_stands_elsewhere_is_told_by_what_was_done_to_it(
+    before: Sequence[Seen], state: str, code: str, words: str
+) -> None:
+    found = said([*before, *boundary(1, state)])
+    assert first(found) == ("RNG state", "numpy", code)
+    assert found.first is not None and words in found.first.detail
+
+
+def test_a_generator_that_nothing_draws_from_may_stand_anywhere() -> None:
+    quiet = trace([*FIRST, *boundary(K + 1, raw(0, 100), draws=False)])
+    found = found_of(quiet, trace(boundary(1, raw(9), draws=False)), K)
+    assert found.first is None
+
+
+def test_steps_are_compared_with_their_numbers_shifted() -> None:
+    found = said(boundary(1, raw(0, 100), h="other"))
+    assert found.first is not None
+    assert (found.first.name, found.first.iteration) == ("forward", 1)
+    assert found.mechanism is None
+
+
+def test_the_rank_with_the_lowest_rung_leads() -> None:
+    right = found_of(CONTINUED, trace(boundary(1, raw(0, 100))), K)
+    wrong = found_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
+    both = explained([right, Found(rank=1, gaps=wrong.gaps, compared=wrong.compared)])
+    assert both.first is not None
+    assert (both.first.name, both.first.rank) == ("hyper-parameters", 1)
+
+
+def test_a_side_without_its_point_says_so() -> None:
+    unmarked = [fact for fact in boundary(1, "") if fact.kind not in ("boundary", "state", "held")]
+    found = said(unmarked)
+    assert found.coverage and {rung.name: rung.status for rung in found.rungs}["weights"] == (
+        "not_recorded"
+    )
