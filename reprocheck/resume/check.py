@@ -9,17 +9,20 @@ from reprocheck.model import CheckRecord, EntryPoint, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import records, sentences
 from reprocheck.resume.asked import Asked
+from reprocheck.resume.gap.ladder import explain
 from reprocheck.resume.kept import found_before, unkept
 from reprocheck.resume.model import (
     CONTINUED,
+    Explained,
     Outcome,
     Place,
     ResumeCheck,
     ResumeRecord,
     ResumeVerdict,
 )
-from reprocheck.resume.verdict import Sides, judged
+from reprocheck.resume.verdict import Sides, judged, with_ladder
 from reprocheck.settings import Settings
+from reprocheck.trace import collector
 from reprocheck.workflow.teller import Teller
 
 
@@ -42,7 +45,7 @@ def load(folder: Path) -> ResumeCheck:
     record, resume = check_records.read(folder), records.read(folder)
     runs = {run.number: read_run(folder, run) for run in record.runs}
     continued = runs.get(CONTINUED)
-    outcomes = tuple(_outcome(place, record, resume, runs) for place in resume.places)
+    outcomes = tuple(_outcome(folder, place, record, resume, runs) for place in resume.places)
     found: tuple[str, ...] = ()
     if continued is not None:
         found = found_before(continued)
@@ -64,7 +67,7 @@ def _recorded_caveats(record: CheckRecord, runs: dict[int, Run]) -> tuple[str, .
 
 
 def _outcome(
-    place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
+    folder: Path, place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
 ) -> Outcome:
     resumed = runs.get(place.run or 0)
     if resumed is None or place.checkpoint is None:
@@ -77,7 +80,18 @@ def _outcome(
         tolerance=record.tolerance,
     )
     outcome = judged(place, place.checkpoint, sides)
+    outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     return replace(outcome, reason=sentences.reason(outcome))
+
+
+def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
+    """The ladder across the gap, where both runs went on."""
+    if outcome.offset is None or outcome.losses is None or not outcome.compared:
+        return Explained()
+    records = (sides.continued.record, sides.resumed.record)
+    equal = outcome.losses.bitwise.equal is True
+    with collector.paused():
+        return explain(folder, records, outcome.offset.k, equal=equal)
 
 
 def _without_place(

@@ -171,11 +171,15 @@ class Mechanism:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explained:
-    """What the ladder across the gap says of one place."""
+    """What the ladder across the gap says of one place.
+
+    starts_over  nothing of the model is what it was at the checkpoint
+    """
 
     rungs: tuple[StateRung, ...] = ()
     mechanism: Mechanism | None = None
     coverage: tuple[str, ...] = ()
+    starts_over: bool = False
 
     @property
     def first(self) -> StateRung | None:

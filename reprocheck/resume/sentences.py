@@ -131,6 +131,12 @@ def _within(outcome: Outcome) -> str:
 def _differs(outcome: Outcome) -> str:
     losses = outcome.losses
     assert losses is not None
+    if losses.bitwise.equal:
+        many = text.count(outcome.compared, "iteration")
+        return (
+            f"the losses of {many} agree in every bit, and what the training goes on with is not"
+            " what it was at the checkpoint: that shows later"
+        )
     if losses.bitwise.one_is_longer:
         return _other_length(outcome)
     return f"the losses differ from {_first(outcome)} on{_apart(outcome)}"
@@ -155,6 +161,11 @@ def _starts_over(outcome: Outcome) -> str:
     assert checkpoint is not None
     if not outcome.read:
         return f"the resumed run read nothing of {path_of(checkpoint)}"
+    if outcome.explained.starts_over:
+        return (
+            f"the resumed run read {summary(outcome.read)}, and no weight is what it was at the"
+            " checkpoint"
+        )
     return (
         f"the resumed run read {summary(outcome.read)}, and its losses are those of iterations 1"
         f" to {outcome.compared} of the run that never stopped"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reprocheck.model import Run, Tolerance
-from reprocheck.resume.model import Checkpoint, Losses, Offset, Outcome, Place, ResumeVerdict
+from reprocheck.resume.model import (
+    Checkpoint,
+    Explained,
+    Losses,
+    Offset,
+    Outcome,
+    Place,
+    ResumeVerdict,
+)
 from reprocheck.resume.offset import shifted
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 
@@ -44,6 +52,24 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
         read=read_of(checkpoint, sides.resumed),
     )
     return replace(found, verdict=_verdict(found, sides))
+
+
+STATE = ("weights", "optimizer state", "hyper-parameters", "RNG state", "batch")
+"""Rungs that decide although the losses agree: what is not the same there shows later."""
+
+
+def with_ladder(found: Outcome, explained: Explained) -> Outcome:
+    """The outcome with what the ladder across the gap says, which is exact where losses may hide
+    something, as of buffers, or of a schedule that has its next step later.
+    """
+    verdict = found.verdict
+    first = explained.first
+    resumes = verdict in ("resumes_exactly", "resumes_within_tolerance")
+    if explained.starts_over and verdict == "does_not_resume_exactly":
+        verdict = "starts_over"
+    elif resumes and first is not None and first.name in STATE:
+        verdict = "does_not_resume_exactly"
+    return replace(found, verdict=verdict, explained=explained)
 
 
 def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:

@@ -32,6 +32,7 @@ class Boundary:
         self.held: list[Callable[[], None]] = []
         """Write weights, states of optimizers and schedules; adapters add theirs."""
         self.restores = 0
+        self.looked = 0  # the iteration before which a checkpoint was looked for last
         import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
         import_hook.when_imported("numpy.random", self._watch_numpy)
 
@@ -40,8 +41,12 @@ class Boundary:
         """A forward pass of the training is about to begin, or a backward pass where none was
         seen.
         """
-        deep = self.deep
-        wanted, iteration = deep.recorder.boundaries, len(deep.grouping.ends) + 1
+        deep, recorder = self.deep, self.deep.recorder
+        iteration = len(deep.grouping.ends) + 1
+        if iteration != self.looked and recorder.before_iteration is not None:
+            self.looked = iteration
+            recorder.before_iteration()  # whether a checkpoint was written since the last one
+        wanted = recorder.boundaries
         if iteration not in wanted:
             return
         wanted.discard(iteration)

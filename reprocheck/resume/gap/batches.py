@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reprocheck.resume.gap.evidence import BatchGap, Spot
+from reprocheck.resume.gap.evidence import BatchGap, Counts, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
@@ -195,7 +195,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         unrestored=(*sorted(unrestored), *_private(due, came)),
         later_pass=came.of is not data.resumed[0].of,
         content=due.is_of(came),
-        **_counts(data, due, rest),
+        counts=_counts(data, due, rest),
     )
 
 
@@ -314,10 +314,8 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
     return list(whole[len(whole) - len(order) :]) == list(order)
 
 
-def _counts(data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]]) -> Mapping[str, int]:
-    """Of the samples that came up to the end of the epoch, or of what was recorded: how many had
-    been seen in it before; of those that were due: how many did not come.
-    """
+def _counts(data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]]) -> Counts:
+    """What came and was due up to the end of the epoch, or of what was recorded."""
     known = spots(data.continued)
     epoch = known[due].epoch
     in_epoch = [(one, other) for one, other in rest if known[one].epoch == epoch]
@@ -325,11 +323,7 @@ def _counts(data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]]) -> Mapp
     seen = Counter(_samples(batch for batch in before if known[batch].epoch == epoch))
     were_due = Counter(_samples(one for one, _ in in_epoch))
     came = Counter(_samples(other for _, other in in_epoch))
-    return {
-        "twice": (came & seen).total(),
-        "never": (were_due - came).total(),
-        "of": came.total(),
-    }
+    return Counts((came & seen).total(), (were_due - came).total(), came.total())
 
 
 def _samples(batches: Iterable[Batch]) -> Iterator[object]:

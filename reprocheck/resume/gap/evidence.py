@@ -64,7 +64,6 @@ class ScheduleGap:
     place: str
     name: str
     values: tuple[object, object] | None = None
-    scaler: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,6 +110,17 @@ class Spot:
     position: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of `of` samples that came in an epoch, those that had been seen in it before; and how many
+    that were due did not come.
+    """
+
+    twice: int = 0
+    never: int = 0
+    of: int = 0
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchGap:
     """A batch that is not the one which the continued run took.
@@ -125,8 +135,6 @@ class BatchGap:
     unrestored   default generators that the training draws from, that stood elsewhere, and of which
                  no state was put back
     later_pass   it is not in the first pass of the resumed run
-    twice        of `of` samples, those that were seen already in this epoch
-    never        samples that were due and did not come
     content      the samples are those that were due, with other values
     """
 
@@ -139,9 +147,7 @@ class BatchGap:
     drawn_from: tuple[str, ...] = ()
     unrestored: tuple[str, ...] = ()
     later_pass: bool = False
-    twice: int = 0
-    never: int = 0
-    of: int = 0
+    counts: Counts = Counts()
     content: bool = False
     ended: bool = False
     """The resumed run ended by itself where the continued run went on."""

@@ -15,7 +15,12 @@ from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord
 from reprocheck.resume.gap import batches, generators, mechanisms, sentences, state
 from reprocheck.resume.gap.batches import Data
-from reprocheck.resume.gap.evidence import BatchGap, Gap, StepGap, WeightsGap
+from reprocheck.resume.gap.evidence import (
+    BatchGap,
+    Gap,
+    StepGap,
+    WeightsGap,
+)
 from reprocheck.resume.gap.held import held
 from reprocheck.resume.gap.sides import Side, shifted
 from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
@@ -45,6 +50,7 @@ class Found:
     compared: frozenset[StateRungName] = frozenset()
     iterations: Mapping[StateRungName, int] = field(default_factory=dict)
     marked: bool = True
+    frameworks: tuple[str, ...] = ()
 
     @property
     def first(self) -> StateRungName | None:
@@ -65,12 +71,17 @@ class Found:
         return isinstance(gap, WeightsGap) and gap.all_initial
 
 
-def explain(folder: Path, continued: RunRecord, resumed: RunRecord, k: int) -> Explained:
-    """What the two runs of a report folder show of a resume after update k."""
-    one, other = read_deep(folder, continued), read_deep(folder, resumed)
+def explain(
+    folder: Path, runs: tuple[RunRecord, RunRecord], k: int, *, equal: bool = False
+) -> Explained:
+    """What the continued and the resumed run of a report folder show of a resume after update k.
+
+    equal  all their losses agree in every bit: the steps that lead to them need no look
+    """
+    one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
     pairs = ((one.read(rank), other.read(rank)) for rank in ranks)
-    return explained([found_of(first, second, k) for first, second in pairs])
+    return explained([found_of(first, second, k, equal=equal) for first, second in pairs])
 
 
 def explained(ranks: Sequence[Found]) -> Explained:
@@ -82,7 +93,12 @@ def explained(ranks: Sequence[Found]) -> Explained:
     leading = min(ranks, key=_order)
     rungs = tuple(_rung(name, ranks) for name in RUNGS)
     coverage = () if all(rank.marked for rank in ranks) else (UNMARKED,)
-    return Explained(rungs=rungs, mechanism=_mechanism(leading), coverage=coverage)
+    return Explained(
+        rungs=rungs,
+        mechanism=_mechanism(leading),
+        coverage=coverage,
+        starts_over=leading.starts_over,
+    )
 
 
 def _order(found: Found) -> tuple[int, int]:
@@ -125,8 +141,10 @@ def _mechanism(found: Found) -> Mechanism | None:
 # ---------------------------------------------------------------------------------------- one rank
 
 
-def found_of(first: DeepTrace, second: DeepTrace, k: int) -> Found:
-    """What one rank shows: its trace of the continued run, and that of the resumed one."""
+def found_of(first: DeepTrace, second: DeepTrace, k: int, *, equal: bool = False) -> Found:
+    """What one rank shows: its trace of the continued run, and that of the resumed one; `equal` as
+    for `explain`.
+    """
     continued, resumed = Side(first, k), Side(second)
     data = batches.data_of(continued, resumed)
     gaps: dict[StateRungName, Gap] = {}
@@ -135,8 +153,11 @@ def found_of(first: DeepTrace, second: DeepTrace, k: int) -> Found:
     for name, gap, iteration in _gaps(continued, resumed, data, pair):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
+    if equal:
+        gaps = {name: gap for name, gap in gaps.items() if name in _ORIGINS}
     return Found(
         rank=first.rank,
+        frameworks=tuple(first.frameworks),
         gaps=gaps,
         compared=frozenset(_compared(continued, resumed, data, pair)),
         iterations=iterations,

@@ -131,7 +131,7 @@ def _steps(gap: BatchGap) -> int:
 
 
 def _lost_or_repeated(gap: BatchGap) -> bool:
-    return bool(gap.twice or gap.never)
+    return bool(gap.counts.twice or gap.counts.never)
 
 
 def _is_unrestored(gap: BatchGap) -> bool:

@@ -194,9 +194,10 @@ def spot(where: Spot, *, again: bool = False) -> str:
 
 
 def _counted(gap: BatchGap) -> str:
-    if not gap.twice and not gap.never:
+    counts = gap.counts
+    if not counts.twice and not counts.never:
         return ""
-    return f"; of {gap.of} samples, seen twice: {gap.twice}, never seen: {gap.never}"
+    return f"; of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
 
 
 def _of_step(gap: StepGap) -> str:

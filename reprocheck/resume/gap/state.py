@@ -55,8 +55,7 @@ def schedule(was: Held, now: Held) -> ScheduleGap | None:
 def _first(was: Facts, now: Facts) -> ScheduleGap | None:
     for place in compared(was, now).unequal:
         path, leaf, other = unequal_leaves(was[place], now[place])[0]
-        scaler = "Scaler" in place
-        return ScheduleGap(place=place, name=path, values=_values(leaf, other), scaler=scaler)
+        return ScheduleGap(place=place, name=path, values=_values(leaf, other))
     return None
 
 

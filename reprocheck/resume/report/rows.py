@@ -48,7 +48,7 @@ def _why(explained: Explained) -> Iterator[Row]:
     if mechanism is None:
         return
     yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
-    for said in mechanism.evidence[:1]:
+    for said in mechanism.evidence[1:]:  # the first is what the rung says
         yield Row(label="", said=said)
     if mechanism.source is not None:
         yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reprocheck.resume.gap.batches import Data, first_gap, taken
-from reprocheck.resume.gap.evidence import Spot
+from reprocheck.resume.gap.evidence import BatchGap, Counts, Spot
 from reprocheck.resume.gap.mechanisms import name_of
 from reprocheck.trace.deep import Leaf, Seen
 
@@ -66,7 +66,7 @@ def passed_over(first: Order, used: int, orders: Sequence[Order]) -> list[Seen]:
 CONTINUED = walk([order(0), order(1), order(2)])
 
 
-def gap_of(resumed: Sequence[Seen], k: int, unrestored: Sequence[str] = ()):  # type: ignore[no-untyped-def]
+def gap_of(resumed: Sequence[Seen], k: int, unrestored: Sequence[str] = ()) -> BatchGap | None:
     return first_gap(Data(taken(CONTINUED), taken(resumed), k), unrestored)
 
 
@@ -78,7 +78,7 @@ def test_the_first_batch_again_is_a_position_that_was_ignored() -> None:
     gap = gap_of(walk([order(0), order(1)]), k=2)
     assert gap is not None
     assert gap.expected == Spot(3, 0, 2) and gap.found == Spot(1, 0, 0)
-    assert (gap.twice, gap.never, gap.of) == (4, 4, 4)
+    assert gap.counts == Counts(4, 4, 4)
     assert name_of(gap) == "resume-loader-position"
 
 

@@ -1,5 +1,5 @@
-"""What a training with PyTorch holds where it was stopped or goes on: weights and buffers, the state
-of each optimizer, schedulers and scalers.
+"""What a training with PyTorch holds where it was stopped or goes on: weights and buffers, the
+state of each optimizer, schedulers and scalers.
 """
 
 import weakref
@@ -93,7 +93,7 @@ class Held:
 
 
 def _schedulers(module: Any) -> Iterator[Any]:
-    """The schedulers that have a constructor of their own: not all of them call that of the base."""
+    """Schedulers that have a constructor of their own: not all of them call that of the base."""
     base = module.LRScheduler
     for kind in list(vars(module).values()):
         if isinstance(kind, type) and issubclass(kind, base) and "__init__" in vars(kind):
@@ -101,7 +101,7 @@ def _schedulers(module: Any) -> Iterator[Any]:
 
 
 def _numbers(schedule: Any) -> Any:
-    """What decides the next value of a schedule. Names that begin with `_` are a scheduler's notes."""
+    """What decides the next value of a schedule: what begins with `_` is a scheduler's notes."""
     if hasattr(schedule, "get_scale"):
         return schedule.state_dict()
     held = vars(schedule).items()
