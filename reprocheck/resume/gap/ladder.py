@@ -21,12 +21,13 @@ from reprocheck.resume.gap.evidence import (
     StepGap,
     WeightsGap,
 )
+from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.held import held
 from reprocheck.resume.gap.sides import Side, shifted
 from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
-from reprocheck.trace.deep_run import read_deep
+from reprocheck.trace.deep_run import DeepRun, read_deep
 
 RUNGS: tuple[StateRungName, ...] = get_args(StateRungName)
 At = tuple[StateRungName, Gap | None, int]
@@ -80,8 +81,20 @@ def explain(
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
-    pairs = ((one.read(rank), other.read(rank)) for rank in ranks)
-    return explained([found_of(first, second, k, equal=equal) for first, second in pairs])
+    states = _states(one, ranks, k)
+    return explained(
+        [
+            found_of(one.read(rank), other.read(rank), k, equal=equal, states=states)
+            for rank in ranks
+        ]
+    )
+
+
+def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, States]:
+    """The states of the generators of each rank, where there are several."""
+    if len(ranks) < 2:
+        return {}
+    return {rank: Side(continued.read(rank), k).states for rank in ranks}
 
 
 def explained(ranks: Sequence[Found]) -> Explained:
@@ -141,16 +154,24 @@ def _mechanism(found: Found) -> Mechanism | None:
 # ---------------------------------------------------------------------------------------- one rank
 
 
-def found_of(first: DeepTrace, second: DeepTrace, k: int, *, equal: bool = False) -> Found:
+def found_of(
+    first: DeepTrace,
+    second: DeepTrace,
+    k: int,
+    *,
+    equal: bool = False,
+    states: Mapping[int, States] = NO_RANKS,
+) -> Found:
     """What one rank shows: its trace of the continued run, and that of the resumed one; `equal` as
-    for `explain`.
+    for `explain`. `states`: those of the generators of each rank of the continued run.
     """
+    others = {rank: held for rank, held in states.items() if rank != first.rank}
     continued, resumed = Side(first, k), Side(second)
     data = batches.data_of(continued, resumed)
     gaps: dict[StateRungName, Gap] = {}
     iterations: dict[StateRungName, int] = {}
     pair = _pair(continued, resumed, data)
-    for name, gap, iteration in _gaps(continued, resumed, data, pair):
+    for name, gap, iteration in _gaps(continued, resumed, data, pair, others):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     if equal:
@@ -165,13 +186,15 @@ def found_of(first: DeepTrace, second: DeepTrace, k: int, *, equal: bool = False
     )
 
 
-def _gaps(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[At]:
+def _gaps(
+    continued: Side, resumed: Side, data: Data, pair: Pair, others: Mapping[int, States]
+) -> Iterator[At]:
     was, now = held(continued), held(resumed)
     yield "weights", state.weights(was, now, continued, resumed), 1
     yield "optimizer state", state.optimizer(was, now), 1
     yield "hyper-parameters", state.schedule(was, now), 1
     batch = _batch(continued, resumed, data)
-    for generator in generators.gaps(continued, resumed, _until(batch)):
+    for generator in generators.gaps(continued, resumed, _until(batch), others):
         yield "RNG state", generator, 1
     if batch is not None:
         yield "batch", batch, batch.iteration

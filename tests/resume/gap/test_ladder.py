@@ -140,6 +140,13 @@ def test_a_generator_that_stands_elsewhere_is_told_by_what_was_done_to_it(
     assert found.first is not None and words in found.first.detail
 
 
+def test_the_state_of_another_rank_is_known() -> None:
+    others = {1: {"numpy": raw(5)}}
+    found = explained([found_of(CONTINUED, trace(boundary(1, raw(5))), K, states=others)])
+    assert first(found) == ("RNG state", "numpy", "RC111")
+    assert found.first is not None and "the state of rank 1" in found.first.detail
+
+
 def test_a_generator_that_nothing_draws_from_may_stand_anywhere() -> None:
     quiet = trace([*FIRST, *boundary(K + 1, raw(0, 100), draws=False)])
     found = found_of(quiet, trace(boundary(1, raw(9), draws=False)), K)
