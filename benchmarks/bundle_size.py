@@ -9,7 +9,7 @@ import random
 from array import array
 from dataclasses import replace
 
-from benchmarks.planted import plain
+from benchmarks.sown import plain
 from reprocheck.bundle import made
 from reprocheck.bundle.contents import LARGEST
 from reprocheck.model import Check, LossSeries, Run, Trace

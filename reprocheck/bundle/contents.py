@@ -11,7 +11,7 @@ from reprocheck import replay
 from reprocheck.bundle import archive, manifest
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
-from reprocheck.redaction import Redaction, redacted
+from reprocheck.redaction import Level, Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
 from reprocheck.report import FORMATS, issue, losses, to_json
 from reprocheck.report.formats import Sheet
@@ -29,10 +29,12 @@ class Bundle:
     """An attachment: its files by name, and the zip of them.
 
     check     what of the check leaves
+    level     how strictly
     counts    what was taken out, by kind
     """
 
     check: Check
+    level: Level
     files: Mapping[str, bytes]
     zipped: bytes
     counts: Mapping[str, int]
@@ -56,7 +58,11 @@ def made(check: Check, redaction: Redaction, tensors: bytes = b"") -> Bundle:
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
     return Bundle(
-        check=shown, files=dict(sorted(files.items())), zipped=zipped, counts=dict(counts)
+        check=shown,
+        level=redaction.level,
+        files=dict(sorted(files.items())),
+        zipped=zipped,
+        counts=dict(counts),
     )
 
 

@@ -176,12 +176,17 @@ def _sizes(made: Bundle) -> str:
 
 
 def _say(made: Bundle, file: Path, redact: str) -> None:
-    """Prints where it is, and what was taken out."""
+    """Prints where it is, what was taken out, and how strictly; why, where another way was asked
+    for.
+    """
     from reprocheck.bundle.manifest import counted
     from reprocheck.cli.terminal import standard_output
 
     out = standard_output()
     out.line(f"BUNDLE  {file}  ({file.stat().st_size:,} bytes)", "bold green")
-    out.line(f"  taken out (--redact {redact}; `--preview` prints all that leaves):")
+    how = f"--redact {made.level}"
+    if made.level != redact:
+        how = f"as with --redact {made.level}, since the detector of secrets is not installed"
+    out.line(f"  taken out ({how}; `--preview` prints all that leaves):")
     for line in counted(made.counts):
         out.line(f"  {line}")

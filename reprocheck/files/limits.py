@@ -44,6 +44,7 @@ class Kind:
 KINDS = (
     Kind("record", re.compile(r"(?:.*/)?(?:record|resume)\.json"), 64 * MIB, 4 * MIB, 20),
     Kind("source", re.compile(r"(?:.*/)?sources\.json"), 32 * MIB, 8 * MIB, 20),
+    Kind("patch", re.compile(r"(?:.*/)?fix\.patch"), 16 * MIB, 4 * MIB, 20),
     Kind("settings", re.compile(r"(?:.*/)?recorder\.json"), MIB, 4 * MIB, 20),
     Kind("log", re.compile(r".*\.log"), 4096 * MIB, 64 * MIB, 100),
     Kind("losses", re.compile(r".*\.losses"), 1024 * MIB, 16 * MIB, 8),
@@ -82,6 +83,15 @@ def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
     if why := too_large(path):
         raise OSError(errno.EFBIG, why)
     return open_regular(path, buffer=buffer)
+
+
+def content(path: Path) -> bytes:
+    """A file of a recording that is read at once.
+
+    Raises OSError where it is none, no regular file, or larger than its kind may be.
+    """
+    with open_limited(path) as file:
+        return file.read()
 
 
 def whole(path: Path, most: int) -> bytes:

@@ -23,6 +23,7 @@ import msgspec
 from reprocheck.child.reprocheck_child.shared.masking import identity, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.files.atomic import replacing
+from reprocheck.files.limits import content
 from reprocheck.ladder.shell import MAKEFILES, SHELLS
 from reprocheck.model import Check, SourceLine
 
@@ -49,9 +50,9 @@ class Sources:
     """Texts of files by the names that a report has for them: relative to the working directory, or
     with the home folder as `~`.
 
-    What the report folder does not hold yet is looked for until it is closed (see `close`). In the
-    folder of a comparison nothing is: names that a recording from elsewhere holds lead to no file
-    of this machine.
+    What the report folder does not hold yet is looked for while the check is made. Where it is read
+    back (`Check.closed`), and in the folder of a comparison, nothing is: names that a recording
+    from elsewhere holds lead to no file of this machine, whatever it says of itself.
     """
 
     def __init__(self, check: Check, folder: Path) -> None:
@@ -63,7 +64,7 @@ class Sources:
         self._first = next(iter(check.runs), None)
         self._roots = [Path.cwd(), folder.resolve().parent.parent]
         """The folders in which a file is looked for: none where nothing is looked for any more."""
-        if held.closed or check.record.compared:
+        if held.closed or check.closed or check.record.compared:
             self._roots = []
         self.notebook = self._named(_notebook(check))
         self.script = self._named(_script(check))
@@ -245,7 +246,7 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
 def _held(file: Path) -> _Held:
     """What the report folder holds; nothing where it holds nothing that can be read."""
     try:
-        return msgspec.convert(json.loads(file.read_text(encoding="utf-8")), _Held)
+        return msgspec.convert(json.loads(content(file)), _Held)
     except (OSError, ValueError, RecursionError):
         return _NOTHING_HELD
 

@@ -1,5 +1,5 @@
-"""What the parent process alone knows of the environment: git, memory, its own Python; and the
-machine, for a run that records nothing.
+"""What the parent process alone knows of the environment: git, memory, its own Python, the name of
+the system and its compilers; and the machine, for a run that records nothing.
 
 Flat keys; the runs record the rest themselves. Keys that they record, too, mean the same there and
 give way to theirs.
@@ -8,11 +8,25 @@ give way to theirs.
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-GIT_SECONDS = 3.0
+SECONDS = 3.0
+"""A program that takes longer to say its version is not waited for."""
+COMPILERS: Mapping[str, str] = {
+    "gcc": r"gcc (.*)",
+    "clang": r"clang version (.*)",
+    "cmake": r"cmake version (.*)",
+    "nvcc": r"release .+ V(.*)",
+}
+"""Programs that say their version with `--version`, and where it stands in what they print: those
+that PyTorch's `collect_env` asks. They compile what a training makes while it runs.
+"""
 
 
 def facts(cwd: Path) -> dict[str, object]:
@@ -22,10 +36,50 @@ def facts(cwd: Path) -> dict[str, object]:
         "platform.system": system.sysname,
         "platform.machine": system.machine,
         "platform.kernel": system.release,
+        **_name_of_system(),
+        **dict(_compilers()),
         "memory.bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "reprocheck.python": ".".join(map(str, sys.version_info[:3])),
         **git(cwd),
     }
+
+
+def _name_of_system() -> dict[str, object]:
+    """`Debian GNU/Linux 12 (bookworm)`; nothing where the system does not say it."""
+    with suppress(OSError):
+        return {"platform.release": platform.freedesktop_os_release()["PRETTY_NAME"]}
+    return {}
+
+
+def _compilers() -> Iterator[tuple[str, object]]:
+    """The version of each compiler that is there; all are asked at once."""
+    started = [(name, _started(name)) for name in COMPILERS]
+    for name, process in started:
+        found = re.search(COMPILERS[name], _printed(process))
+        if found is not None:
+            yield f"{name}.version", found.group(1).strip()
+
+
+def _started(name: str) -> subprocess.Popen[bytes] | None:
+    silent = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(
+            [name, "--version"], stdin=silent, stdout=subprocess.PIPE, stderr=silent
+        )
+    except OSError:
+        return None
+
+
+def _printed(process: subprocess.Popen[bytes] | None) -> str:
+    if process is None:
+        return ""
+    with process:
+        try:
+            printed, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return ""
+    return printed.decode("utf-8", "replace")
 
 
 def git(cwd: Path) -> dict[str, object]:
@@ -46,7 +100,7 @@ def git(cwd: Path) -> dict[str, object]:
             cwd=cwd,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=GIT_SECONDS,
+            timeout=SECONDS,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):

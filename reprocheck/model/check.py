@@ -52,6 +52,10 @@ class Check:
 
     folder: Path | None = field(default=None, compare=False)
     """The report folder, where there is one."""
+    closed: bool = field(default=False, compare=False)
+    """Whether it was read back from its folder: no file of the user's is read for its reports then
+    beside what the folder holds.
+    """
 
     @property
     def passed(self) -> bool:

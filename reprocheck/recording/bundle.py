@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -54,7 +53,7 @@ def pack_all(folder: Path, file: Path, reports: Iterable[str]) -> None:
     """Write a whole check as a zip: its recording, the arms of its search, and those of its reports
     that are there. Raises ReportError.
     """
-    drawn = [name for name in reports if (folder / name).is_file()]
+    drawn = [name for name in reports if _is_regular(folder / name)]
     _write(file, folder, records.read(folder), [*files(folder), *drawn])
 
 
@@ -83,9 +82,14 @@ def files(folder: Path, below: str = "") -> list[str]:
         for name in names:
             path = Path(parent, name)
             inside = path.relative_to(folder).as_posix()
-            if _FILE.fullmatch(inside) and stat.S_ISREG(path.lstat().st_mode):
+            if _FILE.fullmatch(inside) and _is_regular(path):
                 found.append(inside)
     return sorted(found)
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether a file is there, and no link to another."""
+    return path.is_file() and not path.is_symlink()
 
 
 @contextmanager

@@ -13,24 +13,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
-from reprocheck.files.limits import too_large
+from reprocheck.files.limits import content, too_large
+from reprocheck.files.regular_file import NotRegularError
 from reprocheck.model import SCHEMA_VERSION, CheckRecord, RunRecord
 
 T = TypeVar("T")
 NAME = "record.json"
 RUN = r"(?:(?:later/)?(?:module|op)/|arms/[\w.+-]{1,200}/)?run-\d{1,6}"
 """The folder of a run, as a regular expression."""
+_OF_A_SIDE = rf"(?:{RUN}|side-[12]/run-\d{{1,6}})"
 _PLACES = {
-    "trace": re.compile(rf"{RUN}/trace"),
-    "stdout": re.compile(rf"{RUN}/stdout\.log"),
-    "stderr": re.compile(rf"{RUN}/stderr\.log"),
+    "trace": re.compile(rf"{_OF_A_SIDE}/trace"),
+    "stdout": re.compile(rf"{_OF_A_SIDE}/stdout\.log"),
+    "stderr": re.compile(rf"{_OF_A_SIDE}/stderr\.log"),
 }
 """Where the files of a run lie. A record that somebody else made may name others."""
+_DISTRUST = "Do not use it, or ask whoever made it for the folder itself."
 MOST_RUNS, MOST_FACTS = 10_000, 5_000
 """More than any check has: a record that holds more was not written by reprocheck, and would take
 minutes to draw.
@@ -79,12 +82,14 @@ def read(folder: Path) -> CheckRecord:
     path = folder / NAME
     _refuse_large(folder)
     try:
-        data = path.read_bytes()
+        data = content(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ReportError(
             f"{folder} is not a report folder: it has no {NAME}",
             "name a folder that `reprocheck run` has written",
         ) from None
+    except NotRegularError as error:
+        raise ReportError(f"{path} is not read: {error.strerror}.", _DISTRUST) from None
     except OSError as error:
         raise ReportError(
             f"cannot read {path}: {error.strerror or error}", "check the permissions of the folder"
@@ -107,6 +112,7 @@ def read(folder: Path) -> CheckRecord:
     if why:
         raise _broken(path, why)
     _refuse_other_places(record, folder)
+    _refuse_links(record, folder)
     return record
 
 
@@ -122,9 +128,23 @@ def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
                 )
 
 
+def _refuse_links(record: CheckRecord, folder: Path) -> None:
+    """ReportError where a folder of a run is a link: what lies behind it belongs to somebody
+    else.
+    """
+    places = {PurePosixPath(run.trace) for run in _all_runs(record)}
+    places |= {PurePosixPath(run.stdout).parent for run in _all_runs(record)}
+    places |= {PurePosixPath(run.stderr).parent for run in _all_runs(record)}
+    above = chain.from_iterable(place.parents for place in tuple(places))
+    places |= {place for place in above if place.name}
+    linked = next((place for place in sorted(places) if (folder / place).is_symlink()), None)
+    if linked is not None:
+        raise ReportError(f"{folder / linked} is a link, and not read.", _DISTRUST)
+
+
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
-    """The runs of the check, of its deeper levels and under its controls."""
-    beside = map(attrgetter("runs"), (*record.deeper, *record.arms))
+    """The runs of the check, of its deeper levels, under its controls, and of compared sides."""
+    beside = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
     return chain(record.runs, chain.from_iterable(beside))
 
 

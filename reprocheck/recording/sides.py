@@ -21,6 +21,7 @@ from pathlib import Path, PurePath
 
 from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
+from reprocheck.files.limits import content
 from reprocheck.model import (
     CheckRecord,
     DeeperPair,
@@ -280,7 +281,7 @@ def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None
 
 def _held(folder: Path) -> dict[str, object]:
     try:
-        held = json.loads((folder / SOURCES).read_text(encoding="utf-8"))
+        held = json.loads(content(folder / SOURCES))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(held, dict):

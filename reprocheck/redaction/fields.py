@@ -11,7 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 How = Literal[
-    "as is", "name", "path", "arguments", "sentence", "text", "value", "facts", "settings"
+    "as is",
+    "name",
+    "path",
+    "arguments",
+    "sentence",
+    "text",
+    "value",
+    "facts",
+    "versions",
+    "settings",
 ]
 
 MEANS: Mapping[How, str] = {
@@ -28,7 +37,11 @@ MEANS: Mapping[How, str] = {
     "sentence": "a sentence of reprocheck's: through the detector; `strict`: left out",
     "text": "free text: through the detector; `strict`: left out",
     "value": "numbers as they are, text as its shape",
-    "facts": "those of a list of keys; of environment variables the names alone",
+    "facts": (
+        "those of a list of keys, through the detector; of environment variables the names alone;"
+        " `strict`: only values, variables and packages of lists"
+    ),
+    "versions": "through the detector; `strict`: only names of a list, and numbers",
     "settings": "numbers and words of a closed list, else through the detector",
 }
 
@@ -59,14 +72,14 @@ TABLE: Mapping[str, Mapping[How, str]] = {
     "Run": {
         "as is": "level",
         "facts": "environment",
-        "name": "frameworks",
+        "versions": "frameworks",
         "text": "stdout_tail stderr_tail",
         "sentence": "changed_to_observe caveats problems",
     },
     "Process": {"as is": "python"},
     "Trace": {
         "facts": "environment",
-        "name": "frameworks",
+        "versions": "frameworks",
         "sentence": "left_because changed_to_observe caveats problems",
     },
     "LossSeries": {"as is": "exact", "name": "dtypes"},

@@ -138,17 +138,25 @@ class Redaction:
 
     def fact(self, key: str, value: object) -> tuple[str, object] | None:
         """A fact of the environment with its key; None where it does not leave."""
-        if key in lists.FACTS:
-            return key, value
-        if key.startswith(lists.FACTS_OF):
-            return key, self._of_framework(value)
         if key.startswith(lists.VARIABLE):
             self.counts["environment variable (name alone)"] += 1
             return self._variable(key), NOT_SHOWN
         if key.startswith(lists.PACKAGE):
             return self._package(key, value)
-        self.counts["fact of the environment (left out)"] += 1
-        return None
+        is_known = key in lists.FACTS or key.startswith(lists.FACTS_OF)
+        is_named = is_known and self.checked(key) == key
+        if is_named and shapes.is_commit(key, value):
+            return key, value
+        if not is_named or self._is_too_free(value):
+            self.counts["fact of the environment (left out)"] += 1
+            return None
+        return key, self._of_framework(value)
+
+    def _is_too_free(self, value: object) -> bool:
+        """Whether a fact holds words that are not on the list of `strict`."""
+        if isinstance(value, (list, tuple)):
+            return any(map(self._is_too_free, value))
+        return self.strict and isinstance(value, str) and not shapes.is_plain_fact(value)
 
     def _of_framework(self, value: object) -> object:
         if isinstance(value, str):
@@ -158,16 +166,24 @@ class Redaction:
         return value
 
     def _variable(self, key: str) -> str:
-        if self.checked(key) != key:
+        is_known = key.removeprefix(lists.VARIABLE) in lists.KNOWN_VARIABLES
+        if self.checked(key) != key or (self.strict and not is_known):
             return self._numbered(lists.VARIABLE, key)
         return key
 
     def _package(self, key: str, value: object) -> tuple[str, object] | None:
         name = key.removeprefix(lists.PACKAGE)
-        if self.strict and not name.startswith(tuple(lists.KNOWN_PACKAGES)):
+        if self.strict and not shapes.is_known_package(name):
             self.counts["package (left out)"] += 1
             return None
-        return lists.PACKAGE + self.checked(name), self.checked(str(value))
+        return lists.PACKAGE + self.checked(name), self.version(str(value))
+
+    def version(self, text: str) -> str:
+        """The version of a package or a framework."""
+        if self._is_too_free(text):
+            self.counts["version (left out)"] += 1
+            return NOT_SHOWN
+        return self.checked(text)
 
     def _numbered(self, kind: str, text: str) -> str:
         """A number in place of a name: the same for the same name."""

@@ -19,6 +19,10 @@ CHANGES = 0.25
 Text drawn from 62 letters and digits has 0.44 (0.61 without what `Camel` takes away), hexadecimal
 digits 0.47; names such as `TransformerEncoderLayer2` stay below 0.2.
 """
+LEAST_OF_ADDRESS, LARGEST_BYTE = 10, 255
+"""Of four numbers and more behind a name, the largest is at least so much where they are taken for
+an address; modules nested four deep in lists have fewer than ten parts each.
+"""
 PLAIN_TOPS = "com|org|net|edu|gov|mil|int|internal|local|lan|corp|intranet|cluster|home"
 PUBLIC = (
     "pytorch.org",
@@ -79,9 +83,23 @@ def is_card(found: str) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
+def is_card_behind_a_name(found: str) -> bool:
+    """Whether the last number behind a name (`blocks.0.4111111111111111`) is that of a card."""
+    return is_card(found.rpartition(".")[2])
+
+
 def is_phone(found: str) -> bool:
     """Whether it has as many digits as ITU-T E.164 lets a number have."""
     return 8 <= sum(letter.isdigit() for letter in found) <= 15
+
+
+def is_address(found: str) -> bool:
+    """Whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address. Nothing
+    says which four of them it would be, so that all of them are taken for it; small ones alone are
+    indices of nested modules (`stages.0.1.0.2`).
+    """
+    numbers = [int(part) for part in re.findall(r"\d+", found)]
+    return max(numbers) >= LEAST_OF_ADDRESS and max(numbers) <= LARGEST_BYTE
 
 
 def looks_random(found: str) -> bool:
@@ -148,6 +166,12 @@ PATTERNS: tuple[Pattern, ...] = (
         accepted=is_card,
     ),
     Pattern(
+        kind="payment card",
+        regex=re.compile(r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])"),
+        shown=_mark("<number>"),
+        accepted=is_card_behind_a_name,
+    ),
+    Pattern(
         kind="phone number",
         regex=re.compile(
             r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
@@ -161,6 +185,15 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=re.compile(r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),
         shown=_mark("<address>"),
         accepted=_always,
+    ),
+    Pattern(
+        kind="network address",
+        regex=re.compile(
+            r"(?<=[A-Za-z_\])]\.)(?<!\.so\.)(?:\d{1,3}\.){3,}\d{1,3}(?![\w-]|\.\d)"
+            r"|(?<![\w.-])ip-\d{1,3}(?:-\d{1,3}){3}(?![\w-])"
+        ),
+        shown=_mark("<address>"),
+        accepted=is_address,
     ),
     Pattern(
         kind="token, key or password",

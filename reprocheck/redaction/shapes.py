@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from reprocheck.redaction.lists import KNOWN_PACKAGES, OF_FACTS
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -45,6 +47,14 @@ VOCABULARY = _words(
     " reprocheck.toml pyproject.toml rng"
 )
 """Words of which names that leave in `strict` are made."""
+_VERSION = re.compile(
+    r"\d{1,6}(?:\.\d{1,6}){0,2}(?:\.?(?:a|b|rc|dev|post)\d{0,8})?(?:\+(?:cpu|cu\d{2,4}|rocm[\d.]{1,6}))?"
+)
+_AMOUNT = re.compile(r"\d{1,4}(?:\.\d{1,3})?(?:[gm]i?b|[gm]hz)|[a-z]?\d{1,5}[a-z]{0,2}\+?")
+"""`80GB`, and numbers of models: `8480C`, `7763`, `i7`."""
+_BETWEEN = re.compile(r"[^A-Za-z0-9.+]+|\+(?=\W|$)|\.(?=\W|$)|(?<=[a-z])\.(?=[a-z])")
+_COMMIT = re.compile(r"[0-9a-f]{7,64}(?:\+[0-9a-f]{1,4})?")
+_OF_NVIDIA = re.compile(r"nvidia-[a-z]{2,12}(?:-[a-z]{2,12}){0,2}(?:-cu\d{2})?")
 _SEPARATORS = re.compile(r"[._/\[\]() :-]+")
 _SMALL = re.compile(r"\d{1,3}")
 
@@ -121,3 +131,29 @@ def is_plain_name(name: str) -> bool:
     in_a_row = any(all(numbers[start : start + 3]) for start in range(len(numbers) - 2))
     words = [part.lower() for part in parts if not _SMALL.fullmatch(part)]
     return bool(words) and VOCABULARY.issuperset(words) and not in_a_row
+
+
+def is_plain_fact(text: str) -> bool:
+    """Whether a fact of the environment is made of words of a list, numbers and versions.
+
+    >>> is_plain_fact("NVIDIA H100 80GB HBM3"), is_plain_fact("2.13.0+acme")
+    (True, False)
+    """
+    pieces = filter(None, _BETWEEN.split(text.lower()))
+    return all(
+        piece in OF_FACTS or _VERSION.fullmatch(piece) or _AMOUNT.fullmatch(piece)
+        for piece in pieces
+    )
+
+
+def is_commit(key: str, value: object) -> bool:
+    """Whether a fact is the hash of a commit or of how something was built, which are public or say
+    nothing.
+    """
+    names_one = key.endswith((".commit", ".git_version", ".build"))
+    return names_one and isinstance(value, str) and _COMMIT.fullmatch(value) is not None
+
+
+def is_known_package(name: str) -> bool:
+    """Whether a package is one that leaves in `strict`."""
+    return name in KNOWN_PACKAGES or _OF_NVIDIA.fullmatch(name) is not None

@@ -60,6 +60,8 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
         return redaction.arguments(value)
     if how == "facts":
         return _facts(value, redaction)
+    if how == "versions":
+        return {redaction.name(key): redaction.version(one) for key, one in value.items()}
     return _value(value, how, redaction)
 
 

@@ -1,7 +1,8 @@
 """The environment of run 1 in the words of PyTorch's `python -m torch.utils.collect_env`: what
 maintainers of PyTorch ask for in an issue.
 
-What reprocheck does not record is *Could not collect*, as that program says it.
+All of it was recorded with the runs, on their machine. What was not, or is not there, is *Could not
+collect*, and what PyTorch has nothing to say of is *N/A*, as that program says it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from reprocheck.report.text import fact, joined
 
 Facts = Mapping[str, object]
 UNKNOWN = "Could not collect"
+NOTHING = "N/A"
+ALLOCATORS = (
+    "variable.PYTORCH_CUDA_ALLOC_CONF",
+    "variable.PYTORCH_HIP_ALLOC_CONF",
+    "variable.PYTORCH_ALLOC_CONF",
+)
 LIBRARIES = (
     *("torch", "numpy", "triton", "onnx", "mypy", "flake8", "optree", "intel", "mkl", "nvidia"),
     *("jax", "mindspore", "tensorflow", "keras", "flax", "lightning", "pytorch", "transformers"),
@@ -43,21 +50,49 @@ def lines(known: Facts) -> Iterator[str]:
 Value = Callable[[Facts], str]
 
 
-def _one(*keys: str, none: str = "") -> Value:
-    """The first of these facts that is known; `none` where PyTorch is there and has none."""
+def _one(*keys: str) -> Value:
+    """The first of these facts that is known."""
 
     def value(known: Facts) -> str:
-        found = [fact(known[key]) for key in keys if known.get(key) not in (None, "")]
-        if found:
-            return found[0]
-        return none if "torch.version" in known else ""
+        found = (fact(known[key]) for key in keys if known.get(key) not in (None, ""))
+        return next(found, "")
 
     return value
 
 
+def _flag(key: str) -> Value:
+    """`True` or `False`."""
+
+    def value(known: Facts) -> str:
+        return str(bool(known[key])) if key in known else ""
+
+    return value
+
+
+def _of_torch(value: Value, none: str = "") -> Value:
+    """What is said of a program that uses PyTorch; `none` where PyTorch has no such thing."""
+
+    def said(known: Facts) -> str:
+        if "torch.version" in known:
+            return value(known) or none
+        is_known_to_lack_it = "python.version" in known and "package.torch" not in known
+        return NOTHING if is_known_to_lack_it else ""
+
+    return said
+
+
+def _of_cuda(value: Value) -> Value:
+    """What is said of a machine with CUDA."""
+
+    def said(known: Facts) -> str:
+        return value(known) or {"False": "No CUDA"}.get(_is_cuda_available(known), "")
+
+    return said
+
+
 def _system(known: Facts) -> str:
-    system, machine = _one("platform.system")(known), _one("platform.machine")(known)
-    return f"{system} ({machine})" if system else ""
+    release, machine = _one("platform.release", "platform.system"), _one("platform.machine")
+    return f"{release(known)} ({machine(known)})" if release(known) else ""
 
 
 def _libc(known: Facts) -> str:
@@ -76,43 +111,55 @@ def _platform(known: Facts) -> str:
 
 
 def _is_cuda_available(known: Facts) -> str:
-    if "torch.version" not in known:
-        return ""
-    return str(bool(known.get("torch.cuda.devices")))
-
-
-def _nothing(known: Facts) -> str:
+    """Not known where PyTorch could use a device, and the training did not."""
+    if known.get("torch.cuda.devices"):
+        return "True"
+    if "torch.version" in known and {"torch.cuda_build", "torch.hip_build"}.isdisjoint(known):
+        return "False"
     return ""
+
+
+def _is_xpu_available(known: Facts) -> str:
+    return "False" if known.get("torch.xpu_build") is False else ""
+
+
+def _of_hip(known: Facts) -> str:
+    return "" if "torch.hip_build" in known else NOTHING
+
+
+def _module_loading(known: Facts) -> str:
+    asked = _one("variable.CUDA_MODULE_LOADING")(known)
+    return asked or {"False": NOTHING}.get(_is_cuda_available(known), "")
 
 
 _GROUPS: tuple[tuple[tuple[str, Value], ...], ...] = (
     (
-        ("PyTorch version", _one("torch.version")),
-        ("Is debug build", _nothing),
-        ("CUDA used to build PyTorch", _one("torch.cuda_build", none="None")),
-        ("ROCM used to build PyTorch", _one("torch.hip_build", none="N/A")),
+        ("PyTorch version", _of_torch(_one("torch.version"))),
+        ("Is debug build", _of_torch(_flag("torch.debug_build"))),
+        ("CUDA used to build PyTorch", _of_torch(_one("torch.cuda_build"), "None")),
+        ("ROCM used to build PyTorch", _of_torch(_one("torch.hip_build"), NOTHING)),
     ),
     (
         ("OS", _system),
-        ("GCC version", _nothing),
-        ("Clang version", _nothing),
-        ("CMake version", _nothing),
+        ("GCC version", _one("gcc.version")),
+        ("Clang version", _one("clang.version")),
+        ("CMake version", _one("cmake.version")),
         ("Libc version", _libc),
     ),
     (
         ("Python version", _python),
         ("Python platform", _platform),
-        ("Is CUDA available", _is_cuda_available),
-        ("CUDA runtime version", _nothing),
-        ("CUDA_MODULE_LOADING set to", _one("variable.CUDA_MODULE_LOADING")),
-        ("GPU models and configuration", _one("torch.cuda.devices", "torch.npu.devices")),
-        ("Nvidia driver version", _one("driver.nvidia", "torch.cuda.driver")),
-        ("cuDNN version", _one("torch.cuda.cudnn")),
-        ("Is XPU available", _nothing),
-        ("HIP runtime version", _nothing),
-        ("MIOpen runtime version", _nothing),
-        ("Is XNNPACK available", _nothing),
-        ("Caching allocator config", _nothing),
+        ("Is CUDA available", _of_torch(_is_cuda_available)),
+        ("CUDA runtime version", _of_cuda(_one("nvcc.version"))),
+        ("CUDA_MODULE_LOADING set to", _of_torch(_module_loading)),
+        ("GPU models and configuration", _of_cuda(_one("torch.cuda.devices", "torch.npu.devices"))),
+        ("Nvidia driver version", _of_cuda(_one("driver.nvidia", "torch.cuda.driver"))),
+        ("cuDNN version", _of_cuda(_one("torch.cuda.cudnn"))),
+        ("Is XPU available", _of_torch(_is_xpu_available)),
+        ("HIP runtime version", _of_torch(_of_hip)),
+        ("MIOpen runtime version", _of_torch(_of_hip)),
+        ("Is XNNPACK available", _of_torch(_flag("torch.xnnpack.enabled"))),
+        ("Caching allocator config", _of_torch(_one(*ALLOCATORS), NOTHING)),
     ),
 )
 

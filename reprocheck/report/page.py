@@ -53,8 +53,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     """The page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
-    own = source("templates/report.js") + source("templates/copy.js")
-    scripts = [source("vendor/uplot/uPlot.iife.min.js"), own]
+    scripts = _scripts()
     tone, sign = TONES[check.verdict.verdict]
     if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"
@@ -105,6 +104,17 @@ def _series_charts(check: Check) -> list[tuple[SeriesComparison, Markup]]:
         title = f"{name} of every run over its {axis}s"
         made.append((row, Markup(charts.inline(document, f"series-{number}", title))))
     return made
+
+
+def _scripts() -> list[str]:
+    """The scripts of the page, each as it stands in an element of its own."""
+    own = source("templates/report.js") + source("templates/copy.js")
+    return [source("vendor/uplot/uPlot.iife.min.js"), own]
+
+
+def own_policy() -> str:
+    """The content security policy of every page that `render` makes."""
+    return policy(_scripts())
 
 
 def policy(scripts: list[str]) -> str:

@@ -148,7 +148,7 @@ def largest(check: Check) -> tuple[str, str]:
     where = f"{row.kind} check, iteration {row.iteration:,}"
     if row.ulp is not None:
         where += f", {ulps(row.ulp)} ULP"
-    return number(row.max_difference), f"{number(row.allowed)} was allowed ({where})"
+    return number(row.max_difference), f"{number(row.allowed)} was allowed; {where}"
 
 
 def result(row: Comparison) -> str:

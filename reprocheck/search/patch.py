@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.started import is_what_differs
+from reprocheck.files.limits import content
 from reprocheck.model import Check
 from reprocheck.search import chance, words
 from reprocheck.search.account import Result, account
@@ -92,6 +93,6 @@ def kept_patch(folder: Path) -> str:
     there is none.
     """
     try:
-        return (folder / "arms" / PATCH).read_bytes().decode()
-    except OSError:
+        return content(folder / "arms" / PATCH).decode()
+    except (OSError, UnicodeDecodeError):
         return ""

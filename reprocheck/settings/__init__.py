@@ -281,7 +281,8 @@ def pyproject_table(path: Path) -> dict[str, object] | None:
     it is not even parsed.
     """
     try:
-        if b"reprocheck" not in path.read_bytes():
+        # a pipe in its place would be waited for for ever
+        if not path.is_file() or b"reprocheck" not in path.read_bytes():
             return None
     except OSError:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprocheck.files.limits import content
 from reprocheck.files.regular_file import open_regular
 from reprocheck.model import Process, Run, RunRecord, Trace
 
@@ -89,9 +90,8 @@ def _told(folder: Path, name: str) -> str:
     import json
 
     try:
-        with open_regular(folder / "recorder.json") as file:
-            text = file.read()
-        return str(json.loads(text).get(name) or "")
+        told = json.loads(content(folder / "recorder.json"))
+        return str(told.get(name) or "")
     except (OSError, ValueError, AttributeError, RecursionError):
         return ""
 

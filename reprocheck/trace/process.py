@@ -19,7 +19,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
     Grouping,
 )
 from reprocheck.child.reprocheck_child.shared.regular import stored
-from reprocheck.files.limits import MOST_RANKS, too_large
+from reprocheck.files.limits import MOST_RANKS, content, too_large
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
@@ -127,7 +127,7 @@ def read_process(path: Path) -> Recorded:
             if why:
                 recorded.problems.append(f"{why}, so it was not read")
             else:
-                recorded.column = stored(column.read_bytes())
+                recorded.column = stored(content(column))
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
         _end_stretch(recorded, events.Irregular(u=False))

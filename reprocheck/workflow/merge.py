@@ -285,7 +285,7 @@ def _join_logs(logs: Sequence[tuple[Node, str]], target: Path) -> None:
     with target.open("wb") as file:
         for node, path in logs:
             source = node.folder / path
-            if source.is_file() and source.stat().st_size:
+            if not source.is_symlink() and source.is_file() and source.stat().st_size:
                 file.write(f"--- node {node.number}\n".encode())
                 with source.open("rb") as log:
                     shutil.copyfileobj(log, file)

@@ -55,7 +55,7 @@ def load(folder: str | Path) -> Check:
         ('REPRODUCIBLE', 2)
     """
     folder = Path(folder)
-    check = explained(judged(folder), folder)
+    check = explained(replace(judged(folder), closed=True), folder)
     close(folder)
     return check
 

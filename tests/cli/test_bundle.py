@@ -93,6 +93,7 @@ def test_without_the_detector_free_text_is_left_out(
     monkeypatch.setattr("reprocheck.redaction.found_scanner", lambda: None)
     assert main(["bundle", "reports/latest", "-o", "less.zip"]) == 0
     said = capsys.readouterr()
+    assert "taken out (as with --redact strict, since the detector" in said.out
     assert 'pip install "reprocheck[bundle]"' in " ".join(said.err.split())
     with zipfile.ZipFile(at / "less.zip") as archive:
         assert "(`--redact strict`)" in archive.read("README.md").decode()

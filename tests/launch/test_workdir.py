@@ -310,13 +310,37 @@ def test_git_facts(place: Place) -> None:
 
 def test_a_fact_that_the_runs_record_too_has_their_format(tmp_path: Path) -> None:
     from reprocheck.child.reprocheck_child import environment as recorder
-    from reprocheck.launch.environment import facts
+    from reprocheck.launch.environment import COMPILERS, facts
 
     ours, theirs = facts(tmp_path), recorder.facts({})
     both = ours.keys() & theirs.keys()
     assert both == {"platform.system", "platform.machine", "platform.kernel"}
     assert {key: ours[key] for key in both} == {key: theirs[key] for key in both}
-    assert ours.keys() - both == {"memory.bytes", "reprocheck.python"}
+    of_some_machines = {"platform.release", *(f"{name}.version" for name in COMPILERS)}
+    assert ours.keys() - both - of_some_machines == {"memory.bytes", "reprocheck.python"}
+
+
+def test_compilers_say_their_version_as_collect_env_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reprocheck.launch.environment import facts
+
+    said = {
+        "gcc": "gcc (Debian 12.2.0-14) 12.2.0",
+        "cmake": "cmake version 3.25.1",
+        "nvcc": "Cuda compilation tools, release 12.4, V12.4.131",
+        "clang": "no version",
+    }
+    for name, line in said.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{line}'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {key: value for key, value in facts(tmp_path).items() if key.endswith(".version")}
+    assert found == {
+        "gcc.version": "(Debian 12.2.0-14) 12.2.0",
+        "cmake.version": "3.25.1",
+        "nvcc.version": "12.4.131",
+    }
 
 
 def test_a_copy_is_advised_only_where_there_is_space_for_one(place: Place) -> None:

@@ -20,6 +20,8 @@ from reprocheck.redaction.patterns import place
         "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
         "see https://docs.pytorch.org/docs/stable/notes/randomness.html",
         "Started twice in the same way",
+        "features.3.0.block.1.0.weight, stages.0.1.0.2.conv",
+        "libcudnn.so.9.1.0.70, nvidia-cublas-cu12==12.4.5.8",
     ],
 )
 def test_what_reports_say_stays_as_it_is(text: str) -> None:
@@ -39,6 +41,9 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("key 0123456789abcdef0123456789abcdef", "key <secret>"),
         ("on gpu07.cluster.internal", "on <host>"),
         ("mail a.b@acme.io", "mail <email>"),
+        ("`blocks.0.4111111111111111`", "`blocks.<number>`"),
+        ("`blocks.0.10.23.13.197` (Linear)", "`blocks.<address>` (Linear)"),
+        ("metric/10.23.13.197 on ip-10-23-13-197", "metric/<address> on <address>"),
     ],
 )
 def test_what_says_who_and_where_is_masked(text: str, shown: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import jsonschema
 import pytest
 
+from benchmarks.sown import compared, in_field, plain
 from reprocheck import model
 from reprocheck.bundle import made
 from reprocheck.model import Check
@@ -53,14 +55,22 @@ def _is_free(kind: str, name: str) -> bool:
     )
 
 
+@pytest.mark.parametrize("make", [plain, compared])
 @pytest.mark.parametrize("level", ["default", "strict"])
-def test_no_text_of_any_field_leaves_without_its_row(level: Level) -> None:
-    check = planted(SAMPLES["explained"]())
+def test_no_text_of_any_field_leaves_without_its_row(
+    level: Level, make: Callable[[], Check]
+) -> None:
+    check = planted(make())
     assert CANARY in repr(check)
     bundle = made(check, Redaction(level))
     assert [name for name, data in bundle.files.items() if CANARY.encode() in data] == []
     schema = json.loads((ROOT / "reprocheck/report/report.schema.json").read_text())
     jsonschema.validate(json.loads(bundle.files["report.json"]), schema)
+
+
+@pytest.mark.parametrize("row", [row for row, how in FIELDS.items() if how != "as is"])
+def test_a_secret_can_be_planted_in_every_row(row: tuple[str, str]) -> None:
+    assert CANARY in repr(in_field(compared(), *row, CANARY, random.Random(0)))
 
 
 def test_a_text_without_a_row_is_left_out() -> None:

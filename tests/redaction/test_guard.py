@@ -30,6 +30,36 @@ def test_of_variables_the_names_leave_and_unknown_facts_do_not() -> None:
     assert redaction.counts["environment variable (name alone)"] == 1
 
 
+def test_strict_lets_facts_of_lists_leave_alone() -> None:
+    redaction = Redaction("strict")
+    for key, value in {
+        "cpu.model": "Intel(R) Xeon(R) Platinum 8480C",
+        "platform.libc": "glibc 2.36",
+        "platform.release": "Debian GNU/Linux 12 (bookworm)",
+        "torch.version": "2.13.0+cu126",
+        "torch.cuda.devices": "NVIDIA H100 80GB HBM3, NVIDIA H100 80GB HBM3",
+        "git.commit": "5f2c9e10ab125f2c9e10ab125f2c9e10ab125f2c",
+        "package.nvidia-cublas-cu12": "12.4.5",
+    }.items():
+        assert redaction.fact(key, value) == (key, value)
+    for key, value in {
+        "platform.kernel": "6.1.0-acme",
+        "torch.version": "2.13.0+acme",
+        "numpy.blas": "10.23.13.197",
+        "package.torch-acme": "1.0",
+    }.items():
+        assert redaction.fact(key, value) is None
+    assert redaction.fact("variable.ACME_MODE", "1") == ("variable.-1", "<set>")
+    assert redaction.version("2.13.0+acme") == "<set>"
+
+
+def test_a_fact_goes_through_the_detector() -> None:
+    assert Redaction().fact("platform.kernel", "6.1.0-a@acme.io") == (
+        "platform.kernel",
+        "<email>",
+    )
+
+
 def test_strict_numbers_names_and_keeps_those_of_usual_words() -> None:
     redaction = Redaction("strict")
     shown = [redaction.name(name) for name in ("encoder.layers.11.weight", "acme", "b", "acme")]

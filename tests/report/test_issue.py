@@ -44,7 +44,10 @@ def test_known_facts_stand_in_their_fields() -> None:
         "torch.version": "2.13.0",
         "platform.system": "Linux",
         "platform.machine": "x86_64",
+        "platform.release": "Debian GNU/Linux 12 (bookworm)",
         "platform.libc": "glibc 2.36",
+        "gcc.version": "(Debian 12.2.0-14) 12.2.0",
+        "torch.debug_build": False,
         "torch.cuda.devices": ["NVIDIA H100"],
         "package.torch": "2.13.0",
         "package.acme-internal": "1",
@@ -53,15 +56,29 @@ def test_known_facts_stand_in_their_fields() -> None:
     for line in (
         "PyTorch version: 2.13.0",
         "CUDA used to build PyTorch: None",
-        "OS: Linux (x86_64)",
+        "OS: Debian GNU/Linux 12 (bookworm) (x86_64)",
         "Libc version: glibc-2.36",
         "Is CUDA available: True",
         "GPU models and configuration: NVIDIA H100",
-        "GCC version: Could not collect",
+        "GCC version: (Debian 12.2.0-14) 12.2.0",
+        "Clang version: Could not collect",
+        "Is debug build: False",
+        "HIP runtime version: N/A",
         "[pip3] torch==2.13.0",
     ):
         assert line in lines
     assert not any("acme" in line for line in lines)
+
+
+def test_what_is_not_there_has_the_words_of_collect_env() -> None:
+    said = dict(line.partition(": ")[::2] for line in collect_env.lines({"torch.version": "2.13"}))
+    names = ("CUDA runtime version", "Is CUDA available", "Caching allocator config")
+    assert [said[name] for name in names] == ["No CUDA", "False", "N/A"]
+    with_cuda = {"torch.version": "2.13", "torch.cuda_build": "12.6"}
+    said = dict(line.partition(": ")[::2] for line in collect_env.lines(with_cuda))
+    assert said["Is CUDA available"] == "Could not collect", "the training did not use it"
+    said = dict(line.partition(": ")[::2] for line in collect_env.lines({"python.version": "3.11"}))
+    assert said["PyTorch version"] == "N/A"
 
 
 def test_the_smallest_command_has_the_settings_that_matter() -> None:

@@ -17,9 +17,12 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from reprocheck.bundle import made
 from reprocheck.model import Check
+from reprocheck.redaction import Redaction
 from reprocheck.report import FORMATS, charts
 from tests.report.samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
+from tests.report.smuggled import ran_and_sent, smuggled
 from tests.report.test_controls_section import searched
 
 SCHEMES = ("light", "dark")
@@ -307,6 +310,25 @@ def test_the_text_of_an_issue_can_be_copied_offline(browser: Any, pages: dict[st
     page.wait_for_function("getSelection().toString().includes('Versions of relevant')")
     assert page.locator("section.issue pre").is_visible() and complaints == []
     page.close()
+
+
+@pytest.mark.browser
+def test_the_policy_holds_where_markup_is_smuggled_in(
+    browser: Any, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    packed = tmp_path / "packed.html"
+    packed.write_bytes(made(SAMPLES["explained"](), Redaction()).files["report.html"])
+    for page in (pages["explained"], packed):
+        hostile_page = smuggled(page, tmp_path / "hostile.html")
+        assert ran_and_sent(browser, hostile_page.as_uri()) == (None, [])
+
+
+@pytest.mark.browser
+def test_without_a_policy_what_is_smuggled_in_would_run(browser: Any, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.html"
+    plain.write_text("<!doctype html><body></body>")
+    ran, sent = ran_and_sent(browser, smuggled(plain, tmp_path / "hostile.html").as_uri())
+    assert ran and sent
 
 
 @pytest.mark.browser

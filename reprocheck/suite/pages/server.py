@@ -9,19 +9,26 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from reprocheck.errors import UsageError
+from reprocheck.report.page import own_policy
 from reprocheck.suite.pages.links import INDEX, SITE
 
 HOST = "127.0.0.1"
 SERVED = (SITE, "nights")
 """Folders of the suite that are served; the history is not."""
 _NAMES = ("127.0.0.1", "localhost")
+POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src data:;"
+    " base-uri 'none'; form-action 'none'"
+)
+"""What pages of the site may load; they say so themselves, too."""
 
 
 class Handler(SimpleHTTPRequestHandler):
     """Files of the site and of the nights; no listings of folders, no log.
 
     A request under another name than that of this machine is refused: a page of the web may have
-    had its name resolved to loopback.
+    had its name resolved to loopback. A report runs the scripts of our own reports alone: another
+    machine may have made the file.
     """
 
     def do_GET(self) -> None:
@@ -55,7 +62,14 @@ class Handler(SimpleHTTPRequestHandler):
         """Pages are drawn again while a browser shows them: it asks each time."""
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Content-Security-Policy", self._policy())
         super().end_headers()
+
+    def _policy(self) -> str:
+        asked = Path(self.translate_path(self.path))
+        if asked.is_relative_to(Path(self.directory, SITE)):
+            return POLICY
+        return own_policy()
 
     def log_message(self, format: str, *args: object) -> None:
         """Says nothing."""

@@ -6,12 +6,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from reprocheck.errors import UsageError
-from reprocheck.suite.pages.server import server
+from reprocheck.report.page import own_policy
+from reprocheck.suite.pages.server import POLICY, server
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +82,20 @@ def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
     with server(tmp_path, 0) as listening:
         assert listening.server_address[0] == "127.0.0.1"
         assert listening.url == f"http://127.0.0.1:{listening.server_port}/"
+
+
+def test_a_report_that_somebody_else_drew_runs_no_script_of_theirs(port: int) -> None:
+    def policy(path: str) -> str:
+        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer.headers["Content-Security-Policy"]
+
+    for path in ("/nights/n/a%20b/report.html", "/site/../nights/n/a%20b/report.html"):
+        assert policy(path) == own_policy()
+    assert "script-src 'sha256-" in own_policy()
+    assert policy("/site/index.html") == POLICY
+    template = resources.files("reprocheck.suite.pages").joinpath("templates/base.html")
+    assert f'content="{POLICY}"' in template.read_text("utf-8")

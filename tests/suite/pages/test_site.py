@@ -17,6 +17,7 @@ from reprocheck.suite.model import Key
 from reprocheck.suite.pages import site
 from tests.report.contrast import contrast
 from tests.report.parts import HOSTILE
+from tests.report.smuggled import ran_and_sent, smuggled
 from tests.report.test_page import Outline
 from tests.suite.pages.conftest import Drawn
 from tests.suite.pages.samples import (
@@ -425,3 +426,11 @@ def test_nothing_of_a_hostile_history_runs_in_a_browser(browser: Any, hostile: P
         assert page.locator("script:not([src]):not(#chart-data), img, iframe, object").count() == 0
         assert complaints == []
         page.close()
+
+
+@pytest.mark.browser
+def test_the_policy_holds_where_markup_is_smuggled_in(browser: Any, hostile: Path) -> None:
+    for file in (hostile / "index.html", *sorted((hostile / "targets").glob("*.html"))[:1]):
+        page = smuggled(file, file.with_name("smuggled.html"))
+        assert ran_and_sent(browser, page.as_uri()) == (None, [])
+        page.unlink()

@@ -171,7 +171,7 @@ _TOKEN = re.compile(
     r"|xox[abeoprs]-[\w-]{10,}|SG\.[\w-]{16,}\.[\w-]{16,}"
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"
     r"|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{40,}"
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"  # JSON web token
+    r"|eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"  # JSON web token
     r")(?![A-Za-z0-9])"
 )
 _BARE_KEY = re.compile(
@@ -206,10 +206,12 @@ _EMAIL = re.compile(
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _IPV4 = re.compile(rf"(?<![\w.-])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w-]|\.\d)")
 _IPV6 = re.compile(
-    r"(?i)(?<![\w:.])(?=[^\s,;\]]*\d)(?:(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}"
+    r"(?i)(?<![\w:.])(?=[^\s,;\]]{0,64}\d)(?:(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}"
     r"|(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6})(?![\w:])"
 )
-"""Of six bytes it is the address of a network card."""
+"""Of six bytes it is the address of a network card. The look ahead ends somewhere: a line without
+an end would be read again from each of its letters.
+"""
 _VERSION_BEFORE = re.compile(
     r"(?i)(?:==|[<>~!]=|\b(?:v|version|release|driver|build|runtime|cuda|cudnn|cublas|nccl|cann|hdk"
     r"|rocm|mkl|lib\w*)\W{0,3})$"

@@ -18,6 +18,8 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
             ("build", lambda: _digest(torch.__config__.show())),
             ("cuda_build", lambda: torch.version.cuda),
             ("hip_build", lambda: torch.version.hip),
+            ("debug_build", lambda: torch.version.debug),
+            ("xpu_build", lambda: torch.xpu._is_compiled()),
             ("cpu_capability", lambda: backends.cpu.get_cpu_capability()),
             ("threads", lambda: torch.get_num_threads()),
             ("interop_threads", lambda: torch.get_num_interop_threads()),
@@ -39,6 +41,7 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
             ("cuda.matmul.tf32", lambda: _tf32(backends.cuda.matmul)),
             ("mkldnn.enabled", lambda: backends.mkldnn.enabled),
             ("mkldnn.deterministic", lambda: backends.mkldnn.deterministic),
+            ("xnnpack.enabled", lambda: backends.xnnpack.enabled),
         ),
     )
     for kind in ("cuda", "npu"):
