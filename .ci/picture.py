@@ -17,7 +17,7 @@ from PIL import Image, PngImagePlugin
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
-SIZE = {"width": 1180, "height": 1150}
+SIZE = {"width": 1280, "height": 800}
 PAGE = "sha256 of the page"
 
 

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from io import BytesIO
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, TypeVar
@@ -219,8 +220,9 @@ def inline(document: str, name: str, title: str) -> str:
     for colour, role in ROLES.items():
         body = body.replace(colour, f"var({role})")
     body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
+    opening = _opening(title)
     return re.sub(
-        r"<svg ([^>]*?)(?:width|height)=\"[^\"]*pt\"([^>]*)>", _opening(name, title), body, count=1
+        r"<svg [^>]*?(?:width|height)=\"[^\"]*pt\"[^>]*>", lambda _: opening, body, count=1
     )
 
 
@@ -256,7 +258,8 @@ def _figure(quantity: str) -> tuple[Figure, Axes]:
     axes.tick_params(colors=MUTED, labelsize=9, length=0)
     axes.tick_params(which="minor", length=0, labelsize=0)
     axes.set_xlabel("iteration", color=MUTED, fontsize=9)
-    axes.set_ylabel(quantity, color=MUTED, fontsize=9)
+    # the name of a series is no formula
+    axes.set_ylabel(quantity, color=MUTED, fontsize=9, parse_math=False)
     return figure, axes
 
 
@@ -391,9 +394,9 @@ def _positive(series: Iterable[Array]) -> list[float]:
     return [float(found.min()), float(found.max())]
 
 
-def _opening(name: str, title: str) -> str:
+def _opening(title: str) -> str:
     width, height = _SIZE[0] * 72, _SIZE[1] * 72
     return (
-        f'<svg class="chart-static" role="img" aria-label="{title}" viewBox="0 0 {width:.6g}'
-        f' {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
+        f'<svg class="chart-static" role="img" aria-label="{escape(title)}"'
+        f' viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
     )

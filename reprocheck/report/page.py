@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -57,6 +59,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     tone, sign = TONES[check.verdict.verdict]
     if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"
+    reported = list(_reported(check))
     text = environment().get_template("report.html").render(
         check=check,
         record=check.record,
@@ -83,27 +86,43 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
             Markup(source("templates/report.css")),
         ],
         scripts=[Markup(script) for script in scripts],
+        loss_title=_LOSS_TITLE,
         loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
+        difference_title=_DIFFERENCE_TITLE,
         difference_svg=Markup(charts.inline(difference_svg, "difference", _DIFFERENCE_TITLE)),
-        data=Markup(_embedded(chart_data(curves))),
-        series_charts=_series_charts(check),
+        data=Markup(_embedded(chart_data(curves, reported))),
+        series_charts=reported,
         logs=_logs(check),
         issue=issue,
     )  # fmt: skip
     return text.encode("utf-8", "replace")
 
 
-def _series_charts(check: Check) -> list[tuple[SeriesComparison, Markup]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reported:
+    """A series beside the losses that is drawn. `id`: of its chart on the page; `axis`: what its
+    horizontal axis counts.
+    """
+
+    id: str
+    title: str
+    row: SeriesComparison
+    curves: Curves
+    axis: str
+    svg: Markup
+
+
+def _reported(check: Check) -> Iterator[Reported]:
     """Each series that is drawn, with its chart."""
     from markupsafe import Markup
 
-    made = []
     for number, (row, curves, axis) in enumerate(series.drawn(check), start=1):
         name = line(row.name)
-        document = charts.svg(charts.series_figure(curves, name, axis))
         title = f"{name} of every run over its {axis}s"
-        made.append((row, Markup(charts.inline(document, f"series-{number}", title))))
-    return made
+        document = charts.svg(charts.series_figure(curves, name, axis))
+        svg = Markup(charts.inline(document, f"series-{number}", title))
+        place = f"series-chart-{number}"
+        yield Reported(id=place, title=title, row=row, curves=curves, axis=axis, svg=svg)
 
 
 def _scripts() -> list[str]:
@@ -160,8 +179,10 @@ def source(name: str) -> str:
 # ------------------------------------------------------------------------------ data for the charts
 
 
-def chart_data(curves: Curves) -> dict[str, Any]:
-    """What report.js draws: x and series with null for gaps."""
+def chart_data(curves: Curves, reported: Sequence[Reported] = ()) -> dict[str, Any]:
+    """What report.js draws: x and series with null for gaps; the series beside the losses each with
+    an x of its own.
+    """
     import numpy as np
 
     bottom = charts.floor(curves)
@@ -187,6 +208,16 @@ def chart_data(curves: Curves) -> dict[str, Any]:
         },
         "firstDivergence": curves.first_divergence,
         "notFinite": [[iteration, run] for iteration, run, _ in curves.not_finite[:500]],
+        "reported": list(map(_reported_data, reported)),
+    }
+
+
+def _reported_data(one: Reported) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "axis": one.axis,
+        "x": one.curves.iterations.tolist(),
+        "series": [_series(curve, one.curves, curve.values) for curve in one.curves.losses],
     }
 
 
@@ -201,8 +232,9 @@ def _series(curve: Curve, curves: Curves, values: Any) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float | None]:
+    """What is drawn of values, in the nine digits that tell any two float32 apart."""
     return [
-        value if value == value and abs(value) != float("inf") else None
+        float(f"{value:.9g}") if value == value and abs(value) != float("inf") else None
         for value in values.tolist()
     ]
 

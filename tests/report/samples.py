@@ -27,6 +27,7 @@ from reprocheck.model import (
     Verdict,
 )
 from reprocheck.model.evidence import BatchDiffers, CallDiffers
+from reprocheck.verdict import judge
 from tests.report.parts import (
     HOSTILE,
     STATEMENT,
@@ -39,6 +40,7 @@ from tests.report.parts import (
     series,
     trace,
 )
+from tests.verdict.test_reported import reported
 
 __all__ = ["SAMPLES", "check", "million", "run", "series", "trace"]
 
@@ -506,6 +508,44 @@ def nothing() -> Check:
     return check([run(1, [], ended="completed"), run(2, [], ended="completed")], verdict)
 
 
+def many_ranks(ranks: int = 64) -> Check:
+    """A check of more ranks than are drawn; the last one differs from the third iteration on."""
+    curves = [curve(6, seed=rank) for rank in range(ranks)]
+    last = [value + (0.01 * i if i > 1 else 0) for i, value in enumerate(curves[-1])]
+    runs = [
+        run(number, [trace(series(values), rank) for rank, values in enumerate(every)])
+        for number, every in ((1, curves), (2, [*curves[:-1], last]))
+    ]
+    return check(runs, judge(runs, record().tolerance, "checks"))
+
+
+def with_series() -> Check:
+    """Losses that agree, and beside them a series that differs, by steps, with a name that is no
+    formula and no tag; two that do not.
+    """
+    accuracy = [1 - 1 / step for step in range(1, 21)]
+    values = curve(10)
+    runs = [
+        run(
+            number,
+            [
+                trace(
+                    series(values),
+                    series=(
+                        reported(HOSTILE_NAME, worse, "wandb", steps=range(0, 2000, 100)),
+                        reported("lr", [0.1] * 10, by="torch"),
+                        reported("grad_norm", values),
+                    ),
+                )
+            ],
+        )
+        for number, worse in ((1, accuracy), (2, [value * 0.9 for value in accuracy]))
+    ]
+    return check(runs, judge(runs, record().tolerance, "checks"))
+
+
+HOSTILE_NAME = 'acc $\\frac{$ \\1 "quoted" <b>'
+
 SAMPLES: Mapping[str, Callable[[], Check]] = {
     sample.__name__: sample
     for sample in (
@@ -522,5 +562,7 @@ SAMPLES: Mapping[str, Callable[[], Check]] = {
         did_not_come_back,
         hostile,
         nothing,
+        many_ranks,
+        with_series,
     )
 }

@@ -67,7 +67,10 @@ def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> No
     page = drawn("html", explained())
     assert page.index("returns another output") < page.index("The loss of iteration 1 differs by")
     assert "look at the data, the initial weights" not in page, "the ladder says it better"
-    steps = re.findall(r'<li class="([a-z -]+)">\s*(<details open>|<details>|<p )', page)
+    ladder = page[page.index('<ol class="ladder">') :]
+    steps = re.findall(
+        r'<li id="rung-[^"]+" class="([a-z -]+)">\s*(<details open>|<details>|<p )', ladder
+    )
     assert [kinds.split()[0] for kinds, _ in steps] == ["equal"] * 6 + ["differs"] * 3 + [
         "not-recorded",
         "equal",
@@ -78,7 +81,7 @@ def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> No
         "<details>",
         "<details>",
     ]
-    opened = page[page.index("<details open>") :]
+    opened = ladder[ladder.index("<details open>") :]
     opened = opened[: opened.index("</details>")]
     for text in (
         "encoder.blocks.0.noise",
@@ -92,7 +95,7 @@ def test_the_page_leads_with_the_sentence_and_opens_the_first_difference() -> No
         '<pre tabindex="0"><code>self.generator = torch.Generator()\nself.generator.manual_seed(0)</code></pre>'
         in page
     )
-    assert "<p>Set deterministic algorithms where the operator has one.</p>" in page
+    assert "</strong> Set deterministic algorithms where the operator has one.</p>" in page
     assert "reprocheck explain --timeout 600 train.py --lr 0.1" in page
 
 
