@@ -56,6 +56,8 @@ NO_OPERATION: Mapping[type[Evidence], str] = {
     WeightWritten: "the script writes to the weight",
 }
 """Why nothing that could be called again makes a difference, by what its rung shows."""
+WITH_OPERATORS = "torch"
+"""Of other frameworks the module is the culprit, whether or not it can be run alone."""
 _DIFFER = re.compile(r"(?P<title>.+): (?P<unequal>\d+) of (?P<others>\d+) further results differ")
 
 
@@ -158,9 +160,11 @@ def _of(check: Check, rung: Rung) -> str:
         return "operator"
     if check.ladder is not None and check.ladder.replay is not None:
         return check.ladder.replay.of
-    if isinstance(rung.evidence, CallDiffers):
+    if not isinstance(rung.evidence, CallDiffers):
+        return ""
+    if WITH_OPERATORS in check.runs[0].frameworks:
         return "code of the script"
-    return ""
+    return "module"
 
 
 def _culprit(check: Check, rung: Rung) -> str:

@@ -25,7 +25,7 @@ _ALLOCATES = (
 """How operators begin that return memory of which a part is filled later, by others."""
 _COLLECTIVES = "c10d."
 """How collectives begin: what they return is filled while they are under way."""
-_FILLS = {
+FILLS = {
     "fill_",
     "zero_",
     "copy_",
@@ -39,6 +39,7 @@ _FILLS = {
     "cauchy_",
     "geometric_",
 }
+"""Operators for which it does not matter what was in `self`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +134,7 @@ def _unequal_inputs(
     What was in `self` does not matter to an operator that fills it.
     """
     leaves = dict(step.seen.inputs)
-    fills = _base(step.seen.place) in _FILLS
+    fills = _base(step.seen.place) in FILLS
     unequal = compare.inputs(step, pair.algorithms)
     dirty = tuple(path for path in unequal if path in leaves and leaves[path].hash in unfilled)
     ignored = set(dirty)

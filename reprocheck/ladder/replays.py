@@ -16,8 +16,11 @@ from math import prod
 from operator import mul
 from typing import Literal
 
+from msgspec import structs
+
 from reprocheck.ladder.compare import NOT_FINITE
 from reprocheck.ladder.finding import Finding, Operation
+from reprocheck.ladder.operators import FILLS
 from reprocheck.ladder.pair import Pair
 from reprocheck.model import Check
 from reprocheck.model.evidence import (
@@ -177,11 +180,7 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
         return NoReplay(of=seen.place, missing="of the script")
     if not _OPERATOR.fullmatch(seen.place):
         return NoReplay(of=seen.place, missing="of a library")
-    inputs = seen.inputs
-    in_place = _base(seen.place).endswith("_")
-    if in_place and not any(path == "self" for path, _ in inputs):
-        # what it fills was left out: its values do not matter
-        inputs = [*(("self", leaf) for path, leaf in seen.outputs[:1]), *inputs]
+    inputs = _with_filled(seen)
     own = bool(seen.private) or "generator" in seen.place.split(".")[-1]
     return _made(
         seen,
@@ -196,6 +195,17 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
         ),
         operation.unfilled,
     )
+
+
+def _with_filled(seen: Seen) -> Leaves:
+    """What an operator was given; what it fills is there, too, and has no values."""
+    base, inputs = _base(seen.place), seen.inputs
+    if base in FILLS:
+        inputs = [(path, leaf) for path, leaf in inputs if path != "self"]
+    if not base.endswith("_") or any(path == "self" for path, _ in inputs):
+        return inputs
+    filled = [("self", structs.replace(leaf, hash="")) for _, leaf in seen.outputs[:1]]
+    return [*filled, *inputs]
 
 
 def _of_module(seen: Seen) -> Replay | NoReplay:

@@ -139,6 +139,10 @@ def test_what_an_operator_fills_is_an_argument_of_its_own(tmp_path: Path) -> Non
     replay = of_operator(tmp_path, "aten.uniform_.default", [["from", {"v": 0.0}]]).replay
     assert replay is not None
     assert [name for name, _ in replay.arguments] == ["self", "from"]
+    given = [["self", tensor("left over", (40, 8))], ["p", {"v": 0.5}]]
+    replay = of_operator(tmp_path / "given", "aten.bernoulli_.float", given).replay
+    assert replay is not None
+    assert [(name, one.fingerprint) for name, one in replay.tensors] == [("self", "")]
 
 
 def test_a_module_of_the_framework_that_draws_is_called_as_it_was_made(tmp_path: Path) -> None:

@@ -57,12 +57,12 @@ REPLAYS = {
         ("index", INDEX),
         values=("self", "index"),
     ),
-    "dropout": Replay(
+    "lstm": Replay(
         framework="torch",
-        name="torch.nn.Dropout",
+        name="torch.nn.LSTM",
         of="module",
         arguments=(("input", FLOATS),),
-        constructor="p=0.5, inplace=False",
+        constructor="3, 2, num_layers=2, dropout=0.5",
         draws=True,
     ),
     "list": operator(
@@ -151,9 +151,9 @@ def test_what_scripts_show(tmp_path: Path) -> None:
     said = dict(zip(REPLAYS, done.stdout.split("exit "), strict=False))
     ends = dict(zip(REPLAYS, [part[0] for part in done.stdout.split("exit ")[1:]], strict=True))
     differ = {name for name, status in ends.items() if status == "1"}
-    assert differ == {"rand", "unfilled", "dropout"}
+    assert differ == {"rand", "unfilled", "lstm"}
     assert "Equal inputs: 0 of 4 further results differ from the first." in said["sum"]
-    for draws in ("rand", "dropout"):
+    for draws in ("rand", "lstm"):
         assert "the same state of the generator: 0 of 4 further" in said[draws]
         assert "without reseeding: 4 of 4 further" in said[draws]
     assert "of 12 elements at most; largest difference" in said["unfilled"]
