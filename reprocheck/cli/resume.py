@@ -121,9 +121,6 @@ def resume(
         check = checked(entry, held, folder, console, asked)
     except KeyboardInterrupt:
         raise Interrupted(kept(folder)) from None
-    except UsageError:
-        launch.discard(folder)
-        raise
     finally:
         console.clear()
     print_check(check, console)

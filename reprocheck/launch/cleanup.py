@@ -31,6 +31,8 @@ from reprocheck.launch.snapshot import Ours
 from reprocheck.model import FilesAfter
 
 COPY = "workdir"
+PLACES = "places"
+"""Folder of the snapshots of a check of a resume."""
 
 
 def clean_up(
@@ -41,7 +43,7 @@ def clean_up(
     """
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)
-    for copy in folder.glob(f"{COPY}*"):
+    for copy in (*folder.glob(f"{COPY}*"), folder / PLACES):
         shutil.rmtree(copy, ignore_errors=True)
     known = known_secrets((), os.environ)
     for pattern in ("run-*/*.log", "*/run-*/*.log", "arms/*/run-*/*.log"):

@@ -90,8 +90,12 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
         return Explained()
     records = (sides.continued.record, sides.resumed.record)
     equal = outcome.losses.bitwise.equal is True
-    with collector.paused():
-        return explain(folder, records, outcome.offset.k, equal=equal)
+    try:
+        with collector.paused():
+            return explain(folder, records, outcome.offset.k, equal=equal)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        return Explained(coverage=(f"The cause could not be determined: {what}",))
 
 
 def _without_place(

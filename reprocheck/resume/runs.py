@@ -16,7 +16,7 @@ from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.launch import cleanup
 from reprocheck.launch.check import record_of
-from reprocheck.launch.folder import publish
+from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import one_run
@@ -65,9 +65,23 @@ def recorded(
     KeyboardInterrupt leaves what was recorded by then. Raises UsageError, EntryPointError,
     ReportError; where nothing was run, the folder is gone.
     """
+    try:
+        _recorded(entry, replace(settings, workdir="copy", jobs=1), folder, teller, asked)
+    except UsageError:
+        discard(folder)
+        raise
+    finally:
+        if folder.is_dir():
+            publish(folder, settings.keep)
+
+
+def _recorded(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+) -> None:
     refuse(entry)
     refuse_wide_folder(Path.cwd(), entry)
-    settings = replace(settings, workdir="copy", jobs=1)
+    elsewhere = Elsewhere(asked.pattern)
+    elsewhere.refuse()
     continued = replace(
         _plan(entry, settings, folder, teller, asked.within),
         told=asked.told(),
@@ -81,8 +95,6 @@ def recorded(
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
     snapshots: Snapshots | None = None
-    elsewhere = Elsewhere(asked.pattern)
-    elsewhere.refuse()
     try:
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
@@ -96,7 +108,6 @@ def recorded(
             elsewhere.remove()
             shutil.rmtree(continued.scratch, ignore_errors=True)
             cleanup.clean_up(folder)
-        publish(folder, settings.keep)
 
 
 def _plan(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, steps: int) -> Plan:
@@ -135,8 +146,8 @@ def _continued(made: Plan, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
 def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
     """The run that starts from a snapshot, at the path of the continued one."""
     entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
-    made = replace(continued, entry=entry, steps=asked.go_on, told=RESUMED)
     number = len(kept.runs) + 1
+    made = replace(continued, entry=entry, steps=asked.go_on, told=RESUMED, runs=number)
     place = Place(
         name=" and ".join(taken.names),
         checkpoint=taken.checkpoint,

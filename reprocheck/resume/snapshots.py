@@ -18,6 +18,7 @@ from typing import Any
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
 from reprocheck.launch import snapshot
+from reprocheck.launch.cleanup import PLACES
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.tree import Tree, file_changes, read_tree
 from reprocheck.launch.workdir import Copies
@@ -25,8 +26,6 @@ from reprocheck.launch.writers import written_by
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.model import Checkpoint
 
-STORE = "places"
-"""Folder of the snapshots in the report folder, until the resumed runs have started."""
 OUTSIDE = ".outside"
 """Folder in a snapshot for what lies outside of the working directory."""
 WANTED, TAKEN = "wanted-", "taken-"
@@ -78,7 +77,7 @@ class Snapshots:
 
     def __init__(self, folder: Path, trace: Path, workdir: Copies, elsewhere: Elsewhere) -> None:
         self.taken: list[Snapshot] = []
-        self._store = folder / STORE
+        self._store = folder / PLACES
         self._trace = trace
         self._workdir = workdir
         self._elsewhere = elsewhere

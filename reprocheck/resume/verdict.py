@@ -39,9 +39,9 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     """The outcome of a place from the losses of both runs, and from what the resumed run read."""
     k = offset_of(checkpoint, sides)
     continued = shifted(sides.continued, k, sides.go_on)
-    resumed = shifted(sides.resumed, 0, sides.go_on)
+    resumed = shifted(sides.resumed, 0, _count(continued, sides))
     found = Outcome(
-        place=place,
+        place=replace(place, checkpoint=replace(checkpoint, iteration=k)),
         verdict="inconclusive",
         reason="",
         offset=Offset(k=k),
@@ -86,6 +86,15 @@ def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
     enough = min(later.longest, resumed.longest) >= CERTAIN
     cut = shifted(sides.resumed, 0, later.longest)
     return k + 1 if enough and _agree(later, cut) else k
+
+
+def _count(continued: Run, sides: Sides) -> int:
+    """How many iterations of the resumed run are looked at: where the continued run did not come to
+    its own end, no more than it made.
+    """
+    if continued.record.ended == "completed":
+        return sides.go_on
+    return min(sides.go_on, continued.longest)
 
 
 def _agree(continued: Run, resumed: Run) -> bool:

@@ -160,3 +160,31 @@ def test_what_cannot_be_done_is_refused(
     assert answer.code == 2
     assert said in answer.err
     assert not (inside / "reports").exists()
+
+
+def test_a_full_disk_ends_the_check_and_leaves_nothing(
+    inside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("reprocheck.resume.snapshots._keep_one", full)
+    answer = check(inside, f"{FEW} train.py", capsys)
+    assert answer.code == 2
+    assert "No space left on device" in " ".join(answer.err.split())
+    assert _files(inside) == {"train.py"}
+    assert not list(inside.glob("reports/*"))
+
+
+def test_an_interrupted_check_keeps_what_it_has_and_says_so(
+    inside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(self: object, copy: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reprocheck.resume.snapshots.Snapshot.lay_over", interrupt)
+    assert check(inside, f"{FEW} train.py", capsys).code == 130
+    assert main(["report", "reports/latest"]) == 0
+    assert capsys.readouterr().out.startswith("INCONCLUSIVE")
+    assert not list(inside.glob("reports/latest/places*"))
+    assert not list(inside.glob("reports/latest/workdir*"))

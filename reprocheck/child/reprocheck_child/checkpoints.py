@@ -283,7 +283,8 @@ class Checkpoints:
 
         def end(returned: Any) -> None:
             self._saving.pop(me, None)
-            self._saved = written
+            if self._saved is None or threading.current_thread() is threading.main_thread():
+                self._saved = written  # in another thread it may be a part of that one
             if hasattr(returned, "add_done_callback"):
                 self._tasks.append(returned)
 
