@@ -210,6 +210,7 @@ class Outcome:
     compared   iterations that both sides have
     losses     the continued run from k + 1 on against the resumed run
     continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
+    before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
     """
 
@@ -221,6 +222,7 @@ class Outcome:
     losses: Losses | None = None
     continued: Run | None = None
     resumed: Run | None = None
+    before: Run | None = None
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
 

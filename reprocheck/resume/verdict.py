@@ -49,6 +49,7 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
         losses=losses(continued, resumed, sides.tolerance),
         continued=continued,
         resumed=resumed,
+        before=shifted(sides.continued, 0, k),
         read=read_of(checkpoint, sides.resumed),
     )
     return replace(found, verdict=_verdict(found, sides))

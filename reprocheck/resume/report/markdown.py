@@ -21,7 +21,7 @@ def _lines(check: ResumeCheck) -> Iterator[str]:
         yield from _place(outcome, several=len(check.outcomes) > 1)
     if check.caveats:
         yield from ("### Limits", "", *(f"- {prose(said)}" for said in check.caveats), "")
-    yield from (*block(" ".join(check.record.entry_point.words), "sh"), "")
+    yield from (*block(rows.command(check), "sh"), "")
     yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
 
 

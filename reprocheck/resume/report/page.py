@@ -23,6 +23,7 @@ _TONE_OF: dict[ResumeVerdict, str] = {
     "script_failed": "script_failed",
     "timed_out": "timed_out",
 }
+SIDES = ("continued run", "resumed run")
 _TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
 
 
@@ -52,13 +53,16 @@ def _chart(outcome: Outcome, number: int) -> Markup | str:
     """Both losses on the axis of the continued run, with a line behind the checkpoint."""
     from markupsafe import Markup
 
-    compared = pairs(outcome)
+    compared = [*rows.before(outcome), *pairs(outcome)]
     if not compared or outcome.offset is None:
         return ""
     figure = charts.loss_figure(_curves(compared))
     axes = figure.axes[0]
     axes.axvline(outcome.offset.k + 0.5, color=charts.LIMIT, linewidth=1.2, linestyle="--")
     axes.set_xlabel("iteration of the continued run")
+    for legend in filter(None, [axes.get_legend()]):
+        for shown, name in zip(legend.get_texts(), SIDES, strict=False):
+            shown.set_text(name)
     return Markup(charts.inline(charts.svg(figure), f"loss-{number}", _TITLE))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ from reprocheck.resume import sentences
 from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck
 
 MOST_LOSSES = 10
-NO_LOSS = ""
+SIGNS = {"equal": "=", "differs": "≠", "not_recorded": "·"}
+"""By the status of a rung."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,6 +131,24 @@ def pairs(outcome: Outcome) -> list[Pair]:
     ]
 
 
+def before(outcome: Outcome) -> list[Pair]:
+    """The losses of the continued run up to the checkpoint: the resumed run has none of them."""
+    if outcome.before is None or outcome.offset is None:
+        return []
+    rank = min((trace.rank for trace in outcome.before.traces), default=0)
+    series, k = _series(outcome.before, rank), outcome.offset.k
+    return [
+        Pair(
+            iteration=number - k,
+            rank=rank,
+            offset=outcome.offset,
+            continued=_sum(series, number),
+            resumed=None,
+        )
+        for number in range(1, len(series) + 1)
+    ]
+
+
 def _series(run: Run, rank: int) -> LossSeries:
     found = run.by_rank.get(rank)
     return found.losses if found is not None else LossSeries()
@@ -140,6 +160,17 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
         return None
     values: Sequence[float] = series.losses(iteration)
     return float(sum(values))
+
+
+def command(check: ResumeCheck) -> str:
+    """The command as one would type it."""
+    asked = check.asked
+    options = []
+    if asked.resume_with:
+        options += ["--resume-with", asked.resume_with]
+    if asked.pattern:
+        options += ["--checkpoint", asked.pattern]
+    return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])
 
 
 def lines(check: ResumeCheck) -> Iterator[str]:
