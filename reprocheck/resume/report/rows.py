@@ -10,12 +10,12 @@ from reprocheck.model import LossSeries, Run
 from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.report.tables import Table
+from reprocheck.report.why import SIGN
 from reprocheck.resume import sentences
 from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck
 
 MOST_LOSSES = 10
-SIGNS = {"equal": "=", "differs": "≠", "not_recorded": "·"}
-"""By the status of a rung."""
+SIGNS = SIGN
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
