@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -101,8 +102,17 @@ def _search(one: Sown, level: Level) -> list[Found]:
 
 
 def comes_out(secret: Planted, text: str) -> bool:
-    """Whether any part of a secret that must not leave stands in a text."""
-    return any(form in text for needle in secret.needles for form in _forms(needle))
+    """Whether any part of a secret that must not leave stands in a text. A name is looked for as a
+    word: that of the user `ropaga` is no part of `propagation`.
+    """
+    return any(_stands_in(form, text) for needle in secret.needles for form in _forms(needle))
+
+
+def _stands_in(form: str, text: str) -> bool:
+    if form not in text:
+        return False
+    is_word = form.isalpha()
+    return not is_word or re.search(rf"(?<![A-Za-z]){form}(?![A-Za-z])", text) is not None
 
 
 def _forms(needle: str) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from reprocheck import replay
-from reprocheck.bundle import archive, manifest
+from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.kept import kept
 from reprocheck.model import Check
 from reprocheck.redaction import Level, Redaction, redacted
@@ -40,13 +41,21 @@ class Bundle:
     counts: Mapping[str, int]
 
 
-def made(check: Check, redaction: Redaction, tensors: bytes = b"") -> Bundle:
-    """The attachment of a check, with the recorded values of `tensors` where they are given."""
+def made(
+    check: Check,
+    redaction: Redaction,
+    tensors: bytes = b"",
+    texts: Mapping[str, str] = MappingProxyType({}),
+) -> Bundle:
+    """The attachment of a check, with the recorded values of `tensors` and the user's files where
+    they are given.
+    """
     shown = _with_values(redacted(check, redaction), there=bool(tensors))
     files = {
         "issue.md": issue.render(shown),
         "report.html": page(shown),
         **_replay(shown, tensors),
+        **source.files(texts, redaction),
     }
     counts = +redaction.counts
     for cut in range(CUTS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from reprocheck.bundle.source import FOLDER
 from reprocheck.model import Check, SourceLine
 from reprocheck.redaction import Level
 from reprocheck.report import smallest
@@ -20,6 +21,7 @@ HOLDS: Mapping[str, str] = {
     "replay.safetensors": "tensors of the training, which that script gives to the operation",
     "README.md": "this text",
 }
+SOURCE = "the user's files that the command needs, as far as the report folder keeps them"
 MEANS: Mapping[Level, str] = {
     "none": "Nothing was taken out beside what was masked when the check was recorded.",
     "default": (
@@ -47,12 +49,15 @@ def lines(
     yield from (f"**{prose(check.verdict.title)}.** {prose(where)}".rstrip(), "")
     yield from ("The smallest command that shows it:", "")
     yield from (*block(smallest.command(check), "sh"), "")
-    yield from ("## What is inside", "")
+    yield from (_takes(files), "", "## What is inside", "")
     for name in HOLDS:
         if name in files or name == "README.md":
             yield f"- `{name}`: {HOLDS[name]}"
+    texts = [name for name in files if name.startswith(f"{FOLDER}/")]
+    if texts:
+        yield f"- `{FOLDER}/`: {SOURCE}"
     yield ""
-    yield f"- source: {_source(check)}"
+    yield f"- source: {_files(texts) or _source(check)}"
     yield f"- values: {_values(files)}"
     yield "- weights: none"
     if kept is not None:
@@ -62,6 +67,21 @@ def lines(
         )
     yield from ("", f"## What was taken out (`--redact {level}`)", "", MEANS[level], "")
     yield from counted(counts)
+
+
+def _takes(files: Mapping[str, bytes]) -> str:
+    """What the command takes."""
+    said = "It takes the script, which is not inside."
+    if any(name.startswith(f"{FOLDER}/") for name in files):
+        said = f"It takes the script, which lies in `{FOLDER}/`."
+    if "replay.py" in files:
+        said += " `python replay.py` takes the framework alone."
+    return said
+
+
+def _files(texts: Sequence[str]) -> str:
+    """The user's files that leave."""
+    return ", ".join(map(code, texts))
 
 
 def _values(files: Mapping[str, bytes]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,13 +61,18 @@ def bundle(
             help="Add the tensors that `reprocheck run --with-values` recorded.",
         ),
     ] = False,
+    with_source: Annotated[
+        bool,
+        typer.Option("--with-source", help="Add your files that the report folder keeps."),
+    ] = False,
 ) -> int:
     """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
     from reprocheck.cli.report import loaded
 
     part = _part(output_file)
     with loaded(folder) as check:
-        made = _made(check, redact, _values(check, folder, asked=with_values))
+        tensors = _values(check, folder, asked=with_values)
+        made = _made(check, redact, tensors, _texts(check, asked=with_source))
     if preview:
         return _shown(made)
     _write(output_file, part(made))
@@ -103,6 +109,21 @@ def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
     return values.read(folder)
 
 
+def _texts(check: Check, *, asked: bool) -> dict[str, str]:
+    """The user's files that lie in a report folder; none where they are not asked for."""
+    from reprocheck.ladder.sources import kept
+
+    if not asked:
+        return {}
+    texts = kept(check.folder) if check.folder else {}
+    if not texts:
+        raise UsageError(
+            "The report folder keeps none of your files.",
+            "A check keeps them where its runs differ; leave out --with-source.",
+        )
+    return texts
+
+
 # ------------------------------------------------------------------------------------------- parts
 
 _PARTS: Mapping[str, Callable[[Bundle], bytes]] = {
@@ -122,10 +143,17 @@ def _part(file: Path) -> Callable[[Bundle], bytes]:
     return part
 
 
-def _made(check: Check, redact: str, values: bytes) -> Bundle:
+def _made(
+    check: Check, redact: str, values: bytes, texts: Mapping[str, str] = MappingProxyType({})
+) -> Bundle:
     from reprocheck.bundle import made
 
-    return made(check, _redaction(check, redact), values)
+    redaction = _redaction(check, redact)
+    if texts and redaction.strict:
+        raise UsageError(
+            "No source leaves with --redact strict.", "Leave out --with-source, or --redact strict."
+        )
+    return made(check, redaction, values, texts)
 
 
 def _redaction(check: Check, asked: str) -> Redaction:
@@ -159,11 +187,15 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def _shown(made: Bundle) -> int:
-    """Prints what would leave: the manifest, the size of each file, and the text of the issue."""
+    """Prints what would leave: the manifest, the size of each file, the text of the issue, and
+    source where it was asked for.
+    """
     from reprocheck.cli.terminal import standard_output
 
     out = standard_output()
-    for text in (made.files["README.md"].decode(), _sizes(made), made.files["issue.md"].decode()):
+    source = [data.decode() for name, data in made.files.items() if name.startswith("source/")]
+    issue = made.files["issue.md"].decode()
+    for text in (made.files["README.md"].decode(), _sizes(made), issue, *source):
         for line in text.splitlines():
             out.line(line)
         out.line()

@@ -218,6 +218,11 @@ class _Held:
 _NOTHING_HELD = _Held(files={})
 
 
+def kept(folder: Path) -> dict[str, str]:
+    """The user's files that a report folder keeps: texts by name."""
+    return {name: text for name, text in _held(folder / NAME).files.items() if text}
+
+
 def close(folder: Path) -> None:
     """The recording in a report folder has ended: from now on its reports are drawn from the files
     that it holds, and from no others.

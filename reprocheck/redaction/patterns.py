@@ -23,6 +23,8 @@ LEAST_OF_ADDRESS, LARGEST_BYTE = 10, 255
 """Of four numbers and more behind a name, the largest is at least so much where they are taken for
 an address; modules nested four deep in lists have fewer than ten parts each.
 """
+CHANGES_OF_A_KEY = 7
+"""Likewise of 40 letters: random ones of 64 have 17, a path of that length has 5 or so."""
 PLAIN_TOPS = "com|org|net|edu|gov|mil|int|internal|local|lan|corp|intranet|cluster|home"
 PUBLIC = (
     "pytorch.org",
@@ -113,6 +115,15 @@ def looks_random(found: str) -> bool:
     return changes / (len(longest) - 1) >= CHANGES
 
 
+def is_key_in_a_path(found: str) -> bool:
+    """Whether 40 letters behind a slash are a secret key of AWS, which may hold slashes itself: the
+    recorder's pattern takes such a text for a path.
+    """
+    pieces = re.findall(r"[A-Za-z0-9]+", found)
+    changes = sum(_changes(*pair) for piece in pieces for pair in pairwise(piece))
+    return changes >= CHANGES_OF_A_KEY
+
+
 def _changes(one: str, other: str) -> bool:
     begins_a_word = one.isupper() and other.islower()
     return _class(one) != _class(other) and not begins_a_word
@@ -200,6 +211,12 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=_DOCUMENTED,
         shown=_mark("<secret>"),
         accepted=_always,
+    ),
+    Pattern(
+        kind="token, key or password",
+        regex=re.compile(r"(?<=/)[A-Za-z0-9/+]{40}(?![A-Za-z0-9+=])"),
+        shown=_mark("<secret>"),
+        accepted=is_key_in_a_path,
     ),
     Pattern(
         kind="identifier (UUID)",

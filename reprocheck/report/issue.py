@@ -83,6 +83,10 @@ def _causes(check: Check) -> Iterator[str]:
 
 def _reproduce(check: Check) -> Iterator[str]:
     yield from ("### Reproduce", "", *block(smallest.command(check), "sh"), "")
+    yield "It takes the script, which is not in this text."
+    if check.ladder is not None and check.ladder.replay is not None:
+        yield "`replay.py` beside the report takes the framework alone: it runs what differs."
+    yield ""
 
 
 def _losses(check: Check) -> Iterator[str]:

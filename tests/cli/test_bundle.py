@@ -71,6 +71,19 @@ def test_a_preview_prints_what_leaves_and_writes_nothing(
     assert not (at / "none.zip").exists()
 
 
+def test_the_script_is_inside_where_it_is_asked_for(
+    at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bundle", "reports/latest", "-o", "with.zip", "--with-source"]) == 0
+    with zipfile.ZipFile(at / "with.zip") as archive:
+        script = archive.read("source/train.py").decode()
+        said = archive.read("README.md").decode()
+    assert script == SCRIPT.replace("anna:tr0ub4dor@git.acme.io", "<credentials>@<host>")
+    assert "- source: `source/train.py`" in said and "which lies in `source/`" in said
+    assert main(["bundle", "reports/latest", "--with-source", "--redact", "strict"]) == 2
+    assert "No source leaves with --redact strict" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words, said",
     [

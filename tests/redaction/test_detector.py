@@ -21,6 +21,7 @@ from reprocheck.redaction.patterns import place
         "see https://docs.pytorch.org/docs/stable/notes/randomness.html",
         "Started twice in the same way",
         "features.3.0.block.1.0.weight, stages.0.1.0.2.conv",
+        "src/Models/ResNet50/LayerNorm2Blocks/Attn/Heads8x",
         "libcudnn.so.9.1.0.70, nvidia-cublas-cu12==12.4.5.8",
     ],
 )
@@ -41,6 +42,7 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("key 0123456789abcdef0123456789abcdef", "key <secret>"),
         ("on gpu07.cluster.internal", "on <host>"),
         ("mail a.b@acme.io", "mail <email>"),
+        ("at x/y/GAugOd20+G+RSORXBwdQmnba5cPy9DRAXOFDYFur/z", "at x/y/<secret>/z"),
         ("`blocks.0.4111111111111111`", "`blocks.<number>`"),
         ("`blocks.0.10.23.13.197` (Linear)", "`blocks.<address>` (Linear)"),
         ("metric/10.23.13.197 on ip-10-23-13-197", "metric/<address> on <address>"),

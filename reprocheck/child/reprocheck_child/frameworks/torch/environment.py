@@ -41,7 +41,8 @@ def torch_facts(torch: Any) -> Iterator[Fact]:
             ("cuda.matmul.tf32", lambda: _tf32(backends.cuda.matmul)),
             ("mkldnn.enabled", lambda: backends.mkldnn.enabled),
             ("mkldnn.deterministic", lambda: backends.mkldnn.deterministic),
-            ("xnnpack.enabled", lambda: backends.xnnpack.enabled),
+            # its public module is one that a script imports by itself
+            ("xnnpack.enabled", lambda: torch._C._is_xnnpack_enabled()),
         ),
     )
     for kind in ("cuda", "npu"):

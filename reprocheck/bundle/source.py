@@ -1,0 +1,37 @@
+"""The user's files in an attachment, where the sender asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from reprocheck.redaction import Redaction
+
+FOLDER = "source"
+_CELL = ":cell "
+"""Between the name of a notebook and the number of a cell, as reports name it."""
+
+
+def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
+    """The texts of the user's files by their places in the attachment, through the detector; none
+    in `strict`, where no free text leaves.
+    """
+    shown = {_place(redaction.path(name)): _shown(text, redaction) for name, text in texts.items()}
+    return {name: text.encode("utf-8", "replace") for name, text in shown.items() if text}
+
+
+def _shown(text: str, redaction: Redaction) -> str:
+    if redaction.level == "none":
+        return text
+    return redaction.text(text)
+
+
+def _place(name: str) -> str:
+    """Where a file stands: as in the project; one from elsewhere by its name alone."""
+    notebook, is_cell, number = name.partition(_CELL)
+    if is_cell:
+        name = f"{notebook}.cell-{number}.py"
+    path = PurePosixPath(name)
+    if name.startswith(("/", "~", "<")) or ".." in path.parts:
+        return f"{FOLDER}/elsewhere/{path.name}"
+    return f"{FOLDER}/{path}"
