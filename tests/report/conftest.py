@@ -9,13 +9,15 @@ import pytest
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """report.html of every sample."""
+    """report.html of every sample, and of a few that no other format is drawn of."""
     from reprocheck.report import write
-    from tests.report.samples import SAMPLES, million
+    from tests.report.samples import SAMPLES, many_ranks, million
+    from tests.report.test_controls_section import searched
 
     folder = tmp_path_factory.mktemp("pages")
     made = {}
-    for name, sample in (*SAMPLES.items(), ("million", million)):
+    more = {"million": million, "many_ranks": many_ranks, "searched": searched}
+    for name, sample in {**SAMPLES, **more}.items():
         target = folder / name
         target.mkdir()
         write(sample(), target, ["html"])

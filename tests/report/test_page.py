@@ -22,9 +22,8 @@ from reprocheck.model import Check
 from reprocheck.redaction import Redaction
 from reprocheck.report import FORMATS, charts
 from tests.report.accessibility import SCHEMES, objections
-from tests.report.samples import SAMPLES, bitwise_equal, explained, hostile, not_bitwise
+from tests.report.samples import SAMPLES, explained
 from tests.report.smuggled import ran_and_sent, smuggled
-from tests.report.test_controls_section import searched
 
 
 def html(check: Any) -> str:
@@ -53,8 +52,8 @@ class Outline(HTMLParser):
             self.text.append(data)
 
 
-def test_scripts_are_named_by_their_hash_in_the_policy() -> None:
-    page = html(bitwise_equal())
+def test_scripts_are_named_by_their_hash_in_the_policy(pages: dict[str, Path]) -> None:
+    page = pages["bitwise_equal"].read_text()
     policy = next(
         a["content"] or ""
         for tag, a in Outline(page).tags
@@ -69,8 +68,8 @@ def test_scripts_are_named_by_their_hash_in_the_policy() -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_nothing_is_loaded_from_outside(sample: str) -> None:
-    tags = Outline(html(SAMPLES[sample]())).tags
+def test_nothing_is_loaded_from_outside(sample: str, pages: dict[str, Path]) -> None:
+    tags = Outline(pages[sample].read_text()).tags
     assert not {"iframe", "object", "embed", "base", "form", "img"} & {tag for tag, _ in tags}
     links = [
         a[key] or "" for _, a in tags for key in ("src", "href", "xlink:href", "action") if key in a
@@ -80,8 +79,8 @@ def test_nothing_is_loaded_from_outside(sample: str) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_ids_are_unique_and_headings_do_not_skip(sample: str) -> None:
-    tags = Outline(html(SAMPLES[sample]())).tags
+def test_ids_are_unique_and_headings_do_not_skip(sample: str, pages: dict[str, Path]) -> None:
+    tags = Outline(pages[sample].read_text()).tags
     ids = [a["id"] for _, a in tags if "id" in a]
     assert len(ids) == len(set(ids))
     levels = [int(tag[1]) for tag, _ in tags if re.fullmatch(r"h[1-6]", tag)]
@@ -90,8 +89,8 @@ def test_ids_are_unique_and_headings_do_not_skip(sample: str) -> None:
     assert all("scope" in a for tag, a in tags if tag == "th")
 
 
-def test_hostile_text_is_text() -> None:
-    outline = Outline(html(hostile()))
+def test_hostile_text_is_text(pages: dict[str, Path]) -> None:
+    outline = Outline(pages["hostile"].read_text())
     assert [tag for tag, _ in outline.tags].count("script") == 3
     text = "".join(outline.text)
     assert (
@@ -103,18 +102,18 @@ def test_hostile_text_is_text() -> None:
     assert "<img src=x onerror=alert(1)>" in text
 
 
-def test_a_pass_says_how_little_it_proves() -> None:
-    text = " ".join("".join(Outline(html(bitwise_equal())).text).split())
+def test_a_pass_says_how_little_it_proves(pages: dict[str, Path]) -> None:
+    text = " ".join("".join(Outline(pages["bitwise_equal"].read_text()).text).split())
     assert "Two runs exclude almost nothing" in text and "does not prove" in text
-    text = " ".join("".join(Outline(html(not_bitwise())).text).split())
+    text = " ".join("".join(Outline(pages["not_bitwise"].read_text()).text).split())
     assert (
         "not all losses are equal in every bit, and iteration 10 is outside the tolerance" in text
         and "is loose" in text
     )
 
 
-def test_the_charts_of_the_page_have_their_data() -> None:
-    page = html(SAMPLES["backward_fails"]())
+def test_the_charts_of_the_page_have_their_data(pages: dict[str, Path]) -> None:
+    page = pages["backward_fails"].read_text()
     data = json.loads(re.search(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)[1])  # type: ignore[index]
     assert data["x"] == list(range(1, 41)) and data["firstDivergence"] == 4
     assert data["difference"]["series"][0]["values"][:3] == [data["difference"]["floor"]] * 3
@@ -126,8 +125,10 @@ def test_the_page_of_a_million_iterations_is_small(pages: dict[str, Path]) -> No
     assert "1,000,000 iterations are drawn" in pages["million"].read_text()
 
 
-def test_before_the_proof_stands_what_was_run_where_and_at_which_commit() -> None:
-    page = html(explained())
+def test_before_the_proof_stands_what_was_run_where_and_at_which_commit(
+    pages: dict[str, Path],
+) -> None:
+    page = pages["explained"].read_text()
     first = page[page.index("<h1") : page.index('id="ladder"')]
     for said in (
         "python train.py --lr 0.1",
@@ -138,8 +139,10 @@ def test_before_the_proof_stands_what_was_run_where_and_at_which_commit() -> Non
         assert said in first
 
 
-def test_verdict_cause_and_tested_patch_come_before_ladder_and_search() -> None:
-    page = html(searched())
+def test_verdict_cause_and_tested_patch_come_before_ladder_and_search(
+    pages: dict[str, Path],
+) -> None:
+    page = pages["searched"].read_text()
     order = [
         "<h1",
         'id="cause"',
@@ -153,18 +156,18 @@ def test_verdict_cause_and_tested_patch_come_before_ladder_and_search() -> None:
     assert [page.index(mark) for mark in order] == sorted(page.index(mark) for mark in order)
 
 
-def test_a_cause_has_one_fix_and_it_is_the_patch_that_was_tried() -> None:
-    page = html(searched())
+def test_a_cause_has_one_fix_and_it_is_the_patch_that_was_tried(pages: dict[str, Path]) -> None:
+    page = pages["searched"].read_text()
     answer = page[page.index('id="cause"') : page.index('id="ladder"')]
     assert re.findall(r'<strong class="fix">(\w+)<', answer) == ["Patch"]
     assert "manual_seed(0)" not in page, "the snippet of the catalogue stands nowhere beside it"
-    assert html(explained()).count('<strong class="fix">Fix</strong>') == 2, (
+    assert pages["explained"].read_text().count('<strong class="fix">Fix</strong>') == 2, (
         "without a patch each cause has its own"
     )
 
 
-def test_every_section_has_a_link_to_itself() -> None:
-    tags = Outline(html(searched())).tags
+def test_every_section_has_a_link_to_itself(pages: dict[str, Path]) -> None:
+    tags = Outline(pages["searched"].read_text()).tags
     ids = {a["id"] for tag, a in tags if tag == "h2"}
     assert len(ids) > 8
     assert {a["href"] for tag, a in tags if tag == "a" and a.get("class") == "permalink"} == {
@@ -172,8 +175,8 @@ def test_every_section_has_a_link_to_itself() -> None:
     }
 
 
-def test_rungs_causes_and_rules_lead_to_each_other() -> None:
-    page = html(searched())
+def test_rungs_causes_and_rules_lead_to_each_other(pages: dict[str, Path]) -> None:
+    page = pages["searched"].read_text()
     found = re.findall(r'<li id="(rung-[^"]+)"', page)
     assert len(found) == 12
     spine = page[page.index('<nav class="spine"') : page.index("</nav>")]
@@ -221,8 +224,8 @@ def test_runs_differ_in_their_dashes_too() -> None:
     assert len(set(looks)) == 8
 
 
-def test_the_dashes_of_ranks_have_a_legend() -> None:
-    page = html(SAMPLES["two_ranks"]())
+def test_the_dashes_of_ranks_have_a_legend(pages: dict[str, Path]) -> None:
+    page = pages["two_ranks"].read_text()
     legend = page[
         page.index('<ul class="dashes">') : page.index("</ul>", page.index('<ul class="dashes">'))
     ]
@@ -230,7 +233,7 @@ def test_the_dashes_of_ranks_have_a_legend() -> None:
         ("none", "rank 0"),
         ("8 4", "rank 1"),
     ]
-    assert '<ul class="dashes">' not in html(SAMPLES["bitwise_equal"]())
+    assert '<ul class="dashes">' not in pages["bitwise_equal"].read_text()
 
 
 VISIONS = {
@@ -438,12 +441,10 @@ SCREENS = {"wide": {"width": 1280, "height": 800}, "narrow": {"width": 390, "hei
 @pytest.mark.browser
 @pytest.mark.parametrize("screen", SCREENS)
 def test_verdict_cause_and_fix_are_on_the_first_screen(
-    screen: str, browser: Any, tmp_path: Path
+    screen: str, browser: Any, pages: dict[str, Path]
 ) -> None:
-    for name, check in (("observed", explained()), ("patched", searched())):
-        file = tmp_path / f"{name}.html"
-        file.write_text(html(check))
-        page, _ = open_page(browser, file, viewport=SCREENS[screen])
+    for name in ("explained", "searched"):
+        page, _ = open_page(browser, pages[name], viewport=SCREENS[screen])
         fix = page.locator(".cause").first.locator(".copyable")
         for part in (page.locator("h1"), page.locator(".reason"), fix, fix.locator("button")):
             box = part.bounding_box()
