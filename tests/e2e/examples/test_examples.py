@@ -21,12 +21,13 @@ EXAMPLES = ROOT / "examples"
 FAKE_NPU = ROOT / "tests" / "fakes" / "torch_npu"
 PLAIN = Path(__file__).parent / "plain.py"
 ROW = re.compile(
-    r"^\| `reprocheck run (?P<command>[^`]+)` \| (?P<shows>[^|]+) \| (?P<verdict>[^|]+) \|$", re.M
+    r"^\| `reprocheck (?P<kind>run|resume) (?P<command>[^`]+)` \| (?P<shows>[^|]+)"
+    r" \| (?P<verdict>[^|]+) \|$",
+    re.M,
 )
-PROMISES = {
-    match["command"]: match["verdict"]
-    for match in ROW.finditer((EXAMPLES / "README.md").read_text())
-}
+ROWS = tuple(ROW.finditer((EXAMPLES / "README.md").read_text()))
+PROMISES = {row["command"]: row["verdict"] for row in ROWS if row["kind"] == "run"}
+RESUMED = {row["command"]: row["verdict"] for row in ROWS if row["kind"] == "resume"}
 LOSSES_AN_ITERATION = {"examples/transformers/train.py": 2, "examples/accelerate/train.py": 2}
 COMPARED_ELSEWHERE = {"jax", "keras", "tensorflow", "torch", "torch_npu"}
 """Frameworks that the tests in `tests/child/frameworks` and `tests/fakes` compare with a plain run."""
@@ -137,13 +138,31 @@ def assert_neutral(outcome: Outcome, plain: list[list[float]]) -> None:
 
 def test_every_example_has_a_row_and_names_its_command() -> None:
     there = {path.relative_to(ROOT).as_posix() for path in EXAMPLES.rglob("*.py")}
-    assert {script(command) for command in PROMISES} == there
-    assert len(PROMISES) == len(there)
-    assert (EXAMPLES / "README.md").read_text().count("\n| `") == len(PROMISES), (
+    assert {script(row["command"]) for row in ROWS} == there
+    assert len(ROWS) == len(there)
+    assert (EXAMPLES / "README.md").read_text().count("\n| `") == len(ROWS), (
         "a row that this test cannot read"
     )
-    for command in PROMISES:
-        assert f"reprocheck run {command}\n" in (ROOT / script(command)).read_text()
+    for row in ROWS:
+        command = row["command"]
+        assert f"reprocheck {row['kind']} {command}\n" in (ROOT / script(command)).read_text()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("command", RESUMED, ids=script)
+def test_an_example_of_a_resume_gives_its_verdict(command: str, top: Path) -> None:
+    words = ["resume", "--no-draw", "--at", "first", "--go-on", "2", *shlex.split(command)]
+    done = subprocess.run(
+        [sys.executable, "-m", "reprocheck", *words],
+        cwd=top,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    title, _, code = RESUMED[command].partition(", exit ")
+    said = done.stdout.partition("\n")[0]
+    assert (said, done.returncode) == (title, int(code or 0)), done.stdout + done.stderr
 
 
 def test_every_promise_is_one_that_is_tested_here() -> None:
