@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.corpus.__main__ import selected
-from benchmarks.corpus.judging import ask
+from benchmarks.corpus.judging import ask, mindspore_python
 from benchmarks.corpus.pairs import Pair, load
 from benchmarks.corpus.table import versions
 from reprocheck.model import Check, Rung
@@ -139,9 +139,12 @@ def replayed(pair: Pair, workdir: Path) -> Replayed:
         return replace(row, why=_why_not(check, rung))
     path = workdir / NAME
     path.write_text(text, encoding="utf-8")
+    python = sys.executable
+    if pair.python == "mindspore":
+        python = mindspore_python()
     # its own exit status says whether results differed
     done = subprocess.run(
-        [sys.executable, "-I", str(path), "--times", str(TIMES)],
+        [python, "-I", str(path), "--times", str(TIMES)],
         cwd=workdir,
         capture_output=True,
         text=True,

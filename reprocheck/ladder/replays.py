@@ -72,7 +72,7 @@ _MOST_BYTES = 16 << 30
 """Of all tensors that a replay makes."""
 _FORWARD = {"0": "input", "1": "hx"}
 """Place -> name of the arguments of `forward` of these modules."""
-_MODULES = frozenset(
+_MODULES_OF_TORCH = frozenset(
     {
         "AlphaDropout",
         "Dropout",
@@ -87,6 +87,13 @@ _MODULES = frozenset(
     }
 )
 """Modules of PyTorch that draw, and whose `extra_repr` says all that they were made with."""
+_MODULES: Mapping[str, frozenset[str]] = {
+    "torch": _MODULES_OF_TORCH,
+    "mindspore": frozenset({"Dropout"}),
+}
+"""Framework -> its modules of which it is recorded how they were made."""
+_FLOATS = frozenset({"float16", "float32", "float64"})
+"""Types that NumPy has, which the tensors of other frameworks than PyTorch are made of."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,14 +128,20 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     if first.operation is not None:
         return _of_operator(first.operation)
     call = _drawing_call(pair, first)
-    if call is not None and call.made is not None and call.class_ in _MODULES:
-        return _of_module(call)
+    framework = _framework(pair)
+    if call is not None and call.made is not None and call.class_ in _MODULES.get(framework, ()):
+        return _of_module(call, framework)
     if first.culprit is None or not pair.first.frameworks or not _is_by_an_operation(first):
         return None
     if pair.first.path.name.startswith(NODE):
         # a run of several machines is recorded on each of them, and operators are not
         return None
     return NoReplay(of=first.place, missing=_missing(check, pair, first))
+
+
+def _framework(pair: Pair) -> str:
+    """The framework whose modules are called."""
+    return next((name for name in _MODULES if name in pair.first.frameworks), "torch")
 
 
 def _is_by_an_operation(first: Finding) -> bool:
@@ -208,20 +221,28 @@ def _with_filled(seen: Seen) -> Leaves:
     return [*filled, *inputs]
 
 
-def _of_module(seen: Seen) -> Replay | NoReplay:
+def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
     constructor = seen.made or ""
     if not _is_of_literals(constructor):
         return NoReplay(of=seen.place, missing="inputs")
+    if framework == "mindspore" and not _is_one_tensor(seen.inputs):
+        return NoReplay(of=seen.place, missing="inputs")
     module = Replay(
-        framework="torch",
-        name=f"torch.nn.{seen.class_}",
+        framework=framework,
+        name=f"{framework}.nn.{seen.class_}",
         of="module",
         arguments=(),
         constructor=constructor,
-        draws=bool(seen.after),
+        draws=True,
     )
     inputs = [(_keyword(path), leaf) for path, leaf in seen.inputs]
     return _made(seen, inputs, module, ())
+
+
+def _is_one_tensor(inputs: Leaves) -> bool:
+    """Whether this is a single tensor of a type that NumPy has."""
+    leaves = [leaf for _, leaf in inputs]
+    return len(leaves) == 1 and leaves[0].shape is not None and leaves[0].dtype in _FLOATS
 
 
 def _keyword(path: str) -> str:

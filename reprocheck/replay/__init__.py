@@ -8,10 +8,18 @@ and shows how often and by how much its results differ. Imports `model` and `fil
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from reprocheck.model import Check
-from reprocheck.replay import torch
+from reprocheck.model.replay import Replay
+from reprocheck.replay import mindspore, torch
 
 NAME = "replay.py"
+SCRIPTS: Mapping[str, Callable[[Replay], str]] = {
+    "torch": torch.script,
+    "mindspore": mindspore.script,
+}
+"""By framework."""
 
 
 def script(check: Check) -> str | None:
@@ -25,4 +33,4 @@ def script(check: Check) -> str | None:
     ladder = check.ladder
     if ladder is None or ladder.replay is None:
         return None
-    return torch.script(ladder.replay)
+    return SCRIPTS[ladder.replay.framework](ladder.replay)

@@ -161,6 +161,24 @@ def test_a_module_of_the_framework_that_draws_is_called_as_it_was_made(tmp_path:
     assert [name for name, _ in ladder.replay.arguments] == ["input"]
 
 
+def test_a_cell_of_mindspore_that_draws_is_called_as_it_was_made(tmp_path: Path) -> None:
+    started: Event = {"e": "framework", "name": "mindspore", "version": "2.10.0", "hooks": {}}
+
+    def events(returned: str, **given: object) -> list[Event]:
+        drop = {**call("drop", "x", returned, k="Dropout", x="p=0.25"), **given}
+        return [started, HASHES, drop, loss(1.0), update(1)]
+
+    ladder = climb(tmp_path / "one", events("n"), events("N"))
+    assert ladder.first == "forward"
+    assert ladder.replay is not None
+    assert ladder.replay.name == "mindspore.nn.Dropout"
+    assert ladder.replay.framework == "mindspore"
+    assert ladder.replay.constructor == "p=0.25"
+    two = {"in": [["0", tensor("x")], ["1", tensor("y")]]}
+    ladder = climb(tmp_path / "two", events("n", **two), events("N", **two))
+    assert ladder.replay is None
+
+
 def test_the_code_of_a_script_is_not_replayed_and_the_coverage_says_so(tmp_path: Path) -> None:
     runs = [TORCH, *training()], [TORCH, *training(noisy="other")]
     modules = climb(tmp_path / "modules", *runs)

@@ -17,6 +17,7 @@ from reprocheck.replay import NAME, script
 from reprocheck.replay.torch import script as torch_script
 from reprocheck.replay.values import NAME as VALUES
 from reprocheck.report import write
+from tests.conftest import mindspore_python
 from tests.replay.values_file import safetensors
 from tests.report.samples import forward_fails
 
@@ -93,6 +94,34 @@ def test_a_check_has_a_script_where_an_operation_makes_the_difference(tmp_path: 
     assert "`replay.py` runs `aten.index_add.default`" in (tmp_path / "report.md").read_text()
 
 
+CELL = Replay(
+    framework="mindspore",
+    name="mindspore.nn.Dropout",
+    of="module",
+    arguments=(("input", replace(FLOATS, dtype="float16")),),
+    constructor="p=0.5",
+    draws=True,
+)
+
+
+def cell_script() -> str:
+    text = script(with_replay(CELL))
+    assert text is not None
+    return text
+
+
+@pytest.mark.mindspore
+def test_a_cell_of_mindspore_is_seeded_as_it_is_made(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(cell_script())
+    done = subprocess.run(
+        [mindspore_python(), NAME, "--times", "5"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Equal inputs, the same seed: 0 of 4 further results differ" in done.stdout
+    assert "Equal inputs, without reseeding: 4 of 4 further results differ" in done.stdout
+    assert "of 12 elements at most; largest difference" in done.stdout
+
+
 @pytest.mark.parametrize("name", REPLAYS)
 def test_a_script_needs_the_framework_alone(name: str) -> None:
     tree = ast.parse(torch_script(REPLAYS[name]))
@@ -109,6 +138,7 @@ def test_a_script_needs_the_framework_alone(name: str) -> None:
 def test_scripts_are_as_ruff_has_them(tmp_path: Path) -> None:
     for name, replay in REPLAYS.items():
         (tmp_path / f"{name}.py").write_text(torch_script(replay))
+    (tmp_path / "cell.py").write_text(cell_script())
     ruff = [sys.executable, "-m", "ruff"]
     options = ["--isolated", "--no-cache", "--line-length", "100", str(tmp_path)]
     rules = ["--select", "E,F,I,N,UP,W"]

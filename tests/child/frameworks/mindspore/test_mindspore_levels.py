@@ -127,6 +127,8 @@ def test_unseeded_dropout_is_the_first_difference_where_all_before_it_agrees(wor
         True,
     )
     assert "g" not in found, "the kernel seeds itself and shows no state"
+    (dropout,) = (event for event in one.seen("call", iteration=1) if event["p"] == "1")
+    assert dropout["x"] == "p=0.5"
 
     assert [event["p"] for event in one.seen("weights")] == [
         "0.weight",

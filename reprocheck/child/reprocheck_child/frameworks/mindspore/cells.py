@@ -131,6 +131,7 @@ class Cells:
         self.around = Around()
         self.paths = Paths(recording.optimizers)
         self.schedules: Tuple[type, ...] = ()
+        self.dropout: Any = None
         self.scheduled: Callable[[Any, Any], None] = lambda cell, out: None
         self.private_generators = True
         # id of an output -> (weak reference, path, handle of the hook on it)
@@ -142,6 +143,7 @@ class Cells:
         from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
         self.schedules = (LearningRateSchedule,)
+        self.dropout = nn.Dropout
         hooks = self.deep.hooks
         hooks.around(nn.Cell, "__init__", "a new cell", after=self._built)
         replace(nn.Cell, "__call__", self._calling, put=hooks.put)
@@ -194,7 +196,10 @@ class Cells:
     def _after(self, cell: Any, path: str, inputs: Any, out: Any, states: Dict[str, bytes]) -> None:
         if self.deep.hooks.gone:
             return
-        moved = self.deep.moved(states) if self.private_generators else {}
+        moved: Dict[str, Any] = self.deep.moved(states) if self.private_generators else {}
+        if type(cell) is self.dropout and cell.training and cell.p is not None:
+            # the one cell that draws and keeps all that it was made with
+            moved["x"] = "p=%r" % cell.p
         self.deep.seen(
             "call",
             path,
