@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from axe_playwright_python.base import AXE_SCRIPT
-
 SCHEMES = ("light", "dark")
 ALL: dict[str, object] = {}
 LOOKS: dict[str, object] = {
@@ -30,6 +28,9 @@ def objections(page: Any) -> dict[str, list[str]]:
     Everything is unfolded. `page` was opened with `bypass_csp`: the policy of a page keeps out what
     axe brings along.
     """
+    # here: tests without a browser are collected where axe is not installed
+    from axe_playwright_python.base import AXE_SCRIPT
+
     page.evaluate(AXE_SCRIPT)
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     found = {}

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from reprocheck import compare
-from reprocheck.report.page import _source
+from reprocheck.report import page
 from tests.conftest import mindspore_python, reprocheck
 
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -25,7 +25,9 @@ def report(workdir: Path) -> dict[str, Any]:
     """
     folder = (workdir / "reports" / "latest").resolve()
     document: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    jsonschema.Draft202012Validator(json.loads(_source("report.schema.json"))).validate(document)
+    jsonschema.Draft202012Validator(json.loads(page.source("report.schema.json"))).validate(
+        document
+    )
     assert document["compared"]["sentence"] in (folder / "report.md").read_text().replace("\\", "")
     assert "What was compared" in (folder / "report.html").read_text()
     return document
