@@ -147,6 +147,7 @@ def check_resume(
     resume_with: str = "",
     checkpoint: str = "",
     at: Sequence[str] = (),
+    interrupt: str = "",
     within: int = 50,
     go_on: int = 10,
     observer: Observer | None = None,
@@ -161,6 +162,7 @@ def check_resume(
         resume_with: Words that are added to resume it, such as `--resume {checkpoint}`.
         checkpoint: Which files are the checkpoint, as a pattern; "" where that is to be found out.
         at: Places: `first`, `epoch-end`, `second-epoch` or a number of updates, as text.
+        interrupt: `term` or `kill`: end another run by that signal, and resume from what it left.
         within: Iterations within which the script writes its checkpoint.
         go_on: Iterations behind it that are compared.
         observer: As of `check`.
@@ -180,7 +182,7 @@ def check_resume(
         'RESUMES EXACTLY'
     """
     from reprocheck import launch, settings
-    from reprocheck.resume.asked import Asked, places, words
+    from reprocheck.resume.asked import Asked, places, refuse_signal, words
     from reprocheck.resume.check import checked
     from reprocheck.resume.elsewhere import absolute
     from reprocheck.resume.report.formats import write
@@ -190,11 +192,13 @@ def check_resume(
         _refuse_inside()
         held = settings.load(_plain(options), Path.cwd())
         words(resume_with)
+        refuse_signal(interrupt)
         asked = Asked(
             at=places(at),
             within=within,
             go_on=go_on,
             resume_with=resume_with,
+            interrupt=interrupt,
             pattern=absolute(checkpoint, Path.cwd()),
         )
         entry = _script(target, args, {}, held)

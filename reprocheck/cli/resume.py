@@ -60,6 +60,15 @@ StepsOption = Annotated[
         show_default=False,
     ),
 ]
+InterruptOption = Annotated[
+    str,
+    typer.Option(
+        "--interrupt",
+        metavar="term|kill",
+        help="End another run by this signal, two updates behind the first checkpoint, and resume"
+        " from what it left.",
+    ),
+]
 GoOnOption = Annotated[
     int,
     typer.Option(
@@ -79,6 +88,7 @@ def resume(
     resume_with: WithOption = "",
     checkpoint: PatternOption = "",
     at: AtOption = None,
+    interrupt: InterruptOption = "",
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
     format: FormatOption = None,
@@ -89,7 +99,7 @@ def resume(
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import entry_words, interpreter, kept, title
-    from reprocheck.resume.asked import Asked, places, refuse, words
+    from reprocheck.resume.asked import Asked, places, refuse, refuse_signal, words
     from reprocheck.resume.check import checked
     from reprocheck.resume.elsewhere import absolute
     from reprocheck.resume.report.formats import FORMATS, known
@@ -105,11 +115,13 @@ def resume(
     if target is not None:
         known(target.format)
     words(resume_with)
+    refuse_signal(interrupt)
     asked = Asked(
         at=places(at or ()),
         within=steps,
         go_on=go_on,
         resume_with=resume_with,
+        interrupt=interrupt,
         pattern=absolute(checkpoint, Path.cwd()),
     )
     entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
@@ -15,6 +16,11 @@ PLACES = ("first", "epoch-end", "second-epoch")
 """Places that are known by name; a number of updates is one, too."""
 WITHIN, GO_ON = 50, 10
 """Iterations in which a checkpoint is to be written, and iterations that are compared."""
+SIGNALS = {"term": signal.SIGTERM, "kill": signal.SIGKILL}
+AFTER = 2
+"""Updates behind the first checkpoint after which the signal is sent."""
+UNTIL_END = 50
+"""Iterations that a script with a handler may still make."""
 CHECKPOINT, ITERATION = "{checkpoint}", "{iteration}"
 """What stands for the path and for k in `--resume-with`."""
 
@@ -27,6 +33,8 @@ class Asked:
     within       iterations in which the continued run is to write a checkpoint
     go_on        m: iterations of both sides that are compared
     resume_with  what is added to the command of the resumed run; "" for the same command
+    interrupt    `term` or `kill`: end another run by that signal, and resume from what it left; ""
+                 for none
     pattern      what the checkpoint is called; "" where that is to be found out
     """
 
@@ -35,10 +43,13 @@ class Asked:
     go_on: int = GO_ON
     resume_with: str = ""
     pattern: str = ""
+    interrupt: str = ""
 
     @property
     def places(self) -> tuple[str, ...]:
         """All places that are looked for."""
+        if self.interrupt:
+            return PLACES[:1]
         return self.at or PLACES
 
     def told(self) -> dict[str, object]:
@@ -46,12 +57,26 @@ class Asked:
         return {
             "resume": {
                 "at": list(self.places),
-                "go_on": self.go_on,
+                "go_on": self.go_on + (AFTER + 1) * bool(self.interrupt),
                 "within": self.within,
                 "pattern": self.pattern,
             },
             "boundaries": [],
         }
+
+
+def told_to_wait(updates: int) -> dict[str, object]:
+    """What the recorder of a run is told that a signal ends after so many updates."""
+    waits = {"at": [], "go_on": 0, "within": 0, "pattern": "", "signal_at": updates}
+    return {"resume": waits, "boundaries": []}
+
+
+def refuse_signal(name: str) -> None:
+    """UsageError for a signal that is not known."""
+    if name and name not in SIGNALS:
+        raise UsageError(
+            f"--interrupt {name}: there is no such signal.", f"Take {' or '.join(SIGNALS)}."
+        )
 
 
 def places(names: Sequence[str]) -> tuple[str, ...]:

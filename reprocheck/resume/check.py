@@ -20,7 +20,7 @@ from reprocheck.resume.model import (
     ResumeRecord,
     ResumeVerdict,
 )
-from reprocheck.resume.verdict import Sides, judged, with_ladder
+from reprocheck.resume.verdict import Sides, judged, unrepeatable, with_ladder
 from reprocheck.settings import Settings
 from reprocheck.trace import collector
 from reprocheck.workflow.teller import Teller
@@ -80,6 +80,12 @@ def _outcome(
         tolerance=record.tolerance,
     )
     outcome = judged(place, place.checkpoint, sides)
+    if place.interrupted is not None and outcome.exit_code:
+        differs_at = unrepeatable(runs[CONTINUED], runs[place.interrupted])
+        if differs_at is not None:
+            return replace(
+                outcome, verdict="inconclusive", reason=sentences.not_repeatable(differs_at)
+            )
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     return replace(outcome, reason=sentences.reason(outcome))
 

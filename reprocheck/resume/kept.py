@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from reprocheck.model import Run
+from reprocheck.model import Run, RunRecord
+from reprocheck.resume.model import Checkpoint
 from reprocheck.trace import events
 
 
@@ -25,19 +28,32 @@ def unkept(folder: Path, run: Run) -> Unkept:
     """What the traces of a run say of them."""
     ignored: dict[str, None] = {}
     removed: dict[str, None] = {}
-    for path in sorted((folder / run.record.trace).glob("*.jsonl")):
-        for event in _events(path):
-            ignored.update(dict.fromkeys(event.p))
-            removed.update(dict.fromkeys(event.removed))
+    for event in _events(folder, run.record, events.Unkept):
+        ignored.update(dict.fromkeys(event.p))
+        removed.update(dict.fromkeys(event.removed))
     return Unkept(ignored=tuple(ignored), removed=tuple(removed))
 
 
-def _events(path: Path) -> list[events.Unkept]:
-    try:
-        chunks = list(events.read(path, events.Reading()))
-    except OSError:
-        return []
-    return [event for chunk in chunks for event in chunk if isinstance(event, events.Unkept)]
+def last_checkpoint(folder: Path, record: RunRecord) -> Checkpoint | None:
+    """The last checkpoint that a run was seen to write."""
+    found = _events(folder, record, events.Checkpoint)
+    if not found:
+        return None
+    last = found[-1]
+    return Checkpoint(iteration=last.i, by=last.by, line=last.l, paths=tuple(last.p), size=last.s)
+
+
+Kind = TypeVar("Kind", bound=events.Event)
+
+
+def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
+    """The events of one kind, of all processes of a run."""
+    found: list[Kind] = []
+    for path in sorted((folder / record.trace).glob("*.jsonl")):
+        with suppress(OSError):
+            for chunk in events.read(path, events.Reading()):
+                found += [event for event in chunk if isinstance(event, kind)]
+    return found
 
 
 def found_before(run: Run) -> tuple[str, ...]:

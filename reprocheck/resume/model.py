@@ -108,12 +108,14 @@ class Place:
     run         number of the resumed run in the record; None where there is none
     checkpoint  what it was resumed from; None where the continued run wrote none there
     command     how the resumed run was started, masked
+    interrupted number of the run that a signal ended; None where none did
     """
 
     name: str
     checkpoint: Checkpoint | None = None
     run: int | None = None
     command: tuple[str, ...] = ()
+    interrupted: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,6 +126,8 @@ class ResumeRecord:
 
     go_on    m: how many iterations of both sides are compared
     within   how many iterations the continued run was given to write a checkpoint
+    interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
+               it had left; "" where the resumed runs start from a snapshot of the continued run
     """
 
     places: tuple[Place, ...]
@@ -131,6 +135,7 @@ class ResumeRecord:
     within: int
     resume_with: str = ""
     pattern: str = ""
+    interrupt: str = ""
     schema_version: int = SCHEMA_VERSION
 
 

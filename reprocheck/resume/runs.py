@@ -24,8 +24,17 @@ from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.resume import records
-from reprocheck.resume.asked import Asked, refuse, resumed_entry
+from reprocheck.resume.asked import (
+    AFTER,
+    UNTIL_END,
+    Asked,
+    refuse,
+    resumed_entry,
+    told_to_wait,
+)
 from reprocheck.resume.elsewhere import Elsewhere
+from reprocheck.resume.interruption import Interruption
+from reprocheck.resume.kept import last_checkpoint
 from reprocheck.resume.model import CONTINUED, Place, ResumeRecord
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
@@ -92,6 +101,7 @@ def _recorded(
         within=asked.within,
         resume_with=asked.resume_with,
         pattern=asked.pattern,
+        interrupt=asked.interrupt,
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
     snapshots: Snapshots | None = None
@@ -99,7 +109,12 @@ def _recorded(
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
             snapshots = _continued(continued, kept, elsewhere)
-            for taken in snapshots.taken:
+            places = snapshots.taken
+            if asked.interrupt and places:
+                snapshots.close()
+                snapshots = _interrupted(places[0], continued, kept, asked, elsewhere)
+                places = snapshots.taken
+            for taken in places:
                 _resumed(taken, continued, kept, asked)
     finally:
         with interrupts.waiting():
@@ -143,6 +158,28 @@ def _continued(made: Plan, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
     return snapshots
 
 
+def _interrupted(
+    first: Snapshot, continued: Plan, kept: _Kept, asked: Asked, elsewhere: Elsewhere
+) -> Snapshots:
+    """Another run from the start, ended by a signal; what it left is what the resumed run finds."""
+    until = first.checkpoint.iteration + AFTER
+    number = len(kept.runs) + 1
+    made = replace(continued, steps=until + UNTIL_END, told=told_to_wait(until), runs=number + 1)
+    elsewhere.remove()
+    workdir = made.copy("")
+    trace = made.job(number, workdir, "").trace
+    left = Snapshots(made.folder, trace, workdir, elsewhere)
+    signals = Interruption(trace, asked.interrupt)
+    try:
+        one_run(made, workdir, number, kept.runs, kept.keep, attend=signals.attend)
+        written = last_checkpoint(made.folder, kept.runs[-1]) or first.checkpoint
+        left.leave(written, f"{asked.interrupt} after update {until}")
+    finally:
+        with interrupts.waiting():
+            workdir.close()
+    return left
+
+
 def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
     """The run that starts from a snapshot, at the path of the continued one."""
     entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
@@ -152,6 +189,7 @@ def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> Non
         name=" and ".join(taken.names),
         checkpoint=taken.checkpoint,
         run=number,
+        interrupted=number - 1 if asked.interrupt else None,
         command=tuple(Redactor().arguments(mask(word, *made.names) for word in entry.command)),
     )
     kept.add(place)

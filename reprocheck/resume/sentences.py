@@ -116,6 +116,15 @@ def reason(outcome: Outcome) -> str:
     return _REASONS[outcome.verdict](outcome)
 
 
+def not_repeatable(iteration: int) -> str:
+    """Why nothing is said of a run that a signal ended."""
+    return (
+        "the training is not the same when it is started again: the run that the signal ended has"
+        f" other losses from iteration {iteration} on. `reprocheck run` says why; without"
+        " --interrupt, the resume can be checked all the same"
+    )
+
+
 def _exactly(outcome: Outcome) -> str:
     many = text.count(outcome.compared, "iteration")
     return f"{many} after the checkpoint have the losses of the run that never stopped, bit for bit"

@@ -90,6 +90,10 @@ class Snapshots:
             answer = mark.name.replace(WANTED, TAKEN)
             mark.with_name(answer).touch()
 
+    def leave(self, checkpoint: Checkpoint, name: str) -> None:
+        """Takes what a run has left that has ended. Raises ReportError."""
+        self.taken.append(self._kept(checkpoint, (name,)))
+
     def close(self) -> None:
         """Removes what was not used."""
         shutil.rmtree(self._store, ignore_errors=True)
@@ -124,11 +128,6 @@ class Snapshots:
 
     def _take(self, mark: Path) -> Snapshot:
         said = _read(mark)
-        now = read_tree(self._workdir.path)
-        changes = file_changes(self._workdir.tree, now)
-        folder = self._store / str(len(self.taken) + 1)
-        changed = (*changes.created, *changes.changed)
-        self._keep(folder, changed, now)
         checkpoint = Checkpoint(
             iteration=int(said["i"]),
             by=str(said["by"]),
@@ -136,8 +135,16 @@ class Snapshots:
             paths=tuple(said["p"]),
             size=int(said["s"]),
         )
+        return self._kept(checkpoint, tuple(said["at"]))
+
+    def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
+        now = read_tree(self._workdir.path)
+        changes = file_changes(self._workdir.tree, now)
+        folder = self._store / str(len(self.taken) + 1)
+        changed = (*changes.created, *changes.changed)
+        self._keep(folder, changed, now)
         return Snapshot(
-            names=tuple(said["at"]),
+            names=names,
             checkpoint=checkpoint,
             folder=folder,
             changed=changed,

@@ -102,6 +102,17 @@ def _agree(continued: Run, resumed: Run) -> bool:
     return equal_in_bits([continued, resumed])[0].equal is True
 
 
+def unrepeatable(continued: Run, interrupted: Run) -> int | None:
+    """The first iteration in which a run that was started again has other losses than the continued
+    run; None where it has none.
+    """
+    count = interrupted.longest
+    bitwise, _ = equal_in_bits([shifted(continued, 0, count), shifted(interrupted, 0, count)])
+    if bitwise.one_is_longer:
+        return None
+    return bitwise.first_iteration
+
+
 def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
     """What the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]

@@ -200,6 +200,12 @@ class Left(Event):
 class Checkpoint(Event):
     """What a continued run kept; `reprocheck.resume` reads it."""
 
+    i: int = 0
+    by: str = ""
+    l: str = ""  # noqa: E741
+    p: list[str] = []
+    s: int = 0
+
 
 class Unkept(Event):
     """What a continued run wrote between two iterations, and is no checkpoint."""

@@ -82,6 +82,16 @@ def test_a_thread_that_writes_is_waited_for(
     assert answer.place["checkpoint"]["iteration"] == 3
 
 
+@pytest.mark.parametrize(("how", "updates"), [("term train.py handles", 6), ("kill train.py", 3)])
+def test_what_a_signal_leaves_is_resumed(
+    how: str, updates: int, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} --interrupt {how}", capsys)
+    assert answer.report["headline"] == "RESUMES EXACTLY"
+    assert (answer.place["offset"], answer.place["compared"]) == (updates, 3)
+    assert len(answer.report["runs"]) == 3
+
+
 def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,7 +49,15 @@ if named:
     load(named[0][5:])
 elif os.path.exists("ckpt.pkl") and "blind" not in how:
     load("ckpt.pkl")
-while state["step"] < 7:
+def stop(*_):
+    how.add("ends")
+
+
+if "handles" in how:
+    import signal
+
+    signal.signal(signal.SIGTERM, stop)
+while state["step"] < 10:
     loss = (state["w"] - random.random()) ** 2
     reprocheck.log_loss(loss)
     state["v"] = 0.9 * state["v"] + loss
@@ -68,6 +76,9 @@ while state["step"] < 7:
         save(os.environ["OUTSIDE"] + "/ckpt.pkl")
     elif state["step"] == 3 and "never" not in how:
         save("ckpt.pkl")
+    if "ends" in how:
+        save("ckpt.pkl")
+        break
     if state["step"] == 4 and "folder" in how:
         shutil.rmtree("out/step-3")
     if state["step"] == 3 and "deletes" in how:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
 _exit, _getpid = os._exit, os.getpid
+SIGNAL, SENT = "signal-wanted", "signal-sent"
 WANTED, TAKEN, FOLLOWED = "wanted-", "taken-", "continues-until"
 LONGEST = 600.0
 """Seconds for which the snapshot is waited for."""
@@ -46,6 +47,7 @@ class Pause:
     at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
     go_on    iterations that follow a checkpoint
     pattern  what a checkpoint is called; "" where that is to be found out
+    signal_at  updates after which the run is ended by a signal; 0 for none
     """
 
     def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
@@ -53,7 +55,9 @@ class Pause:
         self._wanted: list[str] = list(asked["at"])
         self._go_on = int(asked["go_on"])
         self._within = int(asked["within"])
+        self._signal_at = int(asked.get("signal_at") or 0)
         self._number = 0
+        self._signaled = False
         self._begun = False
         self._patience = LONGEST_TASK
         self._epochs: dict[str, int] = {}
@@ -76,13 +80,16 @@ class Pause:
             self._unseen(self._checkpoints.begin)
         elif (self._recorder.world[0] or 0) > 0:
             self._follow()
-        elif self._wanted:
+        elif self._wanted or self._signal_at:
             self._await_tasks()
             self._unseen(self._look)
+            self._await_signal()
         self._epochs_at[self._recorder.grouping.updated + 1] = self._epoch()
 
     def _account(self) -> None:
         """Says at the end what was written and taken for no checkpoint."""
+        if self._signaled:  # a handler may have written one
+            self._unseen(self._look)
         masked = self._recorder.masked
         ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
         if not ignored and not removed:
@@ -101,6 +108,8 @@ class Pause:
             return
         self._await_writing(found)
         places = [name for name in self._wanted if self._is_at(name, found.written.updates)]
+        if self._signal_at:
+            self._recorder.emit(self._event(found, places, 0))
         if not places:
             return
         self._wanted = [name for name in self._wanted if name not in places]
@@ -126,16 +135,7 @@ class Pause:
         until = updates + self._go_on
         if self._wanted:
             until = max(until, self._within)
-        event = {
-            "e": "checkpoint",
-            "i": updates,
-            "at": places,
-            "by": found.written.by,
-            "l": found.written.line,
-            "p": [recorder.masked(path) for path in found.paths],
-            "s": found.size,
-            "until": until,
-        }
+        event = self._event(found, places, until)
         recorder.emit(event)
         self._number += 1
         name = "%d-%d" % (_getpid(), self._number)
@@ -146,6 +146,28 @@ class Pause:
         if boundaries is not None:
             boundaries.add(updates + 1)
         self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
+
+    def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
+        return {
+            "e": "checkpoint",
+            "i": found.written.updates,
+            "at": places,
+            "by": found.written.by,
+            "l": found.written.line,
+            "p": [self._recorder.masked(path) for path in found.paths],
+            "s": found.size,
+            "until": until,
+        }
+
+    def _await_signal(self) -> None:
+        """Waits for the signal that is to end this run, once its time has come. A script that has
+        a handler goes on behind it.
+        """
+        if self._signaled or not 0 < self._signal_at <= self._recorder.grouping.updated:
+            return
+        self._signaled = True
+        self._leave(SIGNAL, str(_getpid()))
+        self._wait(lambda: not os.path.exists(self._path(SENT)), LONGEST)
 
     def _follow(self) -> None:
         """Another rank has found the checkpoint: this one stops where that one does."""

@@ -168,6 +168,8 @@ def command(check: ResumeCheck) -> str:
     options = []
     if asked.resume_with:
         options += ["--resume-with", asked.resume_with]
+    if asked.interrupt:
+        options += ["--interrupt", asked.interrupt]
     if asked.pattern:
         options += ["--checkpoint", asked.pattern]
     return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])

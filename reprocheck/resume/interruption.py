@@ -1,0 +1,43 @@
+"""A run that a signal ends behind its checkpoint: sent while the training waits between two
+iterations.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from reprocheck.launch.process import GuardedProcess
+from reprocheck.resume.asked import SIGNALS
+
+SIGNAL, SENT = "signal-wanted", "signal-sent"
+"""As `reprocheck_child.pause` names its marks."""
+
+
+class Interruption:
+    """Attends to the run, and sends the signal once.
+
+    A scheduler's TERM goes to the process that the command started, which tells its own; KILL ends
+    all processes of the run.
+    """
+
+    def __init__(self, trace: Path, name: str) -> None:
+        self._trace = trace
+        self._signal = SIGNALS[name]
+
+    def attend(self, process: GuardedProcess) -> None:
+        """Called again and again while the run is under way."""
+        wanted = (self._trace / SIGNAL).exists() and not (self._trace / SENT).exists()
+        if not wanted:
+            return
+        for pid in self._meant(process):
+            with suppress(ProcessLookupError):
+                os.kill(pid, self._signal)
+        (self._trace / SENT).touch()
+
+    def _meant(self, process: GuardedProcess) -> tuple[int, ...]:
+        if self._signal == signal.SIGKILL:
+            return process.tree()
+        return () if process.pid is None else (process.pid,)
