@@ -12,12 +12,13 @@ from typing import Literal, get_args
 
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
-from reprocheck.model import RunRecord
+from reprocheck.model import RunRecord, SourceLine
 from reprocheck.resume.gap import batches, generators, mechanisms, sentences, state
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     BatchGap,
     Gap,
+    GeneratorGap,
     StepGap,
     WeightsGap,
 )
@@ -141,14 +142,28 @@ def _mechanism(found: Found) -> Mechanism | None:
     """The mechanism of the first rung that has one, with what the other rungs of the state show."""
     if found.first is None or found.starts_over:
         return None
-    named = ((name, mechanisms.name_of(found.gaps[name])) for name in RUNGS if name in found.gaps)
-    rung, code = next(((rung, code) for rung, code in named if code), (None, None))
-    if rung is None or code is None:
+    gap = found.gaps[found.first]
+    name = mechanisms.name_of(gap)
+    if name is None:
         return None
-    known = entry(code)
-    rest = (name for name in RUNGS if name in found.gaps and name in _ORIGINS and name != rung)
-    evidence = [sentences.detail(found.gaps[name]) for name in (rung, *rest)]
-    return Mechanism(code=known.code, title=known.title, evidence=tuple(evidence), fix=known.fix)
+    known = entry(name)
+    state = [found.gaps[rung] for rung in RUNGS if rung in found.gaps and rung in _ORIGINS]
+    return Mechanism(
+        code=known.code,
+        title=known.title_for(found.frameworks),
+        evidence=tuple(map(sentences.detail, state)),
+        source=_line(gap),
+        fix=known.fix_for(found.frameworks),
+    )
+
+
+def _line(gap: Gap) -> SourceLine | None:
+    """The line that put a generator back, or seeded it after that."""
+    if not isinstance(gap, GeneratorGap):
+        return None
+    if gap.reseeded is not None:
+        return SourceLine.of(gap.reseeded.line)
+    return SourceLine.of(gap.line)
 
 
 # ---------------------------------------------------------------------------------------- one rank

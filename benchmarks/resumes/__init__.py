@@ -1,0 +1,1 @@
+"""Trainings that resume wrongly, each with a twin that looks as suspicious and resumes right."""

@@ -1,0 +1,169 @@
+"""`python -m benchmarks.resumes [--only TEXT] [--write FILE]`: checks every script of
+`resumes.toml`, prints the table; exit 1 if a row is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus.judging import mindspore_python
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = HERE / "scripts"
+AT_ONCE = 2
+TIMEOUT = 900
+RIGHT = "resumes_exactly"
+GO_ON = "6"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Script:
+    """A row of `resumes.toml`: a script, and what must be said of it.
+
+    rung, code  the first rung that differs, and the mechanism; "" of a twin, which resumes exactly
+    """
+
+    script: str
+    verdict: str = RIGHT
+    rung: str = ""
+    code: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The script without its ending: `torch/rng_consumed`."""
+        return self.script.removesuffix(".py")
+
+    @property
+    def framework(self) -> str:
+        """The folder that it lies in."""
+        return self.script.partition("/")[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What reprocheck said of a script; `where` is the sentence of the first rung that differs."""
+
+    script: Script
+    verdict: str
+    rung: str
+    code: str
+    where: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether that is what must be said."""
+        wanted = self.script
+        return (self.verdict, self.rung, self.code) == (wanted.verdict, wanted.rung, wanted.code)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.resumes", description=__doc__)
+    parser.add_argument("--only", metavar="TEXT", default="", help="scripts whose name has it")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table there, too")
+    parser.add_argument("--folder", type=Path, help="keep the report folders in here")
+    parser.add_argument("--jobs", type=int, default=AT_ONCE)
+    arguments = parser.parse_args()
+    scripts = [one for one in load() if arguments.only in one.name]
+    with tempfile.TemporaryDirectory(prefix="resumes-") as scratch:
+        folder = arguments.folder or Path(scratch)
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            rows = list(pool.map(lambda one: _told(judged(one, folder)), scripts))
+    page = table(rows)
+    print(page)
+    if arguments.write is not None:
+        arguments.write.write_text(page, encoding="utf-8")
+    return int(not all(row.is_right for row in rows))
+
+
+def load() -> tuple[Script, ...]:
+    """All rows, in the order of the file."""
+    with (HERE / "resumes.toml").open("rb") as file:
+        rows = tomllib.load(file)["script"]
+    return tuple(Script(**{**row, "options": tuple(row.get("options", ()))}) for row in rows)
+
+
+def judged(script: Script, folder: Path) -> Said:
+    """Checks a script as a user does, in a folder of its own."""
+    work = folder / script.name
+    work.mkdir(parents=True)
+    command = [sys.executable, "-m", "reprocheck", "resume", "--quiet", "--no-draw"]
+    command += ["--go-on", GO_ON, *script.options]
+    if script.framework == "mindspore":
+        command += ["--python", mindspore_python()]
+    command += ["--at", "first", "--format", "json", str(SCRIPTS / script.script)]
+    done = subprocess.run(
+        command, cwd=work, capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        return Said(script=script, verdict="no report", rung="", code="", where=done.stderr[-300:])
+    return _said(script, report["places"][0])
+
+
+def _said(script: Script, place: dict[str, Any]) -> Said:
+    differing = [rung for rung in place["rungs"] if rung["status"] == "differs"]
+    first = differing[0] if differing else {"name": "", "detail": place["reason"]}
+    mechanism = place["mechanism"] or {"code": ""}
+    return Said(
+        script=script,
+        verdict=place["verdict"],
+        rung=first["name"],
+        code=mechanism["code"],
+        where=first["detail"],
+    )
+
+
+def _told(said: Said) -> Said:
+    word = "right" if said.is_right else "WRONG"
+    shown = f"{word}: {said.script.name}: {said.verdict}, {said.rung}, {said.code}: {said.where}"
+    print(shown, file=sys.stderr, flush=True)
+    return said
+
+
+def table(rows: Sequence[Said]) -> str:
+    """The rows as a page in Markdown."""
+    wrong = sum(not row.is_right for row in rows)
+    faulty = [row for row in rows if row.script.verdict != RIGHT]
+    frameworks = sorted({row.script.framework for row in rows})
+    head = [
+        "# Resumes that are planted",
+        "",
+        "Made by `python -m benchmarks.resumes --write benchmarks/resumes.md`. Each script is"
+        " checked with `reprocheck resume` as it stands.",
+        "",
+        f"{len(rows)} scripts of {', '.join(frameworks)}: {len(faulty)} with a fault, and"
+        f" {len(rows) - len(faulty)} that resume exactly although they look suspicious."
+        f" {len(rows) - wrong} were told as they should.",
+        "",
+        "| script | verdict | rung | mechanism | what was said | as wanted |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *map(_row, rows)]) + "\n"
+
+
+def _row(said: Said) -> str:
+    cells: Iterable[str] = (
+        f"`{said.script.name}`",
+        said.verdict.replace("_", " "),
+        said.rung,
+        said.code,
+        said.where.replace("|", "/").replace("\n", " "),
+        "yes" if said.is_right else "**no**",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The head is a module of its own, and prepared."""
+
+import json
+import os
+
+import torch
+from accelerate import Accelerator, skip_first_batches
+from accelerate.utils import DataLoaderConfiguration, set_seed
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+EPOCHS, SAVE_AT = 4, 3
+SEEDED = DataLoaderConfiguration(use_seedable_sampler=True)
+
+set_seed(0)
+accelerator = Accelerator(cpu=True, dataloader_config=SEEDED)
+x = torch.randn(40, 8)
+y = x.sum(1, keepdim=True)
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
+head = nn.Linear(16, 1)
+optimizer = torch.optim.Adam([*model.parameters(), *head.parameters()], 0.01)
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model, head = accelerator.prepare(model, head)
+optimizer, loader, scheduler = accelerator.prepare(optimizer, loader, scheduler)
+
+step = 0
+if os.path.exists("checkpoint/step.json"):
+    accelerator.load_state("checkpoint")
+    with open("checkpoint/step.json") as file:
+        step = json.load(file)
+first, used = divmod(step, len(loader))
+
+for epoch in range(first, EPOCHS):
+    loader.set_epoch(epoch)
+    passed = used if epoch == first else 0
+    batches = skip_first_batches(loader, passed) if passed else loader
+    for inputs, targets in batches:
+        optimizer.zero_grad()
+        accelerator.backward(nn.functional.mse_loss(head(model(inputs)), targets))
+        optimizer.step()
+        scheduler.step()
+        step += 1
+        if step == SAVE_AT:
+            accelerator.save_state("checkpoint")
+            with open("checkpoint/step.json", "w") as file:
+                json.dump(step, file)

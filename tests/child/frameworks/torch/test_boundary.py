@@ -1,0 +1,93 @@
+"""What a training with PyTorch holds at the point where a resume is judged, as the recorder writes
+it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from reprocheck.resume.gap.twister import ahead, seeded, state_of
+from tests.child.frameworks.torch.levels import Level, plain, record
+
+pytestmark = pytest.mark.torch
+
+SCRIPT = """
+import random
+import numpy, torch
+from torch import nn
+
+torch.manual_seed(3)
+model = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
+average = torch.optim.swa_utils.AveragedModel(model)
+optimizer = torch.optim.Adam(model.parameters(), 0.1)
+plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+rate = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+torch.set_rng_state(torch.get_rng_state())
+random.setstate(random.getstate())
+numpy.random.set_state(numpy.random.get_state())
+torch.manual_seed(5)
+for step in range(3):
+    with torch.no_grad():
+        model(torch.ones(4, 2))  # a validation
+    optimizer.zero_grad()
+    loss = model(torch.randn(4, 2)).pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    rate.step()
+    average.update_parameters(model)
+    print(loss.item().hex())
+"""
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Level]:
+    script = tmp_path_factory.mktemp("boundary") / "train.py"
+    script.write_text(SCRIPT)
+    return plain(script), record(script, "module", boundaries=[2])
+
+
+def test_the_training_is_not_changed(both: tuple[list[str], Level]) -> None:
+    printed, level = both
+    assert level.printed == printed and not level.problems
+
+
+def test_all_that_is_held_before_an_iteration_is_written_once(
+    both: tuple[list[str], Level],
+) -> None:
+    level = both[1]
+    (boundary,) = level.seen("boundary")
+    held = {fact["p"]: fact for fact in level.seen("held")}
+    assert boundary["i"] == 2 and len(held) == len(level.seen("held"))
+    assert {"0.weight", "1.running_mean", "0.weight:exp_avg", "0.weight:step"} <= held.keys()
+    assert held["1.running_mean"]["b"] and not held["0.weight"]["b"]
+    assert "average.n_averaged" in held
+    (last,) = [fact for fact in level.seen("update", "0.weight") if fact["i"] == 1][:1]
+    assert held["0.weight"]["out"][0][1]["h"] == last["out"][0][1]["h"]
+
+
+def test_schedules_and_scales_are_held_by_what_decides_their_next_value(
+    both: tuple[list[str], Level],
+) -> None:
+    schedules = {fact["p"]: dict(fact["out"]) for fact in both[1].seen("held") if "k" in fact}
+    assert list(schedules) == ["ReduceLROnPlateau[0]", "ExponentialLR[1]", "GradScaler[2]"]
+    assert schedules["ExponentialLR[1]"]["last_epoch"] == {"v": 1}
+    assert schedules["GradScaler[2]"]["scale"] == {"v": 8.0}
+    assert schedules["ReduceLROnPlateau[0]"]["num_bad_epochs"] == {"v": 0}
+
+
+def test_states_that_are_put_back_and_where_generators_stand_are_written(
+    both: tuple[list[str], Level],
+) -> None:
+    level = both[1]
+    restored = [(fact["p"], fact["l"]) for fact in level.seen("restore")]
+    assert restored == [
+        ("torch", "train.py:13"), ("python", "train.py:14"), ("numpy", "train.py:15")
+    ]  # fmt: skip
+    states = {fact["p"]: fact["raw"] for fact in level.seen("state")}
+    assert states.keys() == {"python", "numpy", "torch"}
+    state = state_of("torch", states["torch"])
+    assert state is not None
+    distance = ahead(seeded("torch", 5), state)
+    assert distance is not None and distance > 0
