@@ -74,7 +74,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the report folders in here")
     parser.add_argument("--jobs", type=int, default=AT_ONCE)
     arguments = parser.parse_args()
-    scripts = [one for one in load() if arguments.only in one.name]
+    scripts = [one for one in load() if arguments.only in one.script]
     with tempfile.TemporaryDirectory(prefix="resumes-") as scratch:
         folder = arguments.folder or Path(scratch)
         with ThreadPoolExecutor(arguments.jobs) as pool:
