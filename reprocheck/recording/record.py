@@ -132,14 +132,16 @@ def _refuse_links(record: CheckRecord, folder: Path) -> None:
     """ReportError where a folder of a run is a link: what lies behind it belongs to somebody
     else.
     """
-    places = {PurePosixPath(run.trace) for run in _all_runs(record)}
-    places |= {PurePosixPath(run.stdout).parent for run in _all_runs(record)}
-    places |= {PurePosixPath(run.stderr).parent for run in _all_runs(record)}
-    above = chain.from_iterable(place.parents for place in tuple(places))
-    places |= {place for place in above if place.name}
-    linked = next((place for place in sorted(places) if (folder / place).is_symlink()), None)
+    paths = chain.from_iterable(map(_paths, _all_runs(record)))
+    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
+    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
     if linked is not None:
-        raise ReportError(f"{folder / linked} is a link, and not read.", _DISTRUST)
+        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
+
+
+def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:
+    """The files of a run, with one that stands for all of its traces."""
+    return PurePosixPath(run.stdout), PurePosixPath(run.stderr), PurePosixPath(run.trace, "1-1")
 
 
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:

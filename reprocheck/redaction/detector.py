@@ -1,8 +1,8 @@
 """The detector: what looks like a secret, or says who or where somebody is, is taken out of text.
 
-In this order: names of home, user and host; folders of the machine; values that are known to be the
-sender's (of arguments and variables); what a scanner of secrets finds; the patterns that the
-recorder has (`shared.redaction`); those of `patterns`.
+In this order: private keys; names of home, user and host; folders of the machine; values that are
+known to be the sender's (of arguments and variables); what a scanner of secrets finds; the patterns
+that the recorder has (`shared.redaction`); those of `patterns`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Detector:
 
     def _searched(self, text: str) -> tuple[str, Counter[str]]:
         counts: Counter[str] = Counter()
-        shown = mask(text, *self._identity)
+        # first: what takes a part of a key away would hide where it ends
+        shown = mask(Redactor().keys(text), *self._identity)
         shown = _replaced(shown, PATHS, counts)
         shown = self._without_known(shown, counts)
         shown = self._scanned(shown, counts)

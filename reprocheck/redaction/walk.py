@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
@@ -56,12 +56,9 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
     if (kind, name) in LEFT_OUT:
         return _empty(value)
     how = FIELDS.get((kind, name))
-    if how == "arguments":
-        return redaction.arguments(value)
-    if how == "facts":
-        return _facts(value, redaction)
-    if how == "versions":
-        return {redaction.name(key): redaction.version(one) for key, one in value.items()}
+    whole = _WHOLE_VALUES.get(how)
+    if whole is not None:
+        return whole(redaction, value)
     return _value(value, how, redaction)
 
 
@@ -95,6 +92,18 @@ def _empty(value: Any) -> Any:
     return next((empty for kind, empty in _EMPTY if isinstance(value, kind)), None)
 
 
-def _facts(facts: Mapping[str, object], redaction: Redaction) -> dict[str, object]:
+def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, object]:
     shown = (redaction.fact(key, value) for key, value in facts.items())
     return dict(fact for fact in shown if fact is not None)
+
+
+def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, str]:
+    return {redaction.name(key): redaction.version(one) for key, one in versions.items()}
+
+
+_WHOLE_VALUES: Mapping[How | None, Callable[[Redaction, Any], Any]] = {
+    "arguments": Redaction.arguments,
+    "facts": _facts,
+    "versions": _versions,
+}
+"""Ways of which a value is read as a whole, and not text by text."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reprocheck.errors import ReprocheckError
 from reprocheck.recording import bundle
+from reprocheck.redaction import Detector
 from reprocheck.report.spreadsheet import marked, unmarked
 from reprocheck.suite.baselines import document
 from reprocheck.suite.baselines.foreign.read import FORMATS, read
@@ -76,6 +77,15 @@ def _cells(data: bytes) -> None:
     assert unmarked(marked(text)) == text
 
 
+def _text(data: bytes) -> None:
+    """What a report or an attachment shows: no text takes long, and none is masked into a longer
+    one without end.
+    """
+    text = data.decode("utf-8", "replace")
+    shown = Detector(("/home/anna", "anna", "gpu07"), known=["resnet-Big"]).masked(text)
+    assert len(shown) <= 20 * len(text) + 100
+
+
 TARGETS: Mapping[str, Target] = {
     "trace": _trace,
     "record": _record,
@@ -85,6 +95,7 @@ TARGETS: Mapping[str, Target] = {
     "foreign": _foreign,
     "settings": _settings,
     "cells": _cells,
+    "text": _text,
 }
 
 
@@ -143,4 +154,7 @@ _SEEDS: Mapping[str, Callable[[], list[bytes]]] = {
     "foreign": lambda: list(_FOREIGN),
     "settings": lambda: [b'[[target]]\nname = "a"\nrun = "train.py {lr}"\nmatrix = { lr = [1] }\n'],
     "cells": lambda: [b"=1+1", b"a;'=1"],
+    "text": lambda: [
+        b"key='hf_abc' http://a:b@c.io 10.2.3.4 fe80::1 /srv/x/y.py eyJa.eyJb +1 (2)-3"
+    ],
 }

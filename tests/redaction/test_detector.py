@@ -71,6 +71,12 @@ def test_a_short_value_is_taken_out_where_a_sentence_names_it() -> None:
     assert said == "The argument `--user` is `<argument>`: anna_net.fit()"
 
 
+def test_a_value_within_a_private_key_does_not_hide_where_it_ends() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\\nMIIEvQ=\\n-----END PRIVATE KEY-----"
+    said = Detector(known=["\\n-----END PRIVATE KEY-----"]).masked(f"it is `{key}` here")
+    assert "MIIEvQ" not in said and said.endswith("` here")
+
+
 def test_a_number_that_is_no_card_stays() -> None:
     assert Detector().masked("4111111111111112 tokens") == "4111111111111112 tokens"
 

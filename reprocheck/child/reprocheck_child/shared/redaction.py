@@ -253,7 +253,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """A log or a part of one, a traceback, a message. Lines keep their number."""
-        text = self._keys(self._without_known(text))
+        text = self.keys(self._without_known(text))
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
@@ -274,7 +274,7 @@ class Redactor:
         """Source code, which can be parsed afterwards as before: values are masked inside of
         literals and comments alone.
         """
-        text = self._keys(self._without_known(text))
+        text = self.keys(self._without_known(text))
         text = self._apply(_OF_SOURCE, text)
         in_literals = "@" in text or any(pattern.search(text) for pattern in (_IPV4, _BARE_KEY))
         return self._in_literals(text) if in_literals else text
@@ -346,7 +346,7 @@ class Redactor:
 
     # --------------------------------------------------------------------------------- private keys
 
-    def _keys(self, text: str) -> str:
+    def keys(self, text: str) -> str:
         """The lines of private keys, each masked, so that the lines behind them keep their
         numbers.
         """
