@@ -24,6 +24,8 @@ from reprocheck.model import SCHEMA_VERSION, CheckRecord, RunRecord
 
 T = TypeVar("T")
 NAME = "record.json"
+RESUME = "resume.json"
+"""Beside it in the folder of a check of a resume, whose runs are no runs of one check."""
 RUN = r"(?:(?:later/)?(?:module|op)/|arms/[\w.+-]{1,200}/)?run-\d{1,6}"
 """The folder of a run, as a regular expression."""
 _OF_A_SIDE = rf"(?:{RUN}|side-[12]/run-\d{{1,6}})"

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.limits import too_large
+from reprocheck.recording.record import RESUME as NAME
 from reprocheck.resume.model import SCHEMA_VERSION, ResumeRecord
 from reprocheck.resume.snapshots import note
 
-NAME = "resume.json"
+MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
+"""More than any check has: a record that says more was not written by reprocheck."""
 
 
 def is_one(folder: Path) -> bool:
@@ -43,9 +45,22 @@ def read(folder: Path) -> ResumeRecord:
         raise ReportError(
             f"{path} is not a record of a resume: {error}.", "Make the check again."
         ) from None
+    if why := _impossible(found):
+        raise ReportError(f"{path} is not a record of a resume: {why}.", "Do not use it.")
     if found.schema_version > SCHEMA_VERSION:
         raise ReportError(
             f"{path} was written by a newer reprocheck.",
             "Upgrade reprocheck: pip install --upgrade reprocheck",
         )
     return found
+
+
+def _impossible(found: ResumeRecord) -> str:
+    """Why a record is none that reprocheck has written; "" where it may be."""
+    if len(found.places) > MOST_PLACES:
+        return f"it holds {len(found.places):,} places"
+    numbers = [found.go_on, found.within]
+    numbers += [place.checkpoint.iteration for place in found.places if place.checkpoint]
+    if any(not 0 <= number <= MOST_ITERATIONS for number in numbers):
+        return "it holds numbers of iterations that no training has"
+    return ""

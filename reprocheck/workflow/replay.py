@@ -11,6 +11,7 @@ from itertools import chain, starmap
 from operator import attrgetter
 from pathlib import Path
 
+from reprocheck.errors import ReportError
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
     Arm,
@@ -55,9 +56,23 @@ def load(folder: str | Path) -> Check:
         ('REPRODUCIBLE', 2)
     """
     folder = Path(folder)
+    _refuse_resume(folder)
     check = explained(replace(judged(folder), closed=True), folder)
     close(folder)
     return check
+
+
+def _refuse_resume(folder: Path) -> None:
+    """ReportError for a check of a resume: its runs are not meant to agree from their first
+    iteration on.
+    """
+    from reprocheck.recording.record import RESUME
+
+    if (folder / RESUME).exists():
+        raise ReportError(
+            f"{folder} is a check of a resume.",
+            "`reprocheck report` draws it; report.md and report.json can be sent as they are.",
+        )
 
 
 def close(folder: Path) -> None:

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.api import check_resume
 from reprocheck.cli import main
-from tests.resume.trainings import Answer, check
+from reprocheck.errors import ReportError
+from reprocheck.pytest_plugin import Reprocheck
+from reprocheck.resume import records
+from tests.resume.trainings import SCRIPT, Answer, check
 
 FEW = "--no-draw --go-on 3"
 
@@ -39,6 +43,11 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert main(["report", "reports/latest"]) == 0
     assert capsys.readouterr().out.startswith("RESUMES EXACTLY")
     assert first == {name: _read(inside, name) for name in first}
+    assert main(["report", "reports/latest", "-o", "all.zip"]) == 0
+    assert main(["report", "all.zip"]) == 0
+    assert (inside / "all" / "report.md").read_bytes() == first["report.md"]
+    assert main(["bundle", "reports/latest"]) == 2
+    assert "is a check of a resume" in capsys.readouterr().err
 
 
 def _read(folder: Path, name: str) -> bytes:
@@ -134,12 +143,9 @@ def test_a_checkpoint_outside_is_refused_before_it_is_written_and_allowed_by_a_p
 def test_what_an_earlier_training_left_is_said(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (inside / "train.py").write_text("")
-    from tests.resume.trainings import SCRIPT
-
     (inside / "ckpt.pkl").write_bytes(_left())
     answer = check(inside, f"{FEW} train.py", capsys)
-    assert SCRIPT and answer.report["headline"] == "RESUMES EXACTLY"
+    assert answer.report["headline"] == "RESUMES EXACTLY"
     assert "ckpt.pkl, which an earlier training had left" in answer.report["caveats"][0]
     assert (inside / "ckpt.pkl").read_bytes() == _left()
 
@@ -170,6 +176,29 @@ def test_what_cannot_be_done_is_refused(
     assert answer.code == 2
     assert said in answer.err
     assert not (inside / "reports").exists()
+
+
+def test_from_python_and_in_a_test(
+    inside: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (inside / "train.py").write_text(SCRIPT)
+    with pytest.raises(
+        AssertionError, match=r"(?s)STARTS OVER.*read nothing of ckpt\.pkl"
+    ) as failed:
+        Reprocheck(request).assert_resumes(inside / "train.py", "blind", go_on=2, draw=False)
+    assert "report: " in str(failed.value)
+    found = check_resume("train.py", go_on=2, draw=False)
+    assert (found.title, found.exit_code, found.outcomes[0].compared) == ("RESUMES EXACTLY", 0, 2)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"places": [], "go_on": -1, "within": 1}', '{"places": 3}']
+)
+def test_a_record_that_is_none_is_an_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "resume.json").write_text(text)
+    with pytest.raises(ReportError, match="not a record of a resume"):
+        records.read(tmp_path)
 
 
 def test_a_full_disk_ends_the_check_and_leaves_nothing(
