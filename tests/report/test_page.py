@@ -6,7 +6,6 @@ import json
 import math
 import re
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -17,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks import page as measured
 from reprocheck.bundle import made
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction
 from reprocheck.report import FORMATS, charts
-from tests.report.accessibility import SCHEMES, objections
 from tests.report.samples import SAMPLES, explained
 from tests.report.smuggled import ran_and_sent, smuggled
 
@@ -203,7 +202,7 @@ def test_a_cause_leads_to_what_the_catalogue_says_and_back() -> None:
     }
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", measured.SCHEMES)
 def test_runs_can_be_told_apart_with_every_kind_of_colour_vision(scheme: str) -> None:
     colours = palette(scheme)
     assert len(colours) == len(charts.RUNS) and (scheme == "dark" or colours == list(charts.RUNS))
@@ -431,25 +430,18 @@ def test_everything_can_be_read_without_javascript(browser: Any, pages: dict[str
 def test_axe_finds_nothing_to_object_to(browser: Any, pages: dict[str, Path]) -> None:
     for sample in ("explained", "bitwise_equal", "script_failed", "many_ranks", "with_series"):
         page, _ = open_page(browser, pages[sample], bypass_csp=True)
-        assert objections(page) == {}, sample
+        assert measured.objections(page) == {}, sample
         page.close()
-
-
-SCREENS = {"wide": {"width": 1280, "height": 800}, "narrow": {"width": 390, "height": 844}}
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("screen", measured.SCREENS)
 def test_verdict_cause_and_fix_are_on_the_first_screen(
     screen: str, browser: Any, pages: dict[str, Path]
 ) -> None:
-    for name in ("explained", "searched"):
-        page, _ = open_page(browser, pages[name], viewport=SCREENS[screen])
-        fix = page.locator(".cause").first.locator(".copyable")
-        for part in (page.locator("h1"), page.locator(".reason"), fix, fix.locator("button")):
-            box = part.bounding_box()
-            assert box["y"] + box["height"] <= SCREENS[screen]["height"], (name, part)
-        page.close()
+    _, height = measured.SCREENS[screen]
+    for name in ("explained", "searched", "bitwise_equal"):
+        assert 0 < measured.answer_ends(browser, pages[name], screen) <= height, name
 
 
 @pytest.mark.browser
@@ -515,22 +507,16 @@ def test_most_of_a_page_is_there_without_javascript(
     sample: str, browser: Any, pages: dict[str, Path], tmp_path: Path
 ) -> None:
     unfolded = tmp_path / f"{sample}.html"
-    text = pages[sample].read_text()
-    unfolded.write_text(re.sub(r"<details(?! open)", "<details open", text))
-    seen = {}
-    for scripts in (True, False):
-        page, _ = open_page(browser, unfolded, java_script_enabled=scripts)
-        seen[scripts] = Counter(page.inner_text("body").split())
-        page.close()
-    share = (seen[True] & seen[False]).total() / seen[True].total()
-    assert share > 0.9, f"{share:.0%} of the words"
+    unfolded.write_text(measured.unfolded(pages[sample].read_text()))
+    for file in (unfolded, pages[sample]):
+        assert measured.share_without_javascript(browser, file) >= measured.LEAST_SHARE
 
 
 @pytest.mark.browser
 def test_the_theme_can_change_while_the_page_is_open(browser: Any, pages: dict[str, Path]) -> None:
     page, complaints = open_page(browser, pages["backward_fails"], color_scheme="light")
     grounds = []
-    for scheme in SCHEMES:
+    for scheme in measured.SCHEMES:
         page.emulate_media(color_scheme=scheme)
         grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     page.wait_for_timeout(100)

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 import pytest
 
+from benchmarks.page import objections
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Key
 from reprocheck.suite.pages import site
-from tests.report.accessibility import objections
 from tests.report.parts import HOSTILE
 from tests.report.smuggled import ran_and_sent, smuggled
 from tests.report.test_page import Outline
