@@ -53,6 +53,7 @@ def objections(page: Any, views: Any = TWO_VIEWS) -> dict[str, list[str]]:
     Everything is unfolded. `page` was opened with `bypass_csp`: the policy of a page keeps out what
     axe brings along.
     """
+    # here: tests without a browser are collected where axe is not installed
     from axe_playwright_python.base import AXE_SCRIPT
 
     page.evaluate(AXE_SCRIPT)
