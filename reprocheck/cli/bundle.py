@@ -175,11 +175,10 @@ def _redaction(check: Check, asked: str) -> Redaction:
 
 
 def _write(file: Path, data: bytes) -> None:
-    from reprocheck.files.atomic import replacing
+    from reprocheck.files.atomic import put
 
     try:
-        with replacing(file) as out:
-            out.write(data)
+        put(file, data)
     except OSError as error:
         raise ReportError(
             f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."

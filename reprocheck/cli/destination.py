@@ -72,12 +72,13 @@ class Destination:
     def put(self, data: bytes) -> None:
         """Writes a report. Raises ReportError where the file cannot be written."""
         from reprocheck.cli.terminal import standard_output
+        from reprocheck.files.atomic import put
 
         if self.file is None:
             standard_output().data(data)
             return
         try:
-            self.file.write_bytes(data)
+            put(self.file, data)
         except OSError as error:
             raise _unwritable(self.file, error) from None
 
@@ -85,9 +86,10 @@ class Destination:
 def destination(format: str | None, output: str | None) -> Destination | None:
     """What `--format` and `-o` ask for; None where neither is given.
 
-    A file is opened for appending, so that one that cannot be written is known before the first
-    run. Raises UsageError, ReportError.
+    A file that cannot be written is known before the first run. Raises UsageError, ReportError.
     """
+    from reprocheck.files.atomic import try_to_put
+
     if format is None and output is None:
         return None
     file = named_file(output)
@@ -101,8 +103,7 @@ def destination(format: str | None, output: str | None) -> Destination | None:
     _known(format)
     if file is not None:
         try:
-            with file.open("ab"):
-                pass
+            try_to_put(file)
         except OSError as error:
             raise _unwritable(file, error) from None
     return Destination(format=format, file=file)

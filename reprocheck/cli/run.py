@@ -263,6 +263,7 @@ def _write_patch(file: Path, check: Check, console: Console) -> None:
     import shlex
 
     from reprocheck.cli.failure import print_error
+    from reprocheck.files.atomic import put
 
     if not check.search or not check.search.patch:
         console.remark(
@@ -271,7 +272,7 @@ def _write_patch(file: Path, check: Check, console: Console) -> None:
         )
         return
     try:
-        file.write_text(check.search.patch, encoding="utf-8")
+        put(file, check.search.patch.encode())
     except OSError as error:
         print_error(
             f"{file} cannot be written: {error.strerror or error}.",

@@ -201,13 +201,7 @@ def _write(result: Result, name: str, file: Path | None) -> None:
 
     out, err = standard_output(), standard_error()
     if file is not None:
-        try:
-            file.write_text(render(result, name), encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise ReportError(
-                f"{file} cannot be written: {error.strerror or error}.",
-                "Name another file with -o.",
-            ) from None
+        _put(file, render(result, name).encode("utf-8", "replace"))
     elif name == "text":
         for row in text.rows(result, out.width):
             out.line(out.joined(*row))
@@ -222,6 +216,18 @@ def _write(result: Result, name: str, file: Path | None) -> None:
         err.paragraph("No Python files and notebooks there.", style="yellow")
 
 
+def _put(file: Path, data: bytes) -> None:
+    """Writes a file that -o names. Raises ReportError."""
+    from reprocheck.files.atomic import put
+
+    try:
+        put(file, data)
+    except OSError as error:
+        raise ReportError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
+        ) from None
+
+
 def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> int:
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan import patched
@@ -231,7 +237,7 @@ def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> i
     changed = patched(result)
     shown = difference(changed)
     if file is not None:
-        file.write_text(shown, encoding="utf-8")
+        _put(file, shown.encode("utf-8", "replace"))
     else:
         out = standard_output()
         for row in shown.splitlines():

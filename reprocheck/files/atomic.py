@@ -5,6 +5,7 @@ it.
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +31,30 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def put(path: Path, data: bytes) -> None:
+    """Writes a file that the user has named: its place is taken in one step, with the permissions
+    that it has. What is no file (`/dev/stdout`, a pipe) or is reached by a link is written into.
+
+    Raises OSError.
+    """
+    in_one_step = not path.is_symlink() and (path.is_file() or not path.exists())
+    if not in_one_step or not os.access(path.absolute().parent, os.W_OK):
+        path.write_bytes(data)
+        return
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    with replacing(path, mode=mode) as file:
+        file.write(data)
+
+
+def try_to_put(path: Path) -> None:
+    """Whether `put` can write it later, without a trace of having tried. Raises OSError."""
+    is_new = not path.exists() and not path.is_symlink()
+    with path.open("ab"):
+        pass
+    if is_new:
+        path.unlink()
 
 
 def _umask() -> int:

@@ -5,6 +5,7 @@ Imports model, settings, record, controls, errors, the recorder's masking.
 entry_point  what the user typed -> EntryPoint            prepare  makes the folder of a check,
              discard removes it
 worktree     another commit of the user's repository, found by find_commit
+alone_in     the claim of a check on the folder in which it works
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 record_arm     runs under controls -> Arm, added to that record
@@ -12,6 +13,7 @@ begin_arm      the same beside other arms, added once they are asked for
 record_operands  one more run that keeps what a single operator is given
 """
 
+from reprocheck.launch.alone import alone_in
 from reprocheck.launch.arms import ArmBeside, begin_arm, record_arm
 from reprocheck.launch.check import check
 from reprocheck.launch.deeper import record_deeper
@@ -29,6 +31,7 @@ __all__ = [
     "Output",
     "Quiet",
     "Rooms",
+    "alone_in",
     "begin_arm",
     "check",
     "discard",

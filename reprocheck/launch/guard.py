@@ -323,6 +323,10 @@ def main() -> None:
     guard.run(job)
     after: Sequence[str] = job["after_death"]  # type: ignore[assignment]
     if guard.orphaned and after:
+        for descriptor in held:  # until the files are put back
+            os.set_inheritable(descriptor, True)
+        for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
+            _signal.signal(number, _signal.SIG_IGN)
         os.execv(after[0], list(after))
 
 

@@ -16,6 +16,7 @@ from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import mask, mask_stream
 from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.launch import alone
 from reprocheck.launch.ends import Ends
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.heartbeat import beat
@@ -164,6 +165,7 @@ def _start(job: Job) -> GuardedProcess:
         stderr=job.home / "stderr.log",
         after_death=job.after_death,
         fixed_addresses=job.fixed_addresses,
+        held=alone.held(),
     )
 
 

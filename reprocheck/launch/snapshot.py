@@ -22,6 +22,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from reprocheck.files.atomic import replacing
 from reprocheck.launch.file_events import FileEvents
 from reprocheck.launch.tree import Entry, Tree, entry_of
 from reprocheck.launch.writers import open_for_writing, own_output
@@ -108,16 +109,14 @@ def keep(
     check on.
     """
     store.mkdir(parents=True)
-    (store / OWNER).write_text(
-        json.dumps(
-            {
-                "workdir": str(root),
-                "pid": os.getpid(),
-                "started": started(os.getpid()),
-                "runs": runs,
-            }
-        )
-    )
+    owner = {
+        "workdir": str(root),
+        "pid": os.getpid(),
+        "started": started(os.getpid()),
+        "runs": runs,
+    }
+    with replacing(store / OWNER) as file:
+        file.write(json.dumps(owner).encode())
     ours = _entries_of(own_output(), root, tree)
     kept = {
         path: Kept(entry=entry, aside=path in aside)
@@ -156,7 +155,8 @@ def keep(
         path: [*astuple(item.entry), item.packed, item.number, item.aside]
         for path, item in kept.items()
     }
-    (store / INDEX).write_text(json.dumps(lines))
+    with replacing(store / INDEX) as index:
+        index.write(json.dumps(lines).encode())
     return tuple(reversed(left_out))
 
 

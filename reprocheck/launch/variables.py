@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+TRACE = "REPROCHECK_CHILD"
 RECORDER = Path(__file__).resolve().parent.parent / "child"
 PORTS = {
     "MASTER_PORT": "MASTER_ADDR",
@@ -63,7 +64,7 @@ def added_variables(
     """The variables of ours for one run, over those of the user."""
     folders = filter(None, (str(RECORDER), user.get("PYTHONPATH")))
     added = {
-        "REPROCHECK_CHILD": str(trace),
+        TRACE: str(trace),
         "PYTHONPATH": os.pathsep.join(folders),
         "TMPDIR": str(tmpdir),
     }

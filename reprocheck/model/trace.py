@@ -198,6 +198,9 @@ class Trace:
     problems: tuple[str, ...] = ()
     cut: bool = False
     """True if the trace ends in mid-line: the process was killed while it wrote."""
+    broken: str = ""
+    """Why the recording breaks off while the training went on (a full disk); "" where it does not.
+    """
     unfinished: bool = False
     """True if the last iteration had not closed when the trace ended: losses or updates of it may
     be missing.
@@ -302,6 +305,8 @@ class Run:
     caveats: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     """These four: of all processes of the run, training or not, without repetition."""
+    broken: str = ""
+    """Why the recording of a process of it breaks off; "" where none does."""
 
     @property
     def number(self) -> int:

@@ -30,7 +30,7 @@ MOST_BYTES = 8 << 30
 CHUNK = 1 << 20
 
 _FILE = re.compile(
-    rf"record\.json|resume\.json|sources\.json|arms/fix\.patch|{records.RUN}/(?:stdout\.log|stderr\.log|trace/(?:recorder\.json|[\w.,=@-]{{1,200}}\.(?:jsonl|losses)))"
+    rf"record\.json|resume\.json|sources\.json|arms/fix\.patch|{records.RUN}/(?:stdout\.log|stderr\.log|trace/(?:recorder\.json|[\w.,=@-]{{1,200}}\.(?:jsonl|losses|lost)))"
 )
 _RECORD = re.compile(r"(?:[^/]{1,200}/)?record\.json")
 """Of the zip of a report folder, with the folder in front or without it."""

@@ -73,7 +73,13 @@ def read_run(folder: Path, record: RunRecord) -> Run:
             ]
         ),
         problems=_once(problem for one in first for problem in one.problems),
+        broken=next((one.broken for one in recorded if one.broken), ""),
     )
+
+
+def _last_known(*iterations: int | None) -> int | None:
+    """The first of the iterations after which nothing is known; None where there is none."""
+    return min((one for one in iterations if one is not None), default=None)
 
 
 def _deep(recorded: Recorded, iterations: int) -> int:
@@ -120,10 +126,10 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
     if own_stop is None:
         own_stop = stopped_at
     grouping = recorded.grouping
-    losses = loss_series(recorded, own_stop)
+    losses = loss_series(recorded, _last_known(own_stop, recorded.broken_after))
     shortened = len(losses) < len(grouping.ends)
     shown_stop = recorded.stopped_at
-    if shortened:
+    if shortened and not recorded.broken:
         shown_stop = own_stop
     forward, backward = checked(grouping, losses.ends)
     return Trace(
@@ -147,6 +153,7 @@ def _trace(rank: int, recorded: Recorded, stopped_at: int | None, record: RunRec
         caveats=_once(recorded.caveats),
         problems=_once(recorded.problems),
         cut=recorded.cut,
+        broken=recorded.broken,
         unfinished=grouping.unfinished and not shortened,
     )
 

@@ -41,6 +41,7 @@ _Line: TypeAlias = (
     | events.Origin
     | events.Left
     | events.Enough
+    | events.Broken
     | events.Rank
     | events.Framework
     | events.Optimizer
@@ -235,6 +236,11 @@ def _take_enough(file: DeepFile, event: events.Enough) -> None:
     file.recorded.stopped_at = event.i
 
 
+def _take_broken(file: DeepFile, event: events.Broken) -> None:
+    if file.recorded.stopped_at is None:
+        file.recorded.stopped_at = file.grouping.closed
+
+
 def _take_exit(file: DeepFile, event: events.Exit) -> None:
     file.ended = file.recorded.stopped_at is None
     file.recorded.over = event.time
@@ -255,6 +261,7 @@ _HANDLERS: dict[type, Callable[[DeepFile, Any], object]] = {
     events.Origin: _take_origin,
     events.Left: _take_left,
     events.Enough: _take_enough,
+    events.Broken: _take_broken,
     events.Rank: _take_rank,
     events.Framework: lambda file, event: file.recorded.frameworks.update(
         {event.name: event.version}

@@ -222,6 +222,12 @@ class Enough(Event):
     i: int
 
 
+class Broken(Event):
+    """Lines before this one could not be written: what follows is of no known iteration."""
+
+    why: str = ""
+
+
 class Stop(Event):
     i: int
     time: float | None = None
@@ -290,6 +296,7 @@ AnyEvent: TypeAlias = (
     | Unkept
     | Outside
     | Enough
+    | Broken
     | Stop
     | Exit
     | Again

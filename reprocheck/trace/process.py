@@ -18,6 +18,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
     IGNORED,
     Grouping,
 )
+from reprocheck.child.reprocheck_child.shared.lost import LOST
 from reprocheck.child.reprocheck_child.shared.regular import stored
 from reprocheck.files.limits import MOST_RANKS, content, too_large
 from reprocheck.model import Checked, LossSeries
@@ -86,6 +87,10 @@ class Recorded:
     ended: bool = False
     error: str = ""
     cut: bool = False
+    broken: str = ""
+    """Why lines are missing in it; "" where it is whole."""
+    broken_after: int | None = None
+    """The last iteration before them."""
     column: array[float] = field(default_factory=lambda: array("d"))
     """The losses of all regular stretches."""
     stretch: events.Regular | None = None
@@ -110,6 +115,13 @@ class Recorded:
             return None
         return int(first)
 
+    def breaks(self, why: str) -> None:
+        """Lines are missing behind those that were read so far."""
+        if self.broken_after is None:
+            _end_stretch(self, events.Irregular(u=False))
+            self.broken, self.broken_after = why, self.grouping.closed
+            self.problems.append(f"the trace breaks off: {why}")
+
     @property
     def trained(self) -> bool:
         """Whether it had a loss or an update."""
@@ -131,6 +143,8 @@ def read_process(path: Path) -> Recorded:
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
         _end_stretch(recorded, events.Irregular(u=False))
+        if path.with_suffix(LOST).exists():
+            recorded.breaks("it could not be written to its end")
     except OSError as error:
         recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
     recorded.cut = reading.cut
@@ -391,6 +405,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Process: _take_process,
     events.Origin: _take_origin,
     events.Enough: _take_enough,
+    events.Broken: lambda recorded, event: recorded.breaks(event.why),
     events.Framework: _take_framework,
     events.Rank: _take_rank,
     events.Program: _take_program,

@@ -169,6 +169,7 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
     """Why a check could not be made, empty where all were."""
     reasons = (
         _interrupted(runs),
+        _broken_off(runs),
         _without_loss(runs),
         _alone(runs),
         _not_made(rows),
@@ -182,6 +183,16 @@ def _interrupted(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.record.ended == "interrupted" and _too_early(run, runs[0]):
             return f"run {run.number} was interrupted before both checks could be made"
+    return ""
+
+
+def _broken_off(runs: Sequence[Run]) -> str:
+    for run in runs:
+        if run.broken and _too_early(run, runs[0]):
+            return (
+                f"the recording of run {run.number} breaks off before both checks could be made:"
+                f" {run.broken}"
+            )
     return ""
 
 

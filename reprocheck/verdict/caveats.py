@@ -42,9 +42,10 @@ def caveats(
     found += early(runs)
     references = runs[0].by_rank
     several = words.several_ranks(runs)
+    breaks = (_of_all(run, _break, references) for run in runs)
     weights = (_of_all(run, _weights, references) for run in runs)
     lengths = (_of_all(run, _length, references) for run in runs[1:])
-    for said in (*weights, *lengths):
+    for said in (*breaks, *weights, *lengths):
         found += (words.of_ranks(text, ranks, several=several) for ranks, text in said)
     return tuple(dict.fromkeys(found))
 
@@ -95,6 +96,15 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
         recorded = words.count(run.longest, "recorded iteration")
         detail = words.behind(lost(run))
         yield f"Run {run.number} {words.ending(run)}, after {recorded}{detail}."
+
+
+def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[str]:
+    """That the recording of a rank breaks off while its training went on."""
+    if trace.broken:
+        yield (
+            f"The recording of run {run.number} breaks off after iteration"
+            f" {trace.closed}, {words.RANKS} ({trace.broken}): later ones are not compared."
+        )
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:

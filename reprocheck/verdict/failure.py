@@ -79,8 +79,8 @@ def where(run: Run) -> str:
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
-    """Whether a series lacks an iteration because its run was ended before: that says nothing about
-    its losses.
+    """Whether a series lacks an iteration because its run was ended before, or its recording breaks
+    off: that says nothing about its losses.
 
     The last iteration of a run that was ended may lack some of its losses.
     """
@@ -88,4 +88,5 @@ def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: R
 
 
 def _lacks(trace: Trace, run: Run, iteration: int) -> bool:
-    return not run.record.ended_as_planned and iteration > trace.closed
+    is_part = bool(trace.broken) or not run.record.ended_as_planned
+    return is_part and iteration > trace.closed

@@ -31,6 +31,7 @@ class _Rank:
     reached     the last iteration of which it recorded anything
     unfinished  whether that iteration was under way
     stopped     whether it ended at its stop
+    broken      whether its recording breaks off, so that it came further than that
     """
 
     number: int
@@ -38,6 +39,7 @@ class _Rank:
     reached: int
     unfinished: bool = False
     stopped: bool = False
+    broken: bool = False
 
     @property
     def error(self) -> str:
@@ -133,6 +135,7 @@ def _of_trace(trace: Trace) -> _Rank:
         reached=len(trace.losses),
         unfinished=trace.unfinished,
         stopped=trace.stopped_at is not None,
+        broken=bool(trace.broken),
     )
 
 
@@ -172,7 +175,7 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
     if rank.error:
         return True
     # One that nobody saw end may still be waiting for the others.
-    if rank.alive:
+    if rank.alive or rank.broken:
         return False
     # One that came to its interpreter's exit says so: it may have been stopped by us.
     behind = rank.reached < furthest

@@ -5,6 +5,7 @@ Every command and the Python API go it.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,22 +46,36 @@ def checked(
 
     watch = Stopwatch(teller)
     enough = partial(replay.nothing_to_compare, folder, teller)
-    launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
-    teller.clear()
-    teller.status("comparing the runs")
-    found = escalate(replay.judged(folder), entry, settings, folder, teller)
-    if values:
-        found = with_operands(found, entry, settings, folder, teller)
-    if search:
-        found = searched(found, entry, settings, folder, teller, watch)
+    with _alone(settings, teller):
+        launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
+        teller.clear()
+        teller.status("comparing the runs")
+        found = escalate(replay.judged(folder), entry, settings, folder, teller)
+        if values:
+            found = with_operands(found, entry, settings, folder, teller)
+        if search:
+            found = searched(found, entry, settings, folder, teller, watch)
     replay.close(folder)
     return found
+
+
+def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
+    """No other check works in the folder meanwhile, unless the runs of both work in copies."""
+    from reprocheck import launch
+
+    shared = settings.workdir == "copy"
+    return launch.alone_in(Path.cwd(), shared=shared, say=teller.message)
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
     """Records one side of a comparison in `folder`: the runs, one more at each deeper level that is
     wanted, and the user's files.
     """
+    with _alone(settings, teller):
+        return _recorded(entry, settings, folder, teller)
+
+
+def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
     from reprocheck import launch
     from reprocheck.causes.usercode import keep_sources
     from reprocheck.workflow import replay

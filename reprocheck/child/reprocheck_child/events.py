@@ -402,6 +402,7 @@ class Recorder(Writer):
             Column(path + ".losses"),
             0,
         )
+        self._lost = ""
         words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
         argv = [word[:500] for word in self.arguments(words)]
         facts = {

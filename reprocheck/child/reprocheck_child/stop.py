@@ -52,12 +52,12 @@ def leave(folder: str, world: tuple[int | None, int], wait: float) -> None:
 def trains(folder: str, world: tuple[int | None, int]) -> None:
     """Tell the other ranks that this one has begun to train, so that they wait for it."""
     if world[0] is not None and world[1] > 1:
-        _leave_mark(folder, "%s%d-%d" % (_TRAINS, world[0], _getpid()))
+        leave_mark(os.path.join(folder, "%s%d-%d" % (_TRAINS, world[0], _getpid())))
 
 
 def mark(folder: str, rank: int | None) -> None:
     """Tell the other ranks that this one has come to its stop or its end."""
-    _leave_mark(folder, _MARK + str(rank))
+    leave_mark(os.path.join(folder, _MARK + str(rank)))
 
 
 def last_error() -> str:
@@ -113,9 +113,10 @@ def _alive(pid: str) -> bool:
         return False
 
 
-def _leave_mark(folder: str, name: str) -> None:
+def leave_mark(path: str) -> None:
+    """Make an empty file, which needs hardly any room; where that cannot be, nothing happens."""
     try:
-        _close(_open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o644))
+        _close(_open(path, os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError:
         pass
 

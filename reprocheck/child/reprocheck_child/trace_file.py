@@ -46,8 +46,7 @@ class TraceFile:
         elif self._mapped and self._grow(len(line)):
             self.write(line)
         else:
-            _write(self._descriptor(), line)
-            self._length += len(line)
+            self._append(line)
 
     def map(self) -> None:
         """From now on, lines go into a shared mapping."""
@@ -57,6 +56,18 @@ class TraceFile:
         """Cut off what was allocated and not used; later lines are written, not mapped."""
         self._unmap()
         self._mapped = False
+
+    def _append(self, line: bytes) -> None:
+        """Write a whole line, or nothing of it."""
+        descriptor, written = self._descriptor(), 0
+        try:
+            while written < len(line):
+                written += _write(descriptor, line[written:])
+        except OSError:
+            if written:
+                cut_off(self.path, self._length)
+            raise
+        self._length += written
 
     def _grow(self, needed: int) -> bool:
         """Map the next blocks of the file; False, for good, where that cannot be done."""

@@ -13,6 +13,8 @@ from _thread import RLock
 
 from . import jsontext
 from .shared.iterations import Grouping
+from .shared.lost import LOST
+from .stop import leave_mark
 from .trace_file import TraceFile
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     # called with `wait`; returns the line of an event, or None while its value is not there and
     # `wait` is False
 
+_BROKEN = b'{"e":"broken","why":"%s"}\n'
 DEVICE_QUEUE = 1 << 14
 """Device values in flight at which the oldest is waited for: more than two iterations of a large
 model make at level `module`.
@@ -58,6 +61,7 @@ class Writer:
         self._queue: deque[tuple[int, Deferred]] = deque()
         self._said: set[str] = set()
         self._muted = False  # enough was recorded: what is written from now on is left out
+        self._lost = ""  # why the last line could not be written; "" where it was
 
     def emit(self, event: Mapping[str, Any]) -> None:
         """Write one event, behind those that wait for a device."""
@@ -197,7 +201,17 @@ class Writer:
             self._write(greeting)
 
     def _write(self, line: str) -> None:
+        """Append a line. Where one is lost, the next that can be written says so before itself; a
+        mark beside the trace says so, too, since there may be none.
+        """
         with self._lock:
             if self._greeting is not None:
                 self._flush_greeting()
-            self._file.write(line.encode("ascii", "backslashreplace"))
+            try:
+                if self._lost:
+                    self._file.write(_BROKEN % self._lost.encode("ascii", "replace"))
+                    self._lost = ""
+                self._file.write(line.encode("ascii", "backslashreplace"))
+            except OSError as error:
+                self._lost = self._lost or (error.strerror or "it cannot be written").lower()
+                leave_mark(self._file.path[: -len(".jsonl")] + LOST)

@@ -42,6 +42,7 @@ class NightFile:
     def write(self, report: NightReport) -> None:
         """Draws the night and writes it. Raises ReportError where the file cannot be written."""
         from reprocheck.cli.terminal import standard_output
+        from reprocheck.files.atomic import put
         from reprocheck.suite.pages import FORMATS
 
         data = FORMATS[self.format].render(report)
@@ -49,7 +50,7 @@ class NightFile:
             standard_output().data(data)
             return
         try:
-            self.file.write_bytes(data)
+            put(self.file, data)
         except OSError as error:
             raise _unwritable(self.file, error) from None
 
@@ -57,9 +58,10 @@ class NightFile:
 def night_file(format: str | None, output: str | None) -> NightFile | None:
     """What `--format` and `-o` ask for; None where neither is given.
 
-    A file is opened for appending, so that one that cannot be written is known before the first
-    check. Raises UsageError, ReportError.
+    A file that cannot be written is known before the first check. Raises UsageError, ReportError.
     """
+    from reprocheck.files.atomic import try_to_put
+
     if format is None and output is None:
         return None
     file = named_file(output)
@@ -77,8 +79,7 @@ def night_file(format: str | None, output: str | None) -> NightFile | None:
         raise UsageError(f"--format {format}: there is no such format of a night.", fix)
     if file is not None:
         try:
-            with file.open("ab"):
-                pass
+            try_to_put(file)
         except OSError as error:
             raise _unwritable(file, error) from None
     return NightFile(format=format, file=file)

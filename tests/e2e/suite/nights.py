@@ -4,8 +4,6 @@ wrong.
 
 from __future__ import annotations
 
-import os
-import re
 import secrets
 import signal
 import subprocess
@@ -16,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.marked import left_after
 from reprocheck.suite.history import History, open_history
 from reprocheck.suite.model import Night, TargetCheck
 from reprocheck.suite.targets import load
@@ -119,38 +118,13 @@ class FaultySuite:
     def _all_starts(self) -> int:
         return len(self._starts.read_text().splitlines()) if self._starts.exists() else 0
 
-    def alive(self) -> list[int]:
-        """The processes that any night of this suite has started."""
-        wanted = f"{MARK}={self.mark}".encode()
-        return [number for number in _processes() if wanted in _environment(number)]
-
     def wait_until_nothing_is_alive(self) -> None:
         """Processes that were left without their parent see it, and end."""
-        end = time.monotonic() + PATIENCE
-        while alive := self.alive():
-            assert time.monotonic() < end, f"still alive: {[_command(one) for one in alive]}"
-            time.sleep(0.02)
+        alive = left_after(MARK, self.mark, PATIENCE)
+        assert not alive, f"still alive: {alive}"
 
 
 def kill(process: subprocess.Popen[str]) -> None:
     """As the out-of-memory killer does it."""
     process.send_signal(signal.SIGKILL)
     process.communicate()
-
-
-def _processes() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if re.fullmatch(r"\d+", name)]
-
-
-def _environment(number: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def _command(number: int) -> str:
-    try:
-        return Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.place import small_disk
 from tests.e2e.suite.nights import FaultySuite, kill
 
 KILLS = 4
@@ -56,35 +57,28 @@ def reports(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of a few megabytes."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "none", str(place)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"no disk can be mounted here: {mounted.stderr.decode().strip()}")
-    try:
+    with small_disk(tmp_path / "disk", ROOM) as place:
+        if place is None:
+            pytest.skip("no disk can be mounted here")
         yield place
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def test_a_disk_that_fills_up_in_the_middle_of_a_night_says_so_and_the_night_goes_on_later(
-    tmp_path: Path, small_disk: Path
+    tmp_path: Path, disk: Path
 ) -> None:
     fills = f"""
 if sys.argv[1] == "b" and not os.path.exists({str(tmp_path / "once")!r}):
     open({str(tmp_path / "once")!r}, "w").close()
-    with open({str(small_disk / "filling")!r}, "wb", buffering=0) as filling:
+    with open({str(disk / "filling")!r}, "wb", buffering=0) as filling:
         try:
             while True:
                 filling.write(bytes(4096))
         except OSError:
             pass
 """
-    suite = FaultySuite(tmp_path / "project", "abc", also=fills, folder=str(small_disk / "nights"))
+    suite = FaultySuite(tmp_path / "project", "abc", also=fills, folder=str(disk / "nights"))
 
     stopped = suite.run("--no-record")
 
@@ -96,7 +90,7 @@ if sys.argv[1] == "b" and not os.path.exists({str(tmp_path / "once")!r}):
     again = suite.run("--no-record", "--resume", "last")
     assert again.returncode == 2, "the disk is still full"
     assert "Make room" in again.stderr or "Free some space" in again.stderr
-    (small_disk / "filling").unlink()
+    (disk / "filling").unlink()
     before = suite.checks()
     assert [check.target for check in before] == ["a"]
 

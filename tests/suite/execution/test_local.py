@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.marked import marked
 from reprocheck.errors import ReportError
 from reprocheck.suite.execution import Job, claims, left_by, perform, read
 from reprocheck.suite.execution.local import LocalExecutor
@@ -50,20 +50,10 @@ def job(folder: Path, name: str, source: str, **fields: object) -> Job:
     )
 
 
-def of_token(token: str) -> Iterator[int]:
-    """The processes whose environment has it."""
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if f"{TOKEN}={token}".encode() in path.read_bytes():
-                yield int(path.parent.name)
-        except OSError:
-            continue
-
-
 def test_nothing_of_a_target_with_500_children_is_alive_afterwards(folder: Path) -> None:
     many = job(folder, "many", PARENT_OF_MANY, environment={TOKEN: str(os.getpid())})
     performed = perform(many)
-    assert list(of_token(str(os.getpid()))) == []
+    assert list(marked(TOKEN, str(os.getpid()))) == []
     check = read(performed)
     assert (check.verdict, check.good, check.bitwise) == ("reproducible", True, True)
     assert left_by(many) == performed
@@ -93,7 +83,7 @@ def test_checks_wait_for_cores_and_working_directories(folder: Path) -> None:
         large = job(folder, "large", GOOD, resources=Resources(cpus=4))
         assert executor.start(large) == "a free core"
         assert executor.wait(0.0) == []
-    assert list(of_token(token)) == []
+    assert list(marked(TOKEN, token)) == []
     with LocalExecutor(1, MACHINE) as executor:
         assert executor.start(replace(first, place="n/again/attempt-1")) == ""
 

@@ -48,7 +48,11 @@ class Column:
         """
         self._release()
         self.start = used * WIDTH // BLOCK * BLOCK // WIDTH
-        self._block = block = Block(self.path, self.start * WIDTH, BLOCK)
+        try:
+            self._block = block = Block(self.path, self.start * WIDTH, BLOCK)
+        except OSError:
+            cut_off(self.path, used * WIDTH)  # a part of it may have been allocated
+            raise
         block.bytes[(used - self.start) * WIDTH :] = b"\xff" * (BLOCK - (used - self.start) * WIDTH)
         return block.bytes.cast("d")
 

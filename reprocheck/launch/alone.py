@@ -1,0 +1,60 @@
+"""One check at a time in a folder of the user's: of two whose runs overwrite the same file, the one
+that ends last would put back what the other one's runs had written.
+
+The claim is a lock on the folder itself. The guards of the runs hold it too, so that it lasts until
+the files are put back, also where this process is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from reprocheck.launch.variables import TRACE
+
+_held: list[int] = []
+
+
+def held() -> tuple[int, ...]:
+    """The descriptors of the claims of this process."""
+    return tuple(_held)
+
+
+@contextmanager
+def alone_in(folder: Path, *, shared: bool, say: Callable[[str], None]) -> Iterator[None]:
+    """Claims a folder, and waits where a check in it is under way: `say` is told so.
+
+    shared  with others that share it: each of their runs has a copy
+    A check that is started by a run of another one waits for nothing, nor does one on a file system
+    without locks.
+    """
+    if TRACE in os.environ:
+        yield
+        return
+    how = fcntl.LOCK_EX
+    if shared:
+        how = fcntl.LOCK_SH
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            _lock(descriptor, how, say)
+        _held.append(descriptor)
+        yield
+    finally:
+        _held[:] = [other for other in _held if other != descriptor]
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, how: int, say: Callable[[str], None]) -> None:
+    """Raises OSError where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(
+            "Another check is under way in this folder: this one waits for its end, since the runs"
+            " of both would change the same files."
+        )
+        fcntl.flock(descriptor, how)
