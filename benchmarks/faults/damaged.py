@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.faults.kills import POINTS
-from benchmarks.faults.place import Asked, Place
+from benchmarks.faults.place import Asked, Place, once
 from benchmarks.faults.seen import Fault, Seen, looked_at
 
 OLD = b"the file that was there before\n"
@@ -58,7 +58,7 @@ def faults() -> Iterator[Fault]:
             name=f"`reprocheck {writing.name}` is killed while it writes",
             make=partial(interrupted, writing),
             points=POINTS,
-            ends=(-9,),
+            ends=(-9, 0),
         )
 
 
@@ -73,12 +73,12 @@ def _checked(place: Place) -> None:
     place.keep()
 
 
-@cache
+@once
 def _keeper() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="fault-finished-")
 
 
-@cache
+@once
 def _finished() -> Path:
     """The project of a check that went well, with three recordings; made once."""
     place = Place(Path(_keeper().name, "place"))
@@ -108,8 +108,10 @@ def trace_cut(root: Path, point: int) -> Seen:
     place = Place(root)
     _checked(place)
     run = f"{LATEST}/run-2/trace"
-    trace = max((place.project / run).glob("*.jsonl"), key=lambda path: path.stat().st_size)
-    _cut(trace, point)
+    (trace,) = (place.project / run).glob("*.jsonl")
+    lines = trace.read_bytes().splitlines(keepends=True)
+    cut = point * len(lines) // POINTS
+    trace.write_bytes(b"".join(lines[:cut]) + lines[cut][: len(lines[cut]) // 2])
     return looked_at(place, place.run("report", LATEST))
 
 
@@ -138,19 +140,19 @@ def interrupted(writing: Writing, root: Path, point: int) -> Seen:
     return looked_at(place, command)
 
 
-@cache
+@once
 def _written(writing: Writing) -> bytes:
     """The file as the command writes it where nothing disturbs it."""
     return _undisturbed(writing)[0]
 
 
-@cache
+@once
 def _events(writing: Writing) -> tuple[str, ...]:
     """The events of the command."""
     return _undisturbed(writing)[1]
 
 
-@cache
+@once
 def _undisturbed(writing: Writing) -> tuple[bytes, tuple[str, ...]]:
     with TemporaryDirectory() as folder:
         place = Place(Path(folder, "place"))

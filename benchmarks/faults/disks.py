@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.faults.kills import DRAWN, PLAIN, POINTS
-from benchmarks.faults.place import STEPS, Asked, Place, in_script, small_disk
+from benchmarks.faults.place import STEPS, Asked, Place, in_script, once, small_disk
 from benchmarks.faults.seen import Fault, Seen, looked_at
 
 ROOM = 24 << 20
@@ -157,7 +156,7 @@ def unreadable(root: Path, _: int) -> Seen | None:
     return looked_at(place, place.check(), after=place.check())
 
 
-@cache
+@once
 def events_drawn() -> int:
     """Events of a check that nothing disturbs."""
     with TemporaryDirectory() as folder:

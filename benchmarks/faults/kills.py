@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
-from benchmarks.faults.place import CHECK, STEPS, Asked, Ended, Place, in_script
+from benchmarks.faults.place import CHECK, STEPS, Asked, Ended, Place, in_script, once
 from benchmarks.faults.seen import Fault, Seen, looked_at
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import NO_REPORT
@@ -253,7 +253,7 @@ def prepared(kind: Kind, root: Path) -> Place:
     return place
 
 
-@cache
+@once
 def events(kind: Kind) -> int:
     """How many events the life of a process of ours has that nothing disturbs."""
     with TemporaryDirectory() as folder:

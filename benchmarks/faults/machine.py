@@ -64,7 +64,7 @@ def faults() -> Iterator[Fault]:
         ("Ctrl-C is pressed five times", five_times, (130,)),
         ("nobody reads what is printed (`| head -1`)", not_read, (0,)),
         ("stdout and stderr are closed", closed, (0,)),
-        ("what is printed goes to a full disk (`> /dev/full`)", printed_to_full, (0,)),
+        ("what is printed goes to a full disk (`> /dev/full`)", printed_to_full, (2,)),
         ("two checks in one folder at once", two_at_once, (0,)),
         ("two checks in one folder at once, of which the first is killed", two_one_killed, (0,)),
     )
@@ -73,7 +73,9 @@ def faults() -> Iterator[Fault]:
 
 
 def clock_set_back(root: Path, _: int) -> Seen | None:
-    """For reprocheck and for the training alike."""
+    """For reprocheck and for the training alike. Quiet: under this library a thread that sleeps while
+    the clock is set is told that its time is not valid.
+    """
     library = next(Path("/usr/lib").glob(LIBFAKETIME), None)
     if library is None:
         return None
@@ -87,7 +89,7 @@ def clock_set_back(root: Path, _: int) -> Seen | None:
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
     do = SET_BACK.format(file=str(file))
-    command = place.check(**clock, **in_script("run-1/", 10, do))
+    command = place.check("--quiet", **clock, **in_script("run-1/", 10, do))
     return looked_at(place, command, after=place.check(**clock))
 
 
@@ -125,7 +127,7 @@ def ours_stopped(root: Path, _: int) -> Seen:
     place = Place(root)
     process = place.begin(*PLAIN, **in_script("run-1/", 10, STOP_OURS))
     place.wait_until_told("stopped", process)
-    waited(lambda: len(list(place.processes())) == 2 or process.poll() is not None)
+    waited(lambda: len(list(place.processes())) < 3 or process.poll() is not None)
     process.send_signal(signal.SIGCONT)
     return looked_at(place, ended(process), after=place.check())
 

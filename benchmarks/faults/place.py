@@ -13,11 +13,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache, wraps
 from pathlib import Path
+from threading import RLock
+from typing import ParamSpec, TypeVar
 
 from benchmarks.marked import left_after, marked
 from benchmarks.processes import ROOT, plain_environment
 
+P, R = ParamSpec("P"), TypeVar("R")
 MARK = "FAULTS_MARK"
 PATIENCE = 30.0
 """Seconds within which all that was started has to be gone."""
@@ -37,7 +41,7 @@ RUN = PLACE.split("run-")[-1].split("/")[0]
 
 def at(step):
     \"\"\"Does what FAULT_DO says, in the run and the iteration that it is meant for.\"\"\"
-    if os.environ.get("FAULT_IN", "-") in PLACE and os.environ["FAULT_STEP"] == str(step):
+    if os.environ.get("FAULT_IN", "no fault") in PLACE and os.environ["FAULT_STEP"] == str(step):
         exec(os.environ["FAULT_DO"], globals())
 
 
@@ -137,13 +141,13 @@ class Place:
 
     training        `same` or `varies`
     disk            the folder of the disk that holds the project; None where it is any
-    may_be_shorter  whether a run may end early without being a failed one
+    other_losses    whether the fault itself adds losses
     """
 
     root: Path
     training: str = "same"
     disk: Path | None = None
-    may_be_shorter: bool = False
+    other_losses: bool = False
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
@@ -240,8 +244,8 @@ class Place:
         return tuple(name for name, content in self.users.items() if now.get(name) != content)
 
     def scratch(self) -> tuple[str, ...]:
-        """What lies in the folder for temporary files, but for the locks of a suite."""
-        names = (path.name for path in self.temporary.iterdir())
+        """What we have left in the folder for temporary files, but for the locks of a suite."""
+        names = (path.name for path in self.temporary.glob("reprocheck-*"))
         return tuple(name for name in names if not name.startswith("reprocheck-suite-"))
 
     def folders(self) -> Iterator[Path]:
@@ -266,6 +270,20 @@ def ended(process: subprocess.Popen[str], patience: float = LONGEST) -> Ended:
         stdout, stderr = process.communicate()
         return Ended(124, stdout, stderr)
     return Ended(process.returncode, stdout, stderr)
+
+
+def once(make: Callable[P, R]) -> Callable[P, R]:
+    """A function whose result is made once for the same arguments, also where several threads ask
+    for it.
+    """
+    made, one_at_a_time = cache(make), RLock()
+
+    @wraps(make)
+    def kept(*arguments: P.args, **named: P.kwargs) -> R:
+        with one_at_a_time:
+            return made(*arguments, **named)  # type: ignore[arg-type]
+
+    return kept
 
 
 def waited(condition: Callable[[], bool]) -> bool:

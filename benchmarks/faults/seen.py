@@ -37,7 +37,7 @@ class Seen:
     end       exit status of the command, negative for a signal that ended it
     said      the first line of its error, else its verdict
     advice    what it says to do; "" where nothing is to be done
-    kept      how many runs are recorded in the newest report folder; None where there is none
+    kept      how many runs are recorded in its report folder; None where there is none
     wrong     what is wrong: a verdict that the training contradicts, a traceback, a recording that
               cannot be read
     left      what was left running
@@ -117,7 +117,7 @@ def looked_at(place: Place, command: Ended, *, after: Ended | None = None) -> Se
         wrong.append(f"left in the folder for temporary files: {scratch}")
     return Seen(
         end=command.status,
-        said=first_line(command),
+        said=said(command),
         advice=advice(command),
         kept=_kept(place),
         wrong=tuple(wrong),
@@ -128,7 +128,7 @@ def looked_at(place: Place, command: Ended, *, after: Ended | None = None) -> Se
 
 
 def first_line(command: Ended) -> str:
-    """The first line of the error that it printed; else the first line of its verdict."""
+    """The error that it printed; else its verdict."""
     text = _paragraph(command.stderr, "error:")
     if text:
         return text
@@ -136,13 +136,20 @@ def first_line(command: Ended) -> str:
     return plain(lines[0]) if lines else ""
 
 
-def advice(command: Ended) -> str:
-    """What it says to do: behind its error, or in the first paragraph of its verdict."""
-    text = _paragraph(command.stderr, "fix:")
+def said(command: Ended) -> str:
+    """The error that it printed; else its verdict with the reason."""
+    text = _paragraph(command.stderr, "error:")
     if text:
         return text
-    paragraphs = [" ".join(part.split()) for part in command.stdout.strip().split("\n\n")]
-    return plain(next((text for text in paragraphs[1:2] if text), ""))
+    verdict, _, reason = command.stdout.strip().partition("\n\n")[0].partition("\n")
+    if not reason:
+        return plain(verdict)
+    return plain(f"{verdict}: {' '.join(reason.split())}")
+
+
+def advice(command: Ended) -> str:
+    """What it says to do: behind its error, or as the next step behind its verdict."""
+    return _paragraph(command.stderr, "fix:") or _paragraph(command.stdout, "  next ")
 
 
 def _paragraph(text: str, label: str) -> str:
@@ -167,8 +174,8 @@ def plain(text: str) -> str:
 
 
 def _kept(place: Place) -> int | None:
-    """Runs in the record of the newest folder that has one."""
-    for folder in reversed(list(place.folders())):
+    """Runs in the record of the first folder that has one."""
+    for folder in place.folders():
         try:
             return len(record.read(folder).runs)
         except ReprocheckError:
@@ -193,7 +200,11 @@ def _wrong_verdicts(place: Place) -> Iterator[str]:
             yield f"{type(error).__name__} in reading {folder.name}: {error}"
             continue
         yield from _contradicted(place, check.verdict.verdict, check.verdict.diverges_from)
-        if place.training == "same" and not all(map(_is_prefix, _losses(check))):
+        if (
+            place.training == "same"
+            and not place.other_losses
+            and not all(map(_is_prefix, _losses(check)))
+        ):
             yield "recorded losses that are not those of the training"
 
 
@@ -203,7 +214,7 @@ def _contradicted(place: Place, verdict: str, diverges_from: int | None) -> Iter
         yield "REPRODUCIBLE, and the training never is"
     if place.training == "same" and verdict == "not_reproducible":
         yield "NOT REPRODUCIBLE, and the training always is"
-    if place.training == "same" and diverges_from is not None and not place.may_be_shorter:
+    if place.training == "same" and diverges_from is not None:
         yield f"diverges from iteration {diverges_from}, and the training never does"
 
 

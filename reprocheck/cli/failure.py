@@ -6,7 +6,12 @@ import os
 from collections.abc import Callable
 
 from reprocheck import interrupts
-from reprocheck.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, ReprocheckError
+from reprocheck.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, ReprocheckError
+
+MORE_MEMORY = (
+    "Give it more (`ulimit -v`, the limit of the job). What was recorded is kept;"
+    " `reprocheck report DIR` draws it."
+)
 
 
 class Interrupted(Exception):  # noqa: N818 - an event, not an error
@@ -50,8 +55,24 @@ def _called(call: Callable[[], int], *, verbose: bool) -> int:
         print_error("interrupted.")
         return EXIT_INTERRUPTED
     except Exception as error:
+        if library := _without_memory(error):
+            print_error(f"There is not enough memory: {library}.", MORE_MEMORY)
+            return EXIT_USAGE
         return _internal(error, verbose=verbose)
     return code
+
+
+def _without_memory(error: BaseException | None) -> str:
+    """What could not be done for lack of memory, in the words of the system; "" where that was not
+    the reason. A library that cannot be mapped is an error of its import.
+    """
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return str(error) or "it was refused by the system"
+        if isinstance(error, ImportError) and (error.path or "").endswith(".so"):
+            return str(error)
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def print_error(message: str, fix: str = "") -> None:

@@ -27,6 +27,8 @@ def prepare(output: Path, name: str) -> Path:
     Raises ReportError where it cannot be written or is full.
     """
     output = output.expanduser().absolute()
+    if ".." in output.parts:  # what lies below the working directory is to be known as such
+        output = output.resolve()
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     try:
         ours = _made(output)

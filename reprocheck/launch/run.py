@@ -15,6 +15,7 @@ from pathlib import Path
 from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import mask, mask_stream
 from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
+from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
 from reprocheck.launch import alone
 from reprocheck.launch.ends import Ends
@@ -137,7 +138,8 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
     watch.look(time.monotonic())
     logs = (job.home / "stdout.log", job.home / "stderr.log")
     known = known_secrets(job.command, job.environment)
-    masked = sum(mask_log(path, job.names, known) for path in logs)
+    with interrupts.waiting():
+        masked = sum(mask_log(path, job.names, known) for path in logs)
     _mask_settings(job.trace / "recorder.json", job.names)
     made = RunRecord(
         number=job.number,
@@ -174,15 +176,12 @@ def mask_log(path: Path, names: tuple[str, str, str], known: Sequence[str] = ())
 
     Returns how many secrets were masked.
     """
-    masked = path.with_name(path.name + ".masked")
     try:
-        with open_regular(path) as source, masked.open("wb") as target:
-            count = mask_stream(source, target, *names, known)
+        with open_regular(path) as source, replacing(path) as target:
+            return mask_stream(source, target, *names, known)
     except (FileNotFoundError, NotADirectoryError, NotRegularError):
         # the script removed or replaced it
         return 0
-    masked.replace(path)
-    return count
 
 
 def _mask_settings(path: Path, names: tuple[str, str, str]) -> None:

@@ -143,6 +143,8 @@ def read_process(path: Path) -> Recorded:
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
         _end_stretch(recorded, events.Irregular(u=False))
+        if reading.cut:
+            recorded.breaks("its last line is incomplete")
         if path.with_suffix(LOST).exists():
             recorded.breaks("it could not be written to its end")
     except OSError as error:

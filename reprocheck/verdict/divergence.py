@@ -4,7 +4,7 @@ leave the tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -69,23 +69,27 @@ def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Diverge
         if rank in shared:
             found = _of_rank(own[rank], references[rank], run, first, tolerance)
         else:
-            found = _of_one_run(rank, own, run)
+            found = _of_one_run(rank, run, first)
         if found is not None:
             yield found
 
 
-def _of_one_run(rank: int, own: Mapping[int, Trace], run: Run) -> Divergence:
-    """A rank that only one of the two runs has."""
-    where = 1
-    if rank in own:
-        where = run.number
+def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
+    """A rank that only one of the two runs has; None where the other one was ended before it
+    recorded anything.
+    """
+    has, lacks = first, run
+    if rank in run.by_rank:
+        has, lacks = run, first
+    if lacks.broken or not (lacks.traces and lacks.record.ended_as_planned):
+        return None
     return Divergence(
         iteration=1,
         run=run.number,
         rank=rank,
         reference=None,
         value=None,
-        detail=f"rank {rank} was recorded in run {where} only",
+        detail=f"rank {rank} was recorded in run {has.number} only",
     )
 
 

@@ -402,7 +402,8 @@ class Recorder(Writer):
             Column(path + ".losses"),
             0,
         )
-        self._lost = ""
+        self._lost, self._appending = "", False
+        self._to_append.clear()
         words = [str(argument)[:2000] for argument in getattr(sys, "orig_argv", sys.argv)[:50]]
         argv = [word[:500] for word in self.arguments(words)]
         facts = {

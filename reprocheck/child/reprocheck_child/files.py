@@ -107,7 +107,10 @@ class Files:
 
     def __init__(self, recorder: Any, workdir: str, output: str, since: float) -> None:
         self.recorder = recorder
-        self.inside, self.own = os.path.join(workdir, ""), os.path.join(output, "")
+        self.inside = os.path.join(workdir, "")
+        # as a path says it that is opened, and as it is without links
+        own = {os.path.normpath(output), os.path.realpath(output)}
+        self.own = tuple(os.path.join(folder, "") for folder in own)
         self.no_files: tuple[str, ...] = NO_FILES
         if os.environ.get("TMPDIR"):  # emptied between the runs
             self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)

@@ -62,6 +62,8 @@ class Writer:
         self._said: set[str] = set()
         self._muted = False  # enough was recorded: what is written from now on is left out
         self._lost = ""  # why the last line could not be written; "" where it was
+        self._to_append: deque[str] = deque()
+        self._appending = False
 
     def emit(self, event: Mapping[str, Any]) -> None:
         """Write one event, behind those that wait for a device."""
@@ -196,22 +198,34 @@ class Writer:
             self.emit({"e": kind, "code": code, "text": text})
 
     def _flush_greeting(self) -> None:
-        greeting, self._greeting = self._greeting, None
-        if greeting:
-            self._write(greeting)
+        if self._greeting is not None:
+            self._write("")
 
     def _write(self, line: str) -> None:
-        """Append a line. Where one is lost, the next that can be written says so before itself; a
-        mark beside the trace says so, too, since there may be none.
+        """Append a line, and those that came about while one was appended: by an event of the file
+        that was opened for it, or in a handler of a signal.
         """
         with self._lock:
-            if self._greeting is not None:
-                self._flush_greeting()
+            self._to_append.append(line)
+            if self._appending:
+                return
+            self._appending = True
             try:
-                if self._lost:
-                    self._file.write(_BROKEN % self._lost.encode("ascii", "replace"))
-                    self._lost = ""
-                self._file.write(line.encode("ascii", "backslashreplace"))
-            except OSError as error:
-                self._lost = self._lost or (error.strerror or "it cannot be written").lower()
-                leave_mark(self._file.path[: -len(".jsonl")] + LOST)
+                while self._to_append:
+                    self._append(self._to_append.popleft())
+            finally:
+                self._appending = False
+
+    def _append(self, line: str) -> None:
+        """Where a line is lost, the next that can be written says so before itself; a mark beside
+        the trace says so, too, since there may be none.
+        """
+        greeting, self._greeting = self._greeting, None
+        try:
+            if self._lost:
+                self._file.write(_BROKEN % self._lost.encode("ascii", "replace"))
+                self._lost = ""
+            self._file.write(((greeting or "") + line).encode("ascii", "backslashreplace"))
+        except OSError as error:
+            self._lost = self._lost or (error.strerror or "it cannot be written").lower()
+            leave_mark(self._file.path[: -len(".jsonl")] + LOST)
