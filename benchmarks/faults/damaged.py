@@ -57,7 +57,7 @@ def faults() -> Iterator[Fault]:
             group="Damaged",
             name=f"`reprocheck {writing.name}` is killed while it writes",
             make=partial(interrupted, writing),
-            points=POINTS,
+            points=POINTS // 2,
             ends=(-9, 0),
         )
 
@@ -130,7 +130,7 @@ def interrupted(writing: Writing, root: Path, point: int) -> Seen:
     place.write(writing.file, OLD)
     place.keep()
     whole = _written(writing)
-    at = 1 + point * len(_events(writing)) // POINTS
+    at = 1 + 2 * point * len(_events(writing)) // POINTS
     asked = Asked(who="-m reprocheck", at=at, act="signal", argument=9)
     command = place.run(*writing.words, writing.file, **asked.variables)
     file = place.project / writing.file

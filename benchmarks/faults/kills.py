@@ -153,7 +153,7 @@ SUITE = '[suite]\nfolder = "reports/nightly"\n' + "".join(
 )
 KINDS = (
     Kind(name="reprocheck run", words=DRAWN, who="-m reprocheck run", ends=(130, 0)),
-    Kind(name="the guard of a run", do=KILL_GUARD, ends=(70,)),
+    Kind(name="the guard of a run", do=KILL_GUARD, ends=(70, 4, 0)),
     Kind(name="reprocheck, guard and script at once", do=ALL_AT_ONCE, signals=("SIGKILL",)),
     Kind(name="the script", do=KILL_SELF, ends=(4,)),
     Kind(name="a forked child that trains", do=KILL_SELF, script=FORKS, ends=(4,)),
@@ -180,24 +180,22 @@ KINDS = (
 
 
 def faults() -> Iterator[Fault]:
-    """Every kind with its signals: SIGKILL at all points, each other one at every fourth."""
+    """Every kind at 20 points of its life, by its signals in turn."""
     for kind in KINDS:
-        for name in kind.signals:
-            number = SIGNALS[name]
-            points = POINTS if number == 9 else POINTS // 4
-            yield Fault(
-                group="Killed",
-                name=f"{kind.name}: {name}",
-                make=partial(killed, kind, number, points),
-                points=points,
-                ends=kind.allowed(number),
-            )
+        yield Fault(
+            group="Killed",
+            name=f"{kind.name}: {', '.join(kind.signals)}",
+            make=partial(killed, kind),
+            points=POINTS,
+            ends=tuple({end for name in kind.signals for end in kind.allowed(SIGNALS[name])}),
+        )
 
 
-def killed(kind: Kind, number: int, points: int, root: Path, point: int) -> Seen:
-    """One kind of process, killed by a signal at one of its points."""
+def killed(kind: Kind, root: Path, point: int) -> Seen:
+    """One kind of process, killed at one of its points."""
     place = prepared(kind, root)
-    command = place.run(*kind.words, **_variables(kind, number, point, points))
+    number = SIGNALS[kind.signals[point % len(kind.signals)]]
+    command = place.run(*kind.words, **_variables(kind, number, point))
     place.alive()
     if kind.words == NIGHT:
         return _after_night(place, command)
@@ -209,13 +207,13 @@ def killed(kind: Kind, number: int, points: int, root: Path, point: int) -> Seen
     return looked_at(place, command, after=after)
 
 
-def _variables(kind: Kind, number: int, point: int, points: int) -> dict[str, str]:
-    """What makes the process die at one of so many points."""
+def _variables(kind: Kind, number: int, point: int) -> dict[str, str]:
+    """What makes the process die at one of its points."""
     if kind.who:
-        at = 1 + point * events(kind) // points
+        at = 1 + point * events(kind) // POINTS
         return Asked(who=kind.who, at=at, act="signal", argument=number).variables
-    step = 1 + point * STEPS // points
-    inside = kind.inside[point % len(kind.inside)]
+    step = 1 + point * STEPS // POINTS
+    inside = kind.inside[point // 4 % len(kind.inside)]
     return in_script(inside, step, kind.do.format(number=number))
 
 
@@ -244,7 +242,7 @@ def _after_night(place: Place, command: Ended) -> Seen:
 
 def prepared(kind: Kind, root: Path) -> Place:
     """A place for a kind of process."""
-    place = Place(root, training=kind.training)
+    place = Place(root, training=kind.training, other_losses=kind.script == LOADER)
     if kind.script:
         place.write("train.py", kind.script.format(steps=STEPS))
     if kind.words == NIGHT:

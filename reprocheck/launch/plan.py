@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.entry_point import CALL
@@ -248,8 +249,9 @@ def plan(
         override=override,
         user=users_environment(),
     )
-    scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
-    point(scratch, folder, cwd)
+    with interrupts.waiting():  # what is made is known to the next command
+        scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        point(scratch, folder, cwd)
     made = Plan(
         entry=entry,
         settings=settings,
