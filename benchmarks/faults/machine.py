@@ -73,7 +73,7 @@ def faults() -> Iterator[Fault]:
 
 
 def clock_set_back(root: Path, _: int) -> Seen | None:
-    """For reprocheck and for the training alike. Quiet: under this library a thread that sleeps while
+    """For reprocheck and for the training. Quiet: under this library a thread that sleeps while
     the clock is set is told that its time is not valid.
     """
     library = next(Path("/usr/lib").glob(LIBFAKETIME), None)
