@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int | None = None) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     """A binary file that takes the place of `path` when the block ends, with these permissions or
     those that the user's umask leaves.
 

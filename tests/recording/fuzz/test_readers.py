@@ -65,6 +65,8 @@ LINES = [
     '{"e":"still"}',
     '{"e":"skip"}',
     '{"e":"checkpoint"}',
+    '{"e":"broken"}',
+    '{"e":"broken","why":7}',
     '{"e":"unkept","p":["a.pt"],"removed":["b.pt"]}',
     '{"e":"outside"}',
     '{"e":"wrote","p":"a.txt"}',
