@@ -5,6 +5,7 @@ both are compared.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -127,7 +128,10 @@ def resume(
     entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]
     refuse(entry)
     folder = launch.prepare(held.output, entry.name)
-    console = Console(held, data_on_stdout=target is not None and target.is_stdout)
+    # how many runs and iterations there are is known only while they are under way
+    console = Console(
+        replace(held, steps=None), data_on_stdout=target is not None and target.is_stdout
+    )
     console.begin(title(entry))
     try:
         check = checked(entry, held, folder, console, asked)

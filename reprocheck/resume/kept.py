@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from reprocheck.model import Run, RunRecord
 from reprocheck.resume.model import Checkpoint
+from reprocheck.resume.verdict import read_early
 from reprocheck.trace import events
 
 
@@ -60,6 +61,5 @@ def found_before(run: Run) -> tuple[str, ...]:
     """Files that a continued run read before its first loss and wrote again later: it did not start
     from scratch, but from what an earlier training left.
     """
-    reads = run.first_reads
-    changed = run.record.files.changed
-    return tuple(path for path in changed if path in reads and reads[path].early)
+    early = read_early(run)
+    return tuple(path for path in run.record.files.changed if path in early)

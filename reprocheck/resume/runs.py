@@ -35,7 +35,7 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.model import CONTINUED, Place, ResumeRecord
+from reprocheck.resume.model import CONTINUED, Checkpoint, Place, ResumeRecord
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
 from reprocheck.workflow.teller import Teller
@@ -187,7 +187,7 @@ def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> Non
     made = replace(continued, entry=entry, steps=asked.go_on, told=RESUMED, runs=number)
     place = Place(
         name=" and ".join(taken.names),
-        checkpoint=taken.checkpoint,
+        checkpoint=_masked(taken.checkpoint, made),
         run=number,
         interrupted=number - 1 if asked.interrupt else None,
         command=tuple(Redactor().arguments(mask(word, *made.names) for word in entry.command)),
@@ -199,6 +199,11 @@ def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> Non
     finally:
         with interrupts.waiting():
             workdir.close()
+
+
+def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
+    """A checkpoint as a record names it."""
+    return replace(checkpoint, paths=tuple(mask(path, *made.names) for path in checkpoint.paths))
 
 
 def _outside(path: str) -> UsageError:

@@ -137,8 +137,17 @@ def _loss(run: Run, iteration: int | None) -> float | None:
 
 def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:
     """The files of a checkpoint that a run opened before its first loss."""
-    reads = resumed.first_reads
-    return tuple(path for path in checkpoint.paths if path in reads and reads[path].early)
+    early = read_early(resumed)
+    return tuple(path for path in checkpoint.paths if path in early)
+
+
+def read_early(run: Run) -> frozenset[str]:
+    """Files that a run found there and opened, as far as is known before its first loss: of some
+    kinds, and of very many, only the opening is recorded.
+    """
+    reads = run.first_reads
+    late = {path for path, read in reads.items() if not read.early}
+    return frozenset({*run.opened, *reads} - late)
 
 
 def _verdict(found: Outcome, sides: Sides) -> ResumeVerdict:

@@ -12,7 +12,7 @@ from reprocheck.resume.asked import path_of
 from reprocheck.resume.model import Checkpoint, Outcome, Place
 from reprocheck.resume.offset import between, shifted
 from reprocheck.resume.sentences import reason
-from reprocheck.resume.verdict import Sides, judged, unrepeatable
+from reprocheck.resume.verdict import Sides, judged, read_of, unrepeatable
 from tests.verdict.verdict_runs import run, series, trace
 
 SAVED = Checkpoint(iteration=3, paths=("a.pt",))
@@ -64,6 +64,12 @@ def test_a_difference_is_said_with_both_numbers() -> None:
 
 def test_without_a_read_file_the_resumed_run_starts_over() -> None:
     assert _outcome((6.5, 5.0, 4.0), read=False).verdict == "starts_over"
+
+
+def test_a_file_of_which_only_the_opening_was_recorded_was_read() -> None:
+    resumed = _run(2, (6.0, 5.0, 4.0), opened=("a.pth", "b.pth"))
+    saved = Checkpoint(iteration=3, paths=("a.pth",))
+    assert read_of(saved, resumed) == ("a.pth",)
 
 
 def test_a_save_between_an_update_and_its_logged_loss_counts_for_that_update() -> None:

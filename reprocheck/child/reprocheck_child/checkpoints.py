@@ -347,9 +347,12 @@ class Checkpoints:
         around(module.ThreadPoolExecutor, "submit", "watching a pool", after=submitted)
 
     def _updates(self) -> int:
-        """After how many updates the thread that calls was given what it writes."""
+        """After how many updates the thread that calls was given what it writes: those of its
+        start, but for one that has been there for longer and is handed work again and again.
+        """
         now = int(self._recorder.grouping.updated)
-        return self._begun.get(id(threading.current_thread()), now)
+        begun = self._begun.get(id(threading.current_thread()), now)
+        return begun if begun >= now - 1 else now
 
     def _line(self) -> str:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
