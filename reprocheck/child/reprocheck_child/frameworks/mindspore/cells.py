@@ -197,7 +197,7 @@ class Cells:
         if self.deep.hooks.gone:
             return
         moved: Dict[str, Any] = self.deep.moved(states) if self.private_generators else {}
-        if type(cell) is self.dropout and cell.training and cell.p is not None:
+        if type(cell) is self.dropout and cell.training and getattr(cell, "p", None) is not None:
             # the one cell that draws and keeps all that it was made with
             moved["x"] = "p=%r" % cell.p
         self.deep.seen(
