@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -97,11 +98,12 @@ def judged(script: Script, folder: Path) -> Said:
     """Checks a script as a user does, in a folder of its own."""
     work = folder / script.name
     work.mkdir(parents=True)
+    shutil.copy(SCRIPTS / script.script, work / "train.py")
     command = [sys.executable, "-m", "reprocheck", "resume", "--quiet", "--no-draw"]
     command += ["--go-on", GO_ON, *script.options]
     if script.framework == "mindspore":
         command += ["--python", mindspore_python()]
-    command += ["--at", "first", "--format", "json", str(SCRIPTS / script.script)]
+    command += ["--at", "first", "--format", "json", "train.py"]
     done = subprocess.run(
         command, cwd=work, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reprocheck.model import Run, Tolerance
+from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.model import (
     Checkpoint,
     Explained,
@@ -55,10 +56,6 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     return replace(found, verdict=_verdict(found, sides))
 
 
-STATE = ("weights", "optimizer state", "hyper-parameters", "RNG state", "batch")
-"""Rungs that decide although the losses agree: what is not the same there shows later."""
-
-
 def with_ladder(found: Outcome, explained: Explained) -> Outcome:
     """The outcome with what the ladder across the gap says, which is exact where losses may hide
     something, as of buffers, or of a schedule that has its next step later.
@@ -68,7 +65,7 @@ def with_ladder(found: Outcome, explained: Explained) -> Outcome:
     resumes = verdict in ("resumes_exactly", "resumes_within_tolerance")
     if explained.starts_over and verdict == "does_not_resume_exactly":
         verdict = "starts_over"
-    elif resumes and first is not None and first.name in STATE:
+    elif resumes and first is not None and first.name in ORIGINS:
         verdict = "does_not_resume_exactly"
     return replace(found, verdict=verdict, explained=explained)
 

@@ -36,7 +36,10 @@ At = tuple[StateRungName, Gap | None, int]
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
 _STEPS: tuple[_Step, ...] = get_args(_Step)
 """Rungs of the ladder of a check that stand on this one, too."""
-_ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
+ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
+"""Rungs that can be compared exactly, however noisy the training is."""
+HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
+"""Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
     " and of the generators nor the buffers could be compared"
@@ -62,7 +65,7 @@ class Found:
     def origin(self, name: StateRungName) -> StateRungName | None:
         """The first rung, where what differs on this one follows from it."""
         first = self.first
-        if first is None or first not in _ORIGINS or name in _ORIGINS:
+        if first is None or first not in ORIGINS or name in ORIGINS:
             return None
         return first
 
@@ -78,7 +81,8 @@ def explain(
 ) -> Explained:
     """What the continued and the resumed run of a report folder show of a resume after update k.
 
-    equal  all their losses agree in every bit: the steps that lead to them need no look
+    equal  all their losses agree in every bit: what leads to them had no part in them, and only
+           what the training holds for later is looked at
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
@@ -147,7 +151,7 @@ def _mechanism(found: Found) -> Mechanism | None:
     if name is None:
         return None
     known = entry(name)
-    state = [found.gaps[rung] for rung in RUNGS if rung in found.gaps and rung in _ORIGINS]
+    state = [found.gaps[rung] for rung in RUNGS if rung in found.gaps and rung in ORIGINS]
     return Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
@@ -190,7 +194,7 @@ def found_of(
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     if equal:
-        gaps = {name: gap for name, gap in gaps.items() if name in _ORIGINS}
+        gaps = {name: gap for name, gap in gaps.items() if name in HELD}
     return Found(
         rank=first.rank,
         frameworks=tuple(first.frameworks),

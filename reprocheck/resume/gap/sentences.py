@@ -101,6 +101,8 @@ def _stands(gap: GeneratorGap) -> str:
         return f"was put back{_at(gap.line)} and then seeded again{_seed(gap)}"
     if not gap.restored:
         return f"was not put back: {_from_seed(gap)}"
+    if gap.ahead is None or gap.ahead < 0:
+        return f"was put back{_at(gap.line)} to another state: it {_apart(gap)}"
     return f"was put back{_at(gap.line)}, and {_apart(gap)}"
 
 

@@ -129,7 +129,7 @@ SEED = Seen(kind="seed", place="numpy", line="train.py:9", outputs=[("seed", Lea
         ([SEED], raw(0, 7), "RC112", "7 32-bit draws after the seed 0"),
         ([SEED, RESTORE], raw(0, 102), "RC109", "put back at train.py:7, and is one 64-bit draw ahead"),
         ([RESTORE, SEED], raw(0), "RC110", "seeded again with 0 at train.py:9"),
-        ([RESTORE], raw(5), "RC112", "stands in another state"),
+        ([RESTORE], raw(5), "RC112", "to another state"),
     ],
 )  # fmt: skip
 def test_a_generator_that_stands_elsewhere_is_told_by_what_was_done_to_it(
@@ -158,6 +158,12 @@ def test_steps_are_compared_with_their_numbers_shifted() -> None:
     assert found.first is not None
     assert (found.first.name, found.first.iteration) == ("forward", 1)
     assert found.mechanism is None
+
+
+def test_where_the_losses_agree_only_what_is_held_for_later_counts() -> None:
+    resumed = trace(boundary(1, raw(9), lr="0.2", h="other"))
+    rungs = explained([found_of(CONTINUED, resumed, K, equal=True)]).rungs
+    assert [rung.name for rung in rungs if rung.status == "differs"] == ["hyper-parameters"]
 
 
 def test_the_rank_with_the_lowest_rung_leads() -> None:

@@ -1,4 +1,4 @@
-"""A callback keeps the generator, and puts it back before the loader draws."""
+"""A callback puts the generator back, and then draws a sample to show at the start."""
 
 import logging
 import os
@@ -40,6 +40,9 @@ class Save(lightning.Callback):
 
     def on_load_checkpoint(self, trainer, module, checkpoint):
         torch.set_rng_state(checkpoint["rng"])
+
+    def on_train_start(self, trainer, module):
+        self.shown = torch.rand(4)
 
 
 class Order(torch.utils.data.Sampler):

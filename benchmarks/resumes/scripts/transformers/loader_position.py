@@ -1,5 +1,6 @@
 """The batches that were used are not passed over (`ignore_data_skip`)."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -52,5 +53,7 @@ arguments = TrainingArguments(
     disable_tqdm=True,
     ignore_data_skip=True,
 )
-trainer = Trainer(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Trainer(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

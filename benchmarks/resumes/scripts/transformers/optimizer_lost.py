@@ -1,5 +1,6 @@
 """Only the model is saved (`save_only_model`)."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -52,5 +53,7 @@ arguments = TrainingArguments(
     disable_tqdm=True,
     save_only_model=True,
 )
-trainer = Trainer(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Trainer(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

@@ -1,5 +1,6 @@
 """The head is not saved, and loading is not strict."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -40,9 +41,7 @@ class Save(TrainerCallback):
 
 class Partial(Trainer):
     def _save(self, output_dir=None, state_dict=None):
-        state = {
-            name: value for name, value in self.model.state_dict().items() if "layers.0" in name
-        }
+        state = {name: value for name, value in self.model.state_dict().items() if "layers.0" in name}
         super()._save(output_dir, state)
 
 
@@ -59,5 +58,7 @@ arguments = TrainingArguments(
     logging_strategy="no",
     disable_tqdm=True,
 )
-trainer = Partial(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Partial(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

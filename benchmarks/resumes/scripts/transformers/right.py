@@ -1,5 +1,6 @@
 """Resumes in the middle of an epoch."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -51,5 +52,7 @@ arguments = TrainingArguments(
     logging_strategy="no",
     disable_tqdm=True,
 )
-trainer = Trainer(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Trainer(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

@@ -1,5 +1,6 @@
 """The states of the generators are not saved."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -56,5 +57,7 @@ arguments = TrainingArguments(
     logging_strategy="no",
     disable_tqdm=True,
 )
-trainer = Forgetful(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Forgetful(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

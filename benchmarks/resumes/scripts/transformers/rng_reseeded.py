@@ -1,5 +1,6 @@
 """A callback seeds again when the training goes on."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -56,5 +57,7 @@ arguments = TrainingArguments(
     logging_strategy="no",
     disable_tqdm=True,
 )
-trainer = Trainer(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Trainer(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

@@ -1,5 +1,6 @@
 """The schedule is another one where the script is told to resume."""
 
+import glob
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -58,5 +59,7 @@ arguments = TrainingArguments(
     logging_strategy="no",
     disable_tqdm=True,
 )
-trainer = Constant(model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()])
-trainer.train(resume_from_checkpoint=os.path.isdir("out"))
+trainer = Constant(
+    model=Model(), args=arguments, train_dataset=Points(), callbacks=[Save()]
+)
+trainer.train(resume_from_checkpoint=bool(glob.glob("out/checkpoint-*")))

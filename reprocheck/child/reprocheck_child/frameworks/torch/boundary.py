@@ -50,12 +50,10 @@ class Held:
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):
                         self._write("%s:%s" % (name, key), self.prints.state(value), o=index)
-            for number, reference in enumerate(self.schedules):
-                schedule = reference()
-                if schedule is not None:
-                    place = "%s[%d]" % (type(schedule).__name__, number)
-                    leaves = self.prints.leaves(_numbers(schedule))
-                    self._write(place, leaves, k="schedule")
+            live = list(filter(None, (known() for known in self.schedules)))
+            for number, schedule in enumerate(live):
+                place = "%s[%d]" % (type(schedule).__name__, number)
+                self._write(place, self.prints.leaves(_numbers(schedule)), k="schedule")
 
     def _write(self, place: str, leaves: List[Any], **keys: Any) -> None:
         self.deep.seen("held", place, call=False, out=leaves, **keys)
@@ -74,9 +72,13 @@ class Held:
                     pass
 
     def _weights(self) -> Iterator[Tuple[str, Any, bool]]:
-        """(name, tensor, whether it is a buffer) of each named weight that is still held."""
+        """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
+        that belong to no checkpoint are made anew by the module.
+        """
         for identity, (owner, attribute, name) in list(self.names.weights.items()):
             module = owner()
+            if attribute in getattr(module, "_non_persistent_buffers_set", ()):
+                continue
             for tensors, buffer in (("_parameters", False), ("_buffers", True)):
                 tensor = (getattr(module, tensors, None) or {}).get(attribute)
                 if tensor is not None and id(tensor) == identity:
