@@ -1,4 +1,4 @@
-"""A callback keeps the generator, and puts it back when the first batch is there."""
+"""A callback puts the generator back when the first batch is there: the loader drew before, here and in the run that went on."""
 
 import logging
 import os
