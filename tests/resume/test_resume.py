@@ -33,7 +33,7 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert (answer.code, answer.report["headline"]) == (0, "RESUMES EXACTLY")
     place = answer.place
     assert place["checkpoint"]["paths"] == ["ckpt.pkl"]
-    assert place["checkpoint"]["line"] == "train.py:24"
+    assert place["checkpoint"]["line"] == "train.py:25"
     assert (place["offset"], place["compared"], place["read"]) == (3, 3, ["ckpt.pkl"])
     assert place["losses"][0]["iteration"] == {"continued": 4, "resumed": 1}
     assert all(row["continued"] == row["resumed"] for row in place["losses"])
@@ -83,10 +83,11 @@ def test_a_checkpoint_of_several_files_that_is_rotated_away_is_resumed_by_its_ar
     assert place["read"] == ["out/step-3/state.pkl"]
 
 
-def test_a_thread_that_writes_is_waited_for(
-    inside: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("writer", ["thread", "pool", "process"])
+def test_who_writes_beside_the_training_is_waited_for(
+    writer: str, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = check(inside, f"{FEW} train.py thread", capsys)
+    answer = check(inside, f"{FEW} train.py {writer}", capsys)
     assert answer.report["headline"] == "RESUMES EXACTLY"
     assert answer.place["checkpoint"]["iteration"] == 3
 

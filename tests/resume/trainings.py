@@ -11,7 +11,8 @@ from typing import Any
 from reprocheck.cli import main
 
 SCRIPT = """
-import json, os, pickle, random, shutil, sys, threading
+import json, multiprocessing, os, pickle, random, shutil, sys, threading
+from concurrent.futures import ThreadPoolExecutor
 import reprocheck
 
 how = set(sys.argv[1:])
@@ -44,6 +45,8 @@ def write_late(path, held):
         pickle.dump(held, file)
 
 
+pool = ThreadPoolExecutor(1)
+pool.submit(len, ())  # its worker is there from the start
 named = [word for word in how if word.startswith("from=")]
 if named:
     load(named[0][5:])
@@ -69,9 +72,14 @@ while state["step"] < 10:
         save("out/step-3/state.pkl")
         with open("out/step-3/trainer.json", "w") as file:
             json.dump({"step": 3}, file)
-    elif state["step"] == 3 and "thread" in how:
-        held = dict(state, rng=random.getstate())
-        threading.Thread(target=write_late, args=("ckpt.pkl", held)).start()
+    elif state["step"] == 3 and {"thread", "pool", "process"} & how:
+        given = ("ckpt.pkl", dict(state, rng=random.getstate()))
+        if "thread" in how:
+            threading.Thread(target=write_late, args=given).start()
+        elif "pool" in how:
+            pool.submit(write_late, *given)
+        else:
+            multiprocessing.get_context("fork").Process(target=write_late, args=given).start()
     elif state["step"] == 3 and "outside" in how:
         save(os.environ["OUTSIDE"] + "/ckpt.pkl")
     elif state["step"] == 3 and "never" not in how:

@@ -48,6 +48,7 @@ MAGIC = (
 SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".hg", ".svn", "wandb", "mlruns"))
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 """Events after which another process may write."""
+POOL = "concurrent.futures.thread"
 BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 """Libraries that write files without an event."""
 
@@ -117,6 +118,7 @@ class Checkpoints:
         self._touched = True  # something may have been written since the last look
         self._others = False  # a process of another program may write
         self._begun: dict[int, int] = {}  # id of a thread -> updates when it was started
+        self._passed_over: set[int] = set()  # tasks that do not end
         self._tasks: list[Any] = []  # threads and futures since the last look
         self.ignored: dict[str, None] = {}
         """Files that were written between two updates and taken for no checkpoint."""
@@ -128,7 +130,7 @@ class Checkpoints:
         for module, function, name in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name))
         around(threading.Thread, "start", "watching threads", before=self._started_thread)
-        import_hook.when_imported("concurrent.futures.thread", self._watch_pool)
+        import_hook.when_imported(POOL, self._watch_pool)
         takers: dict[str, Callable[..., None]] = {
             "open": self._opened,
             "os.rename": self._renamed,
@@ -150,8 +152,12 @@ class Checkpoints:
         was to be kept.
         """
         processes = sys.modules.get("multiprocessing.process")
-        children = list(getattr(processes, "_children", ()))
-        return [*self._tasks, *(child for child in children if not child.daemon)]
+        children = [one for one in getattr(processes, "_children", ()) if not one.daemon]
+        return [one for one in (*self._tasks, *children) if id(one) not in self._passed_over]
+
+    def pass_over(self, tasks: list[Any]) -> None:
+        """These do not end: they are there for something else, as the thread of a loader is."""
+        self._passed_over.update(map(id, tasks))
 
     def under_way(self, tasks: list[Any]) -> list[Any]:
         """Those of some tasks that have not ended."""
@@ -338,7 +344,10 @@ class Checkpoints:
 
     def _started_thread(self, thread: Any) -> None:
         self._begun[id(thread)] = self._recorder.grouping.updated
-        self._tasks.append(thread)
+        self._passed_over.discard(id(thread))
+        target = getattr(thread, "_target", None)
+        if getattr(target, "__module__", "") != POOL:  # of a worker, what it is given is awaited
+            self._tasks.append(thread)
 
     def _watch_pool(self, module: Any) -> None:
         def submitted(future: Any, *_: Any, **__: Any) -> None:

@@ -25,9 +25,9 @@ LONGEST = 600.0
 """Seconds for which the snapshot is waited for."""
 LONGEST_WRITING = 60.0
 """Seconds for which those are waited for that still write a checkpoint."""
-LONGEST_TASK = 5.0
-"""Seconds for which tasks are waited for that may be about to write one; once that was in vain, no
-longer.
+LONGEST_TASK, LONGEST_TASKS = 5.0, 30.0
+"""Seconds for which a task is waited for that may be about to write one, and for which all of them
+are.
 """
 POLL = 0.005
 MOST_TOLD = 50
@@ -59,7 +59,7 @@ class Pause:
         self._number = 0
         self._signaled = False
         self._begun = False
-        self._patience = LONGEST_TASK
+        self._patience = LONGEST_TASKS
         self._epochs: dict[str, int] = {}
         self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
         self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
@@ -182,14 +182,17 @@ class Pause:
 
     def _await_tasks(self) -> None:
         """Waits for threads, futures and processes that were started in the last iteration, and may
-        be about to write what was kept. A loader's thread, for one, does not end: one wait in vain,
-        and they are passed over.
+        be about to write what was kept. A loader's thread, for one, does not end: what was waited
+        for in vain is passed over.
         """
         tasks = self._checkpoints.tasks()
-        if not tasks or not self._patience:
+        if not tasks or self._patience <= 0:
             return
-        if not self._wait(lambda: bool(self._checkpoints.under_way(tasks)), self._patience):
-            self._patience = 0.0
+        began = monotonic()
+        longest = min(LONGEST_TASK, self._patience)
+        if not self._wait(lambda: bool(self._checkpoints.under_way(tasks)), longest):
+            self._checkpoints.pass_over(self._checkpoints.under_way(tasks))
+        self._patience -= monotonic() - began
 
     def _await_writing(self, found: Found) -> None:
         self._wait(lambda: self._checkpoints.is_written_to(found.paths), LONGEST_WRITING)
