@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reprocheck.bundle.source import FOLDER
+from reprocheck.language import count, joined, mark, sentences, tr
 from reprocheck.model import Check, SourceLine
 from reprocheck.redaction import Level
 from reprocheck.report import smallest
 from reprocheck.report.markdown import block, code, prose
-from reprocheck.report.text import count
 from reprocheck.report.why import lead, origin
 
 HOLDS: Mapping[str, str] = {
-    "issue.md": "the text of the issue, ready to paste",
-    "report.html": "the whole report as one page; it needs no network",
-    "report.json": "the same for programs",
-    "losses.csv": "the losses and series of each run, with every bit",
-    "replay.py": "a script that shows the operation that differs, alone",
-    "replay.safetensors": "tensors of the training, which that script gives to the operation",
-    "README.md": "this text",
+    "issue.md": mark("the text of the issue, ready to paste"),
+    "report.html": mark("the whole report as one page; it needs no network"),
+    "report.json": mark("the same for programs"),
+    "losses.csv": mark("the losses and series of each run, with every bit"),
+    "replay.py": mark("a script that shows the operation that differs, alone"),
+    "replay.safetensors": mark("tensors of the training, which that script gives to the operation"),
+    "README.md": mark("this text"),
 }
-SOURCE = "the user's files that the command needs, as far as the report folder keeps them"
+SOURCE = mark("the user's files that the command needs, as far as the report folder keeps them")
 MEANS: Mapping[Level, str] = {
-    "none": "Nothing was taken out beside what was masked when the check was recorded.",
-    "default": (
+    "none": mark("Nothing was taken out beside what was masked when the check was recorded."),
+    "default": mark(
         "Only fields of a list leave the machine, and all text in them went through a detector of"
         " secrets."
     ),
-    "strict": (
+    "strict": mark(
         "Only numbers and words of closed lists leave the machine: free text is left out, and names"
         " are numbered."
     ),
@@ -44,61 +44,72 @@ def lines(
     kept: Sequence[int] | None,
 ) -> Iterator[str]:
     """The text, line by line. `kept`: the iterations in losses.csv where not all are there."""
-    yield from ("# What this is", "")
+    yield from (f"# {tr('What this is')}", "")
     where = lead(check) or check.verdict.reason
-    yield from (f"**{prose(check.verdict.title)}.** {prose(where)}".rstrip(), "")
-    yield from ("The smallest command that shows it:", "")
+    title = tr("{sentence}.", sentence=prose(check.verdict.title))
+    yield from (sentences(f"**{title}**", prose(where)), "")
+    yield from (tr("The smallest command that shows it:"), "")
     yield from (*block(smallest.command(check), "sh"), "")
-    yield from (_takes(files), "", "## What is inside", "")
+    yield from (_takes(files), "", f"## {tr('What is inside')}", "")
     for name in HOLDS:
         if name in files or name == "README.md":
-            yield f"- `{name}`: {HOLDS[name]}"
+            yield tr("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
     texts = [name for name in files if name.startswith(f"{FOLDER}/")]
     if texts:
-        yield f"- `{FOLDER}/`: {SOURCE}"
+        yield tr("- {name}: {value}", name=code(f"{FOLDER}/"), value=tr(SOURCE))
     yield ""
-    yield f"- source: {_files(texts) or _source(check)}"
-    yield f"- values: {_values(files)}"
-    yield "- weights: none"
+    yield tr("- source: {lines}", lines=_files(texts) or _source(check))
+    yield tr("- values: {values}", values=_values(files))
+    yield tr("- weights: none")
     if kept is not None:
-        yield (
-            f"- losses: {count(len(kept), 'iteration')} of {_longest(check):,}: the first ones,"
-            " those around the first difference, the last, and evenly spaced ones between"
+        yield tr(
+            "- losses: {iterations} of {longest:,}: the first ones,"
+            " those around the first difference, the last, and evenly spaced ones between",
+            iterations=count(len(kept), "iteration"),
+            longest=_longest(check),
         )
-    yield from ("", f"## What was taken out (`--redact {level}`)", "", MEANS[level], "")
+    yield from (
+        "",
+        f"## {tr('What was taken out')} (`--redact {level}`)",
+        "",
+        tr(MEANS[level]),
+        "",
+    )
     yield from counted(counts)
 
 
 def _takes(files: Mapping[str, bytes]) -> str:
     """What the command takes."""
-    said = "It takes the script, which is not inside."
+    said = tr("It takes the script, which is not inside.")
     if any(name.startswith(f"{FOLDER}/") for name in files):
-        said = f"It takes the script, which lies in `{FOLDER}/`."
+        said = tr("It takes the script, which lies in `{folder}/`.", folder=FOLDER)
     if "replay.py" in files:
-        said += " `python replay.py` takes the framework alone."
+        said = sentences(said, tr("`python replay.py` takes the framework alone."))
     return said
 
 
 def _files(texts: Sequence[str]) -> str:
     """The user's files that leave."""
-    return ", ".join(map(code, texts))
+    return joined(tr(", "), map(code, texts))
 
 
 def _values(files: Mapping[str, bytes]) -> str:
     """Which values leave."""
     tensors = files.get("replay.safetensors")
     if tensors is None:
-        return "none but losses and series; no tensor"
-    size = f"{-(-len(tensors) // 1000):,} KB"
-    return f"yes, {size} of tensors in `replay.safetensors`, beside losses and series"
+        return tr("none but losses and series; no tensor")
+    return tr(
+        "yes, {kilobytes:,} KB of tensors in `replay.safetensors`, beside losses and series",
+        kilobytes=-(-len(tensors) // 1000),
+    )
 
 
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind, the most frequent first."""
     if not counts:
-        yield "- nothing"
+        yield tr("- nothing")
     for kind, number in sorted(counts.items(), key=_most_first):
-        yield f"- {kind}: {number:,}"
+        yield tr("- {name}: {value}", name=tr(kind), value=f"{number:,}")
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
@@ -110,12 +121,12 @@ def _source(check: Check) -> str:
     """The lines of the user's code whose text leaves."""
     places = [code(origin(one)) for one in dict.fromkeys(_cited(check)) if one.text]
     if check.search is not None and check.search.patch:
-        places.append("the lines of the patch")
+        places.append(tr("the lines of the patch"))
     if not places:
-        return "none"
+        return tr("none")
     if len(places) > MOST_LINES:
-        places[MOST_LINES:] = [f"and {len(places) - MOST_LINES} more"]
-    return f"these lines: {', '.join(places)}"
+        places[MOST_LINES:] = [tr("and {number} more", number=len(places) - MOST_LINES)]
+    return tr("these lines: {places}", places=joined(tr(", "), places))
 
 
 def _cited(check: Check) -> Iterator[SourceLine]:

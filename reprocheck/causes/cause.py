@@ -15,6 +15,7 @@ from reprocheck.causes.refusals import refusal
 from reprocheck.causes.suspects import Look, Suspect, suspects
 from reprocheck.causes.suspects.path import by_clock
 from reprocheck.causes.usercode import UserCode
+from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Ladder, Rung
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.rules import entry
@@ -76,7 +77,7 @@ def _of_error(check: Check) -> Iterator[Suspect]:
 def _of_files(check: Check) -> Iterator[Suspect]:
     """The files that run 1 left, where no ladder was made."""
     if check.state_left and check.verdict.verdict == "not_reproducible":
-        said = f"A later run read {check.state_left[0]}, which run 1 wrote."
+        said = tr("A later run read {path}, which run 1 wrote.", path=check.state_left[0])
         yield Suspect(name="state-left", evidence=(said,))
 
 
@@ -84,7 +85,7 @@ def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
     """What the first runs had and those that were recorded again had not."""
     if ladder.came_back:
         return
-    said = "The runs that were recorded again agreed."
+    said = tr("The runs that were recorded again agreed.")
     yield Suspect(name="intermittent-difference", evidence=(said,))
     yield from by_clock(code)
 
@@ -107,7 +108,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
         code=known.code,
         title=known.title_for(frameworks),
         confidence=confidence(suspect.name, suspect.shown),
-        evidence=suspect.evidence,
+        evidence=tuple(map(tr, suspect.evidence)),
         calls=suspect.calls,
         source=code.with_text(suspect.source),
     )

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
+from reprocheck.language import tr
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.evidence import class_of
 from reprocheck.rules import entry
@@ -35,7 +36,7 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
     if len(lines) != 1:
         return check.causes
     source = code.line(*lines.pop())
-    said = f"{source.at} makes the `{kind}`: no other line does."
+    said = tr("{at} makes the `{kind}`: no other line does.", at=source.at, kind=kind)
     return tuple(_with_line(cause, source, said) for cause in check.causes)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from reprocheck.language import count
 from reprocheck.model import Check, is_elsewhere
 from reprocheck.report.again import again, in_shell, without_files
-from reprocheck.report.text import count
 
 NAME = "state-left"
 _COPY = "--workdir copy"

@@ -11,6 +11,7 @@ from itertools import islice
 
 from reprocheck.causes.cells import as_notebook
 from reprocheck.ladder.sources import CELL, Sources, numbered
+from reprocheck.language import tag
 from reprocheck.model import SourceLine
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding
 from reprocheck.scan.judge import finished, judged, reached
@@ -48,7 +49,7 @@ def program_of(sources: Sources, names: Iterable[str]) -> Program:
     Empty where they are too many to be scanned beside a run.
     """
     texts = _texts(sources, names)
-    return _scanned(tuple(texts.items()), sources.script or sources.notebook)
+    return _scanned(tuple(texts.items()), sources.script or sources.notebook, tag())
 
 
 def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
@@ -91,7 +92,8 @@ def _texts(sources: Sources, names: Iterable[str]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=2)
-def _scanned(texts: tuple[tuple[str, str], ...], script: str) -> Program:
+def _scanned(texts: tuple[tuple[str, str], ...], script: str, language: str) -> Program:
+    """What is found there, said in the language that is spoken."""
     project = of_program(dict(texts), script)
     modules = list(project)
     reached(project, modules)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.rules import operators
 
@@ -63,10 +64,14 @@ class Refusal:
 
     def evidence(self, run: int) -> tuple[str, ...]:
         """Sentences."""
-        where = f", called by {self.source.file}:{self.source.line}" if self.source else ""
-        lines = [f"Run {run} ended with: {self.message}"]
+        where = ""
+        if self.source:
+            where = tr(", called by {line}", line=self.source.at)
+        lines = [tr("Run {run} ended with: {message}", run=run, message=self.message)]
         if self.operator:
-            lines.append(f"The operator is `{self.operator}`{where}.")
+            lines.append(
+                tr("The operator is `{operator}`{where}.", operator=self.operator, where=where)
+            )
         lines += dict.fromkeys(
             operator.sentence
             for operator in operators.raised(self.operator)
@@ -74,8 +79,10 @@ class Refusal:
         )
         if self.source and ".backward(" in self.source.text:
             lines.append(
-                "It is raised in the backward pass: the line that called the operator is in the"
-                " forward pass before it."
+                tr(
+                    "It is raised in the backward pass: the line that called the operator is in the"
+                    " forward pass before it."
+                )
             )
         return tuple(lines)
 

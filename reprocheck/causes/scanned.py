@@ -15,6 +15,7 @@ from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.fixes import advised
 from reprocheck.causes.likely import confirming, draws, nearest, without_effect
 from reprocheck.causes.usercode import is_at
+from reprocheck.language import joined, sentences, tr
 from reprocheck.model import RUNGS, Cause, Check, Rung, RungName, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import entry
@@ -268,7 +269,7 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
     found = [one for one in scan.possible if cause.at in one.seeds_at]
     if len(found) != 1:
         return cause
-    said = f"The scan: the number that {cause.at} sets as a seed is made in this line."
+    said = tr("The scan: the number that {at} sets as a seed is made in this line.", at=cause.at)
     return _at(cause, found[0], found[0].changed, said)
 
 
@@ -279,10 +280,10 @@ def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
 
 
 def _said(one: StaticFinding) -> str:
-    ran = "Whether the line ran was not seen."
+    ran = tr("Whether the line ran was not seen.")
     if one.precedes:
-        ran = "The line was executed before the first difference."
-    return f"The scan: {one.message}. {ran}"
+        ran = tr("The line was executed before the first difference.")
+    return sentences(tr("The scan: {message}.", message=tr(one.message)), ran)
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
@@ -317,8 +318,8 @@ def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
         return cause
     if len(found) == 1 and cause.confidence != "observed":
         return _at(cause, found[0], found[0].source, _said(found[0]))
-    lines = [f"{one.source.at}: {one.fix}" for one in found]
-    return replace(cause, fix="\n".join(lines), fix_from="place")
+    lines = (tr("{line}: {fix}", line=one.source.at, fix=one.fix) for one in found)
+    return replace(cause, fix=joined("\n", lines), fix_from="place")
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:

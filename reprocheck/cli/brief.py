@@ -25,6 +25,8 @@ from reprocheck.cli.sentences import (
     tail,
     tail_title,
 )
+from reprocheck.cli.terminal import padded
+from reprocheck.language import count, joined, mark, tr
 from reprocheck.report import compared, controls, repair, series, text, why, words
 
 if TYPE_CHECKING:
@@ -169,14 +171,14 @@ def _found(check: Check, out: Stream) -> Iterator[Part]:
     if losses:
         yield _labelled(out, "losses", losses)
     if check.verdict.differing_series:
-        yield _labelled(out, "series", ": ".join(series.summary(check)))
+        yield _labelled(out, "series", joined(tr(": "), series.summary(check)))
     where = _where(check)
     if where:
         yield _row(out, "where", where)
     if check.search is not None:
-        label = "search"
+        label = mark("search")
         if check.search.smallest or check.search.patch:
-            label = "proof"
+            label = mark("proof")
         yield _labelled(out, label, text.line(check.search.sentence), "bold", name="proof")
     for cause in check.causes[:1]:
         yield from _cause(cause, out, with_evidence=check.search is None)
@@ -187,14 +189,20 @@ def _losses(check: Check) -> str:
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
         return _later_losses(check)
-    where = f"iteration {row.iteration:,}"
+    where = tr("iteration {iteration:,}", iteration=row.iteration)
     if words.rank_count(check) > 1:
-        where += f" of rank {row.rank}"
+        where += tr(" of rank {rank}", rank=row.rank)
     losses = f"{shown_loss(row.reference)}, {shown_loss(row.value)}"
     if len(check.runs) > 2:
-        losses += f" (run {row.run})"
-    apart = f"{text.number(row.max_difference)} apart, {text.number(row.allowed)} allowed"
-    return f"{where}: {losses}; {apart}{_bits(check, row.iteration)}"
+        losses += tr(" (run {number})", number=row.run)
+    return tr(
+        "{where}: {losses}; {difference} apart, {allowed} allowed{bits}",
+        where=where,
+        losses=losses,
+        difference=text.number(row.max_difference),
+        allowed=text.number(row.allowed),
+        bits=_bits(check, row.iteration),
+    )
 
 
 def _later_losses(check: Check) -> str:
@@ -202,8 +210,10 @@ def _later_losses(check: Check) -> str:
     later = check.verdict.first_divergence
     if later is None or later.reference is None or later.value is None:
         return ""
-    return (
-        f"iteration {later.iteration:,}: {shown_loss(later.reference)}, {shown_loss(later.value)}"
+    return tr(
+        "iteration {iteration:,}: {losses}",
+        iteration=later.iteration,
+        losses=f"{shown_loss(later.reference)}, {shown_loss(later.value)}",
     )
 
 
@@ -212,7 +222,7 @@ def _bits(check: Check, iteration: int) -> str:
     first = check.verdict.bitwise.first_iteration
     if first is None or first >= iteration:
         return ""
-    return f"; bits differ from iteration {first:,} on"
+    return tr("; bits differ from iteration {iteration:,} on", iteration=first)
 
 
 def _where(check: Check) -> str:
@@ -220,7 +230,7 @@ def _where(check: Check) -> str:
     rung = why.leading(check)
     if rung is None:
         return ""
-    return text.joined(": ", rung.rung, why.where(rung))
+    return text.joined(tr(": "), tr(rung.rung), why.where(rung))
 
 
 def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Part]:
@@ -278,7 +288,10 @@ class _Look:
     style: str
 
 
-_LOOKS = {True: _Look("patch", PATCH_STYLES, ""), False: _Look("fix", {}, "cyan")}
+_LOOKS = {
+    True: _Look(mark("patch"), PATCH_STYLES, ""),
+    False: _Look(mark("fix"), {}, "cyan"),
+}
 """Whether the fix is a patch -> how it is drawn."""
 
 
@@ -301,7 +314,7 @@ def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
     if len(rows) <= room:
         return rows
     hidden = len(rows) - room + 1
-    return [*rows[: room - 1], out.text(f"    … {hidden} more lines (-v)", "dim")]
+    return [*rows[: room - 1], out.text(tr("    … {number} more lines (-v)", number=hidden), "dim")]
 
 
 def _log(run: Run, out: Stream, room: int) -> list[Text]:
@@ -321,37 +334,37 @@ def _aside(check: Check, out: Stream) -> Iterator[Part]:
     on = check.record.controls
     conflicts = controls.conflicts(check)
     told: dict[str, list[str]] = {
-        "conflict": [controls.conflict_sentence(one) for one in conflicts],
-        "state left": [state_said(check)],
-        "environment": environment_said(check),
-        "caveat": caveats_said(check),
+        mark("conflict"): [controls.conflict_sentence(one) for one in conflicts],
+        mark("state left"): [state_said(check)],
+        mark("environment"): environment_said(check),
+        mark("caveat"): caveats_said(check),
     }
     if on:
-        told = {"controls": [controls.names(on)], **told}
+        told = {mark("controls"): [controls.names(on)], **told}
     for label, sentences in told.items():
         if any(sentences):
             yield _labelled(out, label, text.line(sentences[0]), end=_and_more(sentences[1:]))
     hidden = _hidden(check)
     if hidden:
-        yield _labelled(out, "more", f"-v prints {hidden}")
+        yield _labelled(out, "more", tr("-v prints {parts}", parts=hidden))
 
 
 def _and_more(others: Sequence[str]) -> str:
     if not others:
         return ""
-    return f" (and {len(others)} more)"
+    return tr(" (and {number} more)", number=len(others))
 
 
 def _hidden(check: Check) -> str:
     """What `--verbose` adds."""
     parts: dict[str, object] = {
         _other_causes(check): check.causes[1:],
-        "the ladder": check.ladder,
-        "what was tried": check.search,
-        "what the scan finds": check.scan is not None and check.scan.findings,
-        "both checks": check.verdict.comparisons,
+        tr("the ladder"): check.ladder,
+        tr("what was tried"): check.search,
+        tr("what the scan finds"): check.scan is not None and check.scan.findings,
+        tr("both checks"): check.verdict.comparisons,
     }
-    return ", ".join(part for part, there in parts.items() if there)
+    return joined(tr(", "), (part for part, there in parts.items() if there))
 
 
 def _other_causes(check: Check) -> str:
@@ -359,7 +372,7 @@ def _other_causes(check: Check) -> str:
     named = codes[:MOST_CODES]
     if len(codes) > MOST_CODES:
         named.append("…")
-    return f"{text.count(len(codes), 'more cause')} ({', '.join(named)})"
+    return tr("{number} ({codes})", number=count(len(codes), "more cause"), codes=", ".join(named))
 
 
 # --------------------------------------------------------------------------------------------- rows
@@ -384,8 +397,8 @@ def _labelled(
 
 def _row(out: Stream, label: str, said: str) -> Part:
     """One row, cut to the width."""
-    label, said = out.cut(label, LABEL), out.cut(said, _room(out))
-    row = out.joined("  ", (f"{label:<{LABEL}}", "dim"), "  ", said)
+    label, said = out.cut(tr(label), LABEL), out.cut(said, _room(out))
+    row = out.joined("  ", (padded(label, LABEL), "dim"), "  ", said)
     row.rstrip()
     return Part("", 1, lambda _: [row])
 
@@ -394,7 +407,7 @@ def _rows(
     out: Stream, label: str, said: str, most: int | None, style: str = "dim", end: str = ""
 ) -> list[Text]:
     rows = out.labelled_rows(
-        label, said, style, indent=INDENT, label_width=LABEL, most=most, end=end
+        tr(label), said, style, indent=INDENT, label_width=LABEL, most=most, end=end
     )
     for row in rows:
         row.rstrip()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reprocheck.cli.parameters import with_settings
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ NOT_INSTALLED = (
 )
 
 
+@with_settings("lang")
 def bundle(
+    flags: dict[str, object],
     folder: Annotated[
         Path,
         typer.Argument(
@@ -67,17 +70,20 @@ def bundle(
     ] = False,
 ) -> int:
     """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
+    from reprocheck import settings
     from reprocheck.cli.report import loaded
+    from reprocheck.language import spoken
 
     part = _part(output_file)
-    with loaded(folder) as check:
-        tensors = _values(check, folder, asked=with_values)
-        made = _made(check, redact, tensors, _texts(check, asked=with_source))
-    if preview:
-        return _shown(made)
-    _write(output_file, part(made))
-    _say(made, output_file, redact)
-    return 0
+    with spoken(settings.load(flags, Path.cwd()).lang):
+        with loaded(folder) as check:
+            tensors = _values(check, folder, asked=with_values)
+            made = _made(check, redact, tensors, _texts(check, asked=with_source))
+        if preview:
+            return _shown(made)
+        _write(output_file, part(made))
+        _say(made, output_file, redact)
+        return 0
 
 
 def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
@@ -212,12 +218,17 @@ def _say(made: Bundle, file: Path, redact: str) -> None:
     """
     from reprocheck.bundle.manifest import counted
     from reprocheck.cli.terminal import standard_output
+    from reprocheck.language import tr
 
     out = standard_output()
-    out.line(f"BUNDLE  {file}  ({file.stat().st_size:,} bytes)", "bold green")
+    size = tr("({number:,} bytes)", number=file.stat().st_size)
+    out.line(f"BUNDLE  {file}  {size}", "bold green")
     how = f"--redact {made.level}"
     if made.level != redact:
-        how = f"as with --redact {made.level}, since the detector of secrets is not installed"
-    out.line(f"  taken out ({how}; `--preview` prints all that leaves):")
+        how = tr(
+            "as with --redact {level}, since the detector of secrets is not installed",
+            level=made.level,
+        )
+    out.line(tr("  taken out ({how}; `--preview` prints all that leaves):", how=how))
     for line in counted(made.counts):
         out.line(f"  {line}")

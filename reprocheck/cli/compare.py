@@ -77,15 +77,17 @@ def compare(
     """Compares two recordings and returns the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
+    from reprocheck.language import spoken
 
     held = replace(settings.load(flags, Path.cwd()), runs=runs)
     target = destination(format, output_file)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
     try:
-        if against is not None:
-            return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
-        first, second = _two(sides or [])
-        return _recordings(first, second, held, console, target, force=force)
+        with spoken(held.lang):
+            if against is not None:
+                return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
+            first, second = _two(sides or [])
+            return _recordings(first, second, held, console, target, force=force)
     finally:
         console.clear()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from reprocheck._version import __version__
 from reprocheck.cli.progress import Progress, duration
 from reprocheck.cli.terminal import Stream
+from reprocheck.language import count, english, mark, spoken, tr
 from reprocheck.model import RunRecord
 from reprocheck.settings import Settings
 
@@ -24,10 +25,10 @@ HEARTBEAT = 60.0
 that print nothing.
 """
 ENDINGS: Mapping[str, str] = {
-    "completed": "ran to its end",
-    "stopped": "stopped",
-    "timed_out": "timed out",
-    "interrupted": "interrupted",
+    "completed": mark("ran to its end"),
+    "stopped": mark("stopped"),
+    "timed_out": mark("timed out"),
+    "interrupted": mark("interrupted"),
 }
 
 
@@ -52,6 +53,7 @@ class Console:
             self.out = Stream(sys.stdout, color=settings.color)
         self.quiet = settings.quiet
         self.verbose = settings.verbose
+        self._language = settings.lang
         self.rows = 0
         """Rows that stay on `err`."""
         self._drawing = self.err.live and not settings.quiet and not settings.show_output
@@ -77,30 +79,34 @@ class Console:
         """The runs that follow are recorded at a deeper level, to explain the verdict `title` of
         those before.
         """
-        self._stage(f"level {level}, ", of=2)
+        self._stage(tr("level {level}, ", level=level), of=2)
         if level != "module":
-            inside_it = f", inside {inside}" if inside else ""
-            self._detail(f"recording again at level {level}{inside_it}")
+            inside_it = tr(", inside {place}", place=inside) if inside else ""
+            self._detail(
+                tr("recording again at level {level}{inside}", level=level, inside=inside_it)
+            )
             return
-        aim = ", to see where they diverge"
-        if title == "REPRODUCIBLE":
-            aim = f" at level {level}"
-        self.remark(f"{title}: recording two runs again{aim}", style="bold")
+        said = tr("{verdict}: recording two runs again, to see where they diverge", verdict=title)
+        if english(title) == "REPRODUCIBLE":
+            said = tr(
+                "{verdict}: recording two runs again at level {level}", verdict=title, level=level
+            )
+        self.remark(said, style="bold")
 
     def half(self, level: str) -> None:
         """The run that follows is recorded at a deeper level, to be compared with that of another
         recording.
         """
-        self._stage(f"level {level}, ", of=1)
-        self._detail(f"recording again at level {level}")
+        self._stage(tr("level {level}, ", level=level), of=1)
+        self._detail(tr("recording again at level {level}{inside}", level=level, inside=""))
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
         """The runs that follow are made under controls, and why; `most`: runs of the search still
         to come at most.
         """
-        self._stage(f"{_shortened(name, 30)}, ", of=2)
+        self._stage(tr("{controls}, ", controls=_shortened(name, 30)), of=2)
         self._progress.expect(most)
-        said = f"trying {_shortened(name, 60)}: {why}"
+        said = tr("trying {controls}: {why}", controls=_shortened(name, 60), why=why)
         if self.verbose or not self._drawing:
             self.remark(said, style="bold")
         else:
@@ -123,8 +129,12 @@ class Console:
         self._told_silence[number] = seconds
         name = self._progress.name(number)
         self.remark(
-            f"{name}: nothing recorded for {duration(seconds)}; still running (--timeout SECONDS"
-            " ends such a run)."
+            tr(
+                "{run}: nothing recorded for {time}; still running (--timeout SECONDS ends such a"
+                " run).",
+                run=name,
+                time=duration(seconds),
+            )
         )
 
     def run_ended(self, record: RunRecord) -> None:
@@ -137,7 +147,7 @@ class Console:
             return
         numbers = self._progress.numbers(record.number)
         if record.ended == "stopped" and self._progress.iterations(record.number):
-            numbers = (f"stopped after {numbers[0]}", *numbers[1:])
+            numbers = (tr("stopped after {iteration}", iteration=numbers[0]), *numbers[1:])
         else:
             numbers = (_ending(record), *numbers)
         self.remark(" · ".join((name, *numbers, duration(record.seconds))))
@@ -204,7 +214,8 @@ class Console:
         number = max(tuple(self._progress.under_way), default=None)
         if number is None:
             return self._doing
-        return self._progress.line(number, self._clock())
+        with spoken(self._language):  # what draws the live line has a thread of its own
+            return self._progress.line(number, self._clock())
 
     def _stage(self, name: str, *, of: int) -> None:
         """Runs beside those of the check follow: what stays of them is a line at most."""
@@ -256,17 +267,17 @@ class Console:
 
 def _ending(record: RunRecord) -> str:
     if record.ended != "failed":
-        return ENDINGS[record.ended]
+        return tr(ENDINGS[record.ended])
     status = record.exit_status
     if status is None:
-        return "failed"
+        return tr("failed")
     if status < 0:
-        return f"killed by signal {-status}"
-    return f"failed with exit status {status}"
+        return tr("killed by signal {number}", number=-status)
+    return tr("failed with exit status {status}", status=status)
 
 
 def _shortened(name: str, room: int) -> str:
     """The name of an arm; how many controls it has where the name is too long."""
     if len(name) < room:
         return name
-    return f"{name.count('+') + 1} controls"
+    return count(name.count("+") + 1, "control")

@@ -41,6 +41,7 @@ def explain(
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.run import entry_words, perform
+    from reprocheck.language import spoken
 
     held = replace(settings.load(flags, Path.cwd()), explain=True)
     words = entry_words(ctx.meta[ENTRY], "explain")
@@ -48,15 +49,16 @@ def explain(
     if write_patch is not None:
         _writable(write_patch)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    return perform(
-        words,
-        held,
-        console,
-        target,
-        search=True,
-        write_patch=write_patch,
-        values=with_values,
-    )
+    with spoken(held.lang):
+        return perform(
+            words,
+            held,
+            console,
+            target,
+            search=True,
+            write_patch=write_patch,
+            values=with_values,
+        )
 
 
 def _writable(file: Path) -> None:

@@ -20,6 +20,7 @@ from reprocheck.cli.sentences import (
     tail,
     tail_title,
 )
+from reprocheck.language import joined, mark, sentences, tr
 from reprocheck.model import Check, Comparison
 from reprocheck.report import compared, files, series, text, why, words
 
@@ -59,9 +60,9 @@ def print_all(check: Check, console: Console) -> None:
     _print_checks(check, out, every=console.verbose)
     for label, sentence in _facts(check):
         labels.row(label, sentence)
-    for label, sentences in _remarks(check, verbose=console.verbose):
+    for label, said in _remarks(check, verbose=console.verbose):
         style = _REMARK_STYLES.get(label, "dim")
-        labels.column(label, map(text.line, sentences), style)
+        labels.column(label, map(text.line, said), style)
     _print_log(check, out)
 
 
@@ -100,8 +101,9 @@ def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
     from rich.table import Table
 
     table = Table(box=None, header_style="dim", padding=(0, gap, 0, 0), pad_edge=False)
-    table.add_column("check")
-    for title in ("iteration", "run 1", _other_run(rows), "difference", "allowed"):
+    table.add_column(tr("check"))
+    losses = tr("run {number}", number=1), _other_run(rows)
+    for title in (tr("iteration"), *losses, tr("difference"), tr("allowed")):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")
     for row in rows:
@@ -112,14 +114,14 @@ def _table(check: Check, rows: Sequence[Comparison], *, gap: int) -> Table:
 def _other_run(rows: Sequence[Comparison]) -> str:
     others = {row.run for row in rows}
     if len(others) > 1:
-        return "other run"
-    return f"run {others.pop()}"
+        return tr("other run")
+    return tr("run {number}", number=others.pop())
 
 
 def _numbers(row: Comparison) -> list[str]:
     """The kind of the check, its iteration, both losses, how far they are apart and may be."""
     return [
-        row.kind,
+        tr(row.kind),
         f"{row.iteration:,}",
         shown_loss(row.reference),
         shown_loss(row.value),
@@ -132,24 +134,24 @@ def _result(check: Check, row: Comparison) -> str:
     """`fail (run 3, rank 1)`; runs and ranks where there are several."""
     where = []
     if len(check.runs) > 2:
-        where.append(f"run {row.run}")
+        where.append(tr("run {number}", number=row.run))
     if words.rank_count(check) > 1:
-        where.append(f"rank {row.rank}")
+        where.append(tr("rank {rank}", rank=row.rank))
     if not where:
         return words.result(row)
-    return f"{words.result(row)} ({', '.join(where)})"
+    return tr("{result} ({where})", result=words.result(row), where=joined(tr(", "), where))
 
 
 def _facts(check: Check) -> list[tuple[str, str]]:
     verdict = check.verdict
-    facts = [("recorded", words.subtitle(check))]
+    facts = [(mark("recorded"), words.subtitle(check))]
     if verdict.comparisons:
-        facts.append(("bitwise", ": ".join(words.bitwise(check))))
-        facts.append(("first divergence", ": ".join(words.divergence(check))))
+        facts.append((mark("bitwise"), joined(tr(": "), words.bitwise(check))))
+        facts.append((mark("first divergence"), joined(tr(": "), words.divergence(check))))
     if verdict.series:
-        facts.append(("series", ": ".join(series.summary(check))))
+        facts.append((mark("series"), joined(tr(": "), series.summary(check))))
     if verdict.verdict in ("reproducible", "not_reproducible"):
-        facts.append(("sample", compared.statement(check)))
+        facts.append((mark("sample"), compared.statement(check)))
     return [(label, sentence) for label, sentence in facts if sentence]
 
 
@@ -161,19 +163,19 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
         if item.origin != "default"
     ]
     remarks: dict[str, Sequence[str]] = {
-        "environment": environment_said(check),
-        "state left by run 1": [state_said(check)],
-        "caveats": caveats_said(check),
-        "coverage": check.coverage,
-        "files": files.sentences(check),
-        "settings": settings,
-        "changed to observe": [" ".join(check.changed_to_observe)],
+        mark("environment"): environment_said(check),
+        mark("state left by run 1"): [state_said(check)],
+        mark("caveats"): caveats_said(check),
+        mark("coverage"): check.coverage,
+        mark("files"): files.sentences(check),
+        mark("settings"): settings,
+        mark("changed to observe"): [sentences(*check.changed_to_observe)],
     }
     if not verbose:
         del remarks["files"], remarks["settings"]
     if not verbose and not nothing_recorded(check):
         del remarks["coverage"]
-    return [(label, sentences) for label, sentences in remarks.items() if any(sentences)]
+    return [(label, said) for label, said in remarks.items() if any(said)]
 
 
 def _print_log(check: Check, out: Stream) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reprocheck.language import tr
+
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
 
@@ -21,7 +23,7 @@ class Labels:
 
     def row(self, label: str, text: str, style: str = "dim") -> None:
         """`label` in a style, and the text wrapped beside it."""
-        self.out.labelled(label, text, style, indent=INDENT, label_width=self.width)
+        self.out.labelled(tr(label), text, style, indent=INDENT, label_width=self.width)
 
     def column(self, label: str, texts: Iterable[str], style: str = "dim") -> None:
         """Several texts below each other, beside one label."""

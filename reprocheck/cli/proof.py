@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from reprocheck.cli.labels import Labels
 from reprocheck.cli.sentences import PATCH_STYLES
+from reprocheck.cli.terminal import padded
+from reprocheck.language import count, tr
 from reprocheck.report import controls, text, why
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
     if cost:
         labels.row("cost", cost)
     for name, reason in controls.unavailable(check):
-        labels.row("no effect", f"{name}: {text.line(reason)}")
+        labels.row("no effect", tr("{name}: {value}", name=name, value=text.line(reason)))
     _print_overrides(check, labels, every=every)
     out.line()
     if search.patch:
@@ -46,13 +48,14 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
 
 
 def _print_tried(search: Search, out: Stream) -> None:
-    label = "tried"
+    label = tr("tried")
     for one in search.tried:
         name = controls.arm(one)
         if len(name) > ARM:
-            name = f"{len(one.controls)} controls"
-        row = f"{name:<{ARM}} {text.count(one.runs, 'run'):<8} {controls.outcome(one)}"
-        out.line(out.joined("  ", (f"{label:<{LABEL}}", "dim"), "  ", (row, _style(one))))
+            name = count(len(one.controls), "control")
+        made = padded(count(one.runs, "run"), 8)
+        row = f"{padded(name, ARM)} {made} {controls.outcome(one)}"
+        out.line(out.joined("  ", (padded(label, LABEL), "dim"), "  ", (row, _style(one))))
         label = ""
 
 
@@ -68,13 +71,19 @@ def _print_overrides(check: Check, labels: Labels, *, every: bool) -> None:
     """Values of the user's that controls replaced on the way."""
     said = []
     for one in controls.overrides(check):
-        change = f"was {controls.value(one.old)}, became {controls.value(one.new)}"
+        change = tr(
+            "{control}: {what} was {old}, became {new}",
+            control=one.control,
+            what=text.line(one.what),
+            old=controls.value(one.old),
+            new=controls.value(one.new),
+        )
         if one.source:
             change += f" ({why.origin(one.source)})"
-        said.append(f"{one.control}: {text.line(one.what)} {change}")
+        said.append(change)
     hidden = len(said) - MOST_OVERRIDES
     if hidden > 0 and not every:
-        said[MOST_OVERRIDES:] = [f"and {hidden} more (-v prints them)"]
+        said[MOST_OVERRIDES:] = [tr("and {number} more (-v prints them)", number=hidden)]
     labels.column("overrode", said)
 
 
@@ -86,7 +95,9 @@ def print_controls(check: Check, out: Stream) -> None:
     labels.column(
         "controls",
         (
-            f"{name:<{NAME}}{controls.control_class(name):<{CLASS}}{controls.acted(check, name)}"
+            padded(name, NAME)
+            + padded(controls.control_class(name), CLASS)
+            + controls.acted(check, name)
             for name in check.record.controls
         ),
     )
@@ -94,6 +105,6 @@ def print_controls(check: Check, out: Stream) -> None:
         labels.row("conflict", controls.conflict_sentence(conflict), "yellow")
     if check.search is None:
         for name, reason in controls.unavailable(check):
-            labels.row("no effect", f"{name}: {reason}", "yellow")
+            labels.row("no effect", tr("{name}: {value}", name=name, value=reason), "yellow")
     if check.record.controls:
         out.line()

@@ -7,6 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.labels import Labels
+from reprocheck.cli.terminal import padded
+from reprocheck.language import tr
 from reprocheck.report import static, text, why
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def _drawn(row: Row, out: Stream) -> str:
     arrow = "  "
     if row.first:
         arrow = out.fit("→ ")
-    head = f"{arrow}{row.name:<{NAME}}{row.status:<{STATUS}}"
+    head = arrow + padded(row.name, NAME) + padded(row.status, STATUS)
     return out.cut(f"{head}{row.where}".rstrip(), out.width - 1)
 
 
@@ -58,7 +60,7 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
         return
     if len(hidden) > MOST_NAMED:
         hidden[MOST_NAMED:] = ["…"]
-    said = f"{', '.join(hidden)} (-v prints them; the report has them, too)"
+    said = tr("{codes} (-v prints them; the report has them, too)", codes=", ".join(hidden))
     Labels(out, LABEL).row("also", said)
     out.line()
 
@@ -70,7 +72,15 @@ def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
     if every:
         for one, row in zip(scan.findings, static.rows(scan), strict=True):
             code, place, message, state = row
-            labels.row("", f"{place} {code}, {one.severity}, {state}: {message}")
+            said = tr(
+                "{place} {code}, {severity}, {state}: {message}",
+                place=place,
+                code=code,
+                severity=tr(one.severity),
+                state=state,
+                message=message,
+            )
+            labels.row("", said)
     out.line()
 
 
@@ -84,7 +94,7 @@ def _print_cause(cause: Cause, out: Stream) -> None:
         labels.row("line", f"{why.origin(cause.source)}  {code}".rstrip())
     fix = why.fix(cause)
     if fix and why.is_code(fix):
-        out.line("  fix", "dim")
+        out.line(f"  {tr('fix')}", "dim")
         labels.code(fix, "cyan")
     elif fix:
         labels.row("fix", fix)

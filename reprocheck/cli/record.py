@@ -11,6 +11,7 @@ import typer
 
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReportError
+from reprocheck.language import count
 from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
     """Packs and prints what was recorded; returns the exit code."""
     from reprocheck.cli import summary
     from reprocheck.recording import bundle
-    from reprocheck.report import text
 
     if failed(check):
         summary.print_verdict(check, console)
@@ -97,11 +97,11 @@ def _told(check: Check, folder: Path, file: Path | None, console: Console) -> in
         return 0
     run = check.runs[0]
     counts = [
-        text.count(len(check.runs), "run"),
-        text.count(max(len(trace.losses) for trace in run.traces), "iteration"),
+        count(len(check.runs), "run"),
+        count(max(len(trace.losses) for trace in run.traces), "iteration"),
     ]
     if len(run.traces) > 1:
-        counts.append(text.count(len(run.traces), "rank"))
+        counts.append(count(len(run.traces), "rank"))
     title = f"RECORDED  {', '.join(counts)}"
     summary.print_recording(console.out, title, place, "record the other side, and compare them:")
     return 0

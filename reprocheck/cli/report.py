@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
+from reprocheck.cli.parameters import with_settings
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 PACKED = ".zip"
 
 
+@with_settings("lang")
 def report(
+    flags: dict[str, object],
     folder: Annotated[
         Path,
         typer.Argument(
@@ -35,24 +38,30 @@ def report(
 
     Exit 0 whatever the verdict was.
     """
+    from reprocheck import settings
+    from reprocheck.language import spoken
+
     if format is None and output_file is not None and output_file.lower().endswith(PACKED):
         return _pack(folder, Path(output_file))
     target = destination(format, output_file)
-    if _is_zip(folder):
-        return _drawn_from_zip(folder, target)
-    _exists(folder)
-    return _drawn(folder.resolve(), folder.resolve(), Path(os.path.relpath(folder)), target)
+    with spoken(settings.load(flags, Path.cwd()).lang):
+        if _is_zip(folder):
+            return _drawn_from_zip(folder, target)
+        _exists(folder)
+        return _drawn(folder.resolve(), folder.resolve(), Path(os.path.relpath(folder)), target)
 
 
 def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
     """What is recorded in one folder, drawn into another, or one report of it to its target."""
     from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.language import spoken
     from reprocheck.resume import records
     from reprocheck.workflow import replay
 
     if records.is_one(recording):
-        return _resume_drawn(recording, into, shown, target)
+        with spoken("en"):
+            return _resume_drawn(recording, into, shown, target)
     loaded = replay.load(recording)
     if target is None:
         into.mkdir(exist_ok=True)

@@ -64,12 +64,14 @@ def run(
     """Runs the user's command and returns the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
+    from reprocheck.language import spoken
 
     held = settings.load(flags, Path.cwd())
     words = entry_words(ctx.meta[ENTRY])
     target = destination(format, output_file)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
-    return perform(words, held, console, target, attach=attach, values=with_values)
+    with spoken(held.lang):
+        return perform(words, held, console, target, attach=attach, values=with_values)
 
 
 def perform(

@@ -7,6 +7,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterable
 
+from reprocheck.language import count, tr
 from reprocheck.model import Check, Comparison, Run, VerdictName
 from reprocheck.report import text, words
 
@@ -54,7 +55,7 @@ def state_said(check: Check) -> str:
     more = len(check.state_left) - MOST_FILES
     if more <= 0:
         return files
-    return f"{files} and {text.count(more, 'file')} more"
+    return tr("{shown} and {files} more", shown=files, files=count(more, "file"))
 
 
 def environment_said(check: Check) -> list[str]:
@@ -64,8 +65,13 @@ def environment_said(check: Check) -> list[str]:
     if check.between is not None:
         return []
     return [
-        f"{item.key}: {text.fact(item.reference)} in run 1, {text.fact(item.value)} in run"
-        f" {item.run}"
+        tr(
+            "{key}: {reference} in run 1, {value} in run {run}",
+            key=item.key,
+            reference=text.fact(item.reference),
+            value=text.fact(item.value),
+            run=item.run,
+        )
         for item in check.environment_differences
     ]
 
@@ -89,14 +95,16 @@ def ended_badly(check: Check) -> Run | None:
 
 def tail_title(run: Run) -> str:
     """What stands above the end of its log."""
-    return f"Run {run.number} {words.ending(run)}. The end of its log:"
+    return tr(
+        "Run {number} {ending}. The end of its log:", number=run.number, ending=words.ending(run)
+    )
 
 
 def tail(run: Run, width: int) -> list[str]:
     """The last rows of stderr, of stdout where that is empty, cut to the width."""
     log = _last_lines(run.stderr_tail) or _last_lines(run.stdout_tail)
     if not log:
-        return ["(nothing)"]
+        return [tr("(nothing)")]
     rows: list[str] = []
     for line in log.expandtabs(4).split("\n"):
         rows += textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]

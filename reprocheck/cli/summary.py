@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.cli import brief, full
 from reprocheck.cli.labels import Labels
+from reprocheck.language import mark, sentences, tr
 from reprocheck.model import Check
 from reprocheck.report import FORMATS, next_command, text, why
 
@@ -24,8 +25,10 @@ def print_verdict(check: Check, console: Console) -> None:
     where the runs simply agree.
     """
     if console.quiet:
-        verdict = f"{check.verdict.title}: {text.line(check.verdict.reason)}"
-        console.out.line(f"{verdict} {why.lead(check)}".rstrip())
+        verdict = tr(
+            "{name}: {value}", name=check.verdict.title, value=text.line(check.verdict.reason)
+        )
+        console.out.line(sentences(verdict, why.lead(check)))
     elif brief.shown(check, console):
         brief.print_brief(check, console)
     else:
@@ -47,9 +50,9 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
     """Prints where the report is: the format that was `written`, the traces where none could be.
     `folder`: from the working directory.
     """
-    label, place = "recorded", folder
+    label, place = mark("recorded"), folder
     if written:
-        label, place = "report", folder / FORMATS[written].filename
+        label, place = mark("report"), folder / FORMATS[written].filename
     if console.quiet:
         console.out.line(_near(place))
         return

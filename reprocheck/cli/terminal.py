@@ -220,9 +220,9 @@ class Stream:
     ) -> list[Text]:
         """The rows that `labelled` writes, `most` of them at most."""
         gap = 2 if label_width else 1
-        column = indent + max(label_width, len(label)) + gap
+        column = indent + max(label_width, cells(label)) + gap
         first, *more = self.wrapped(text, column, most, end)
-        head = self.joined(" " * indent, (label, style), " " * (column - indent - len(label)))
+        head = self.joined(" " * indent, (label, style), " " * (column - indent - cells(label)))
         return [head + first[column:], *more]
 
     def wrapped(
@@ -245,6 +245,10 @@ class Stream:
     def _rows(self, line: str, width: int) -> list[str]:
         """One line in rows. rich would break a word that is longer than a row, such as a path."""
         shown = harmless(self.fit(line))
+        if not shown.isascii():
+            from reprocheck.cli import wide
+
+            return wide.wrapped(shown, width)
         wrapped = textwrap.wrap(shown, width, break_long_words=False, break_on_hyphens=False)
         return wrapped or [""]
 
@@ -313,12 +317,30 @@ class _Guarded:
         return self._stream.tty
 
 
+def cells(text: str) -> int:
+    """The columns that a text takes: a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int) -> str:
+    """A text with spaces behind it, up to so many columns."""
+    return text + " " * (width - cells(text))
+
+
 def at_word(text: str, room: int) -> str:
     """The beginning of a text in `room` characters: whole words, unless the last one alone takes
     half of the room.
     """
-    if len(text) <= room:
+    if cells(text) <= room:
         return text.rstrip()
+    if not text.isascii():
+        from rich.cells import set_cell_size
+
+        return set_cell_size(text, room).rstrip()
     end = text.rfind(" ", room // 2, room + 1)
     return text[: end if end >= 0 else room].rstrip()
 

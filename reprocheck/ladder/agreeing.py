@@ -9,6 +9,7 @@ from operator import attrgetter
 from reprocheck.ladder.kept import Kept
 from reprocheck.ladder.rank import Rank
 from reprocheck.ladder.sentences import agreeing as in_words
+from reprocheck.language import sentences, tr
 from reprocheck.model import Rung, RungName, RungStatus
 from reprocheck.model.evidence import generators_of
 
@@ -50,7 +51,7 @@ def _weights(kept: Sequence[Kept]) -> Rung:
 def _why_not(name: RungName, kept: Sequence[Kept]) -> str:
     """Why nothing of a rung could be compared, as far as that is known."""
     if (name, len(kept)) == ("reduced gradient", 1):
-        return in_words.ONE_RANK
+        return tr(in_words.ONE_RANK)
     algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
     if algorithms is not None:
         return in_words.incomparable(algorithms)
@@ -75,7 +76,7 @@ def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
     return Rung(
         rung="RNG state",
         status="equal",
-        detail=" ".join(filter(None, said)),
+        detail=sentences(*said),
         unused_generators=tuple(unused),
     )
 

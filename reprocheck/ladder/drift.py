@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from reprocheck.ladder import words
 from reprocheck.ladder.given import of_the_user
+from reprocheck.language import form, mark, sentences, tr
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
 from reprocheck.rules import drift_class, drift_classes
 
@@ -62,36 +63,50 @@ def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
 def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> str:
     """Whether what was seen is what the differences of the environment let one expect."""
     acting = [one for one in drift if one.expects != "nothing"]
-    what = words.listed([f"the {one.title}" for one in acting])
+    what = words.listed([tr("the {title}", title=tr(one.title)) for one in acting])
     equal = check.verdict.bitwise.equal
     if equal is None:
-        return "No losses were compared, so drift cannot be judged."
+        return tr("No losses were compared, so drift cannot be judged.")
     although = ""
     if acting:
-        although = f", although they differ in {what}"
+        although = tr(", although they differ in {what}", what=what)
     if equal:
-        return f"Both sides agree in every bit{although}."
+        return tr("Both sides agree in every bit{although}.", although=although)
     noisy = _noisy(check, noise)
     if noisy:
         return noisy
     known = _quiet(noise)
     if not acting:
-        agree = "The sides agree in all of the environment that affects numbers"
-        return f"{known}{agree}: {_REST[bool(known)]}."
+        agree = tr("The sides agree in all of the environment that affects numbers")
+        return sentences(known, tr("{agree}: {rest}.", agree=agree, rest=tr(_REST[bool(known)])))
     if "anything" in map(attrgetter("expects"), acting):
-        return (
-            f"{known}The sides differ in {what}, which can cause any difference; the ladder shows"
-            " where it begins."
+        return sentences(
+            known,
+            tr(
+                "The sides differ in {what}, which can cause any difference; the ladder shows"
+                " where it begins.",
+                what=what,
+            ),
         )
-    expected = f"expected where {what} {words.agreeing(acting, 'differs', 'differ')}"
+    expected = form(
+        len(acting), "expected where {what} differs", "expected where {what} differ", what=what
+    )
     if _rounding(check):
-        return f"{known}The difference is at rounding level, as is {expected}."
-    return f"{known}The difference is more than rounding, and so more than is {expected}."
+        return sentences(
+            known, tr("The difference is at rounding level, as is {expected}.", expected=expected)
+        )
+    return sentences(
+        known,
+        tr(
+            "The difference is more than rounding, and so more than is {expected}.",
+            expected=expected,
+        ),
+    )
 
 
 _REST = {
-    True: "what differs was not recorded",
-    False: "it is noise from run to run, or comes from what was not recorded",
+    True: mark("what differs was not recorded"),
+    False: mark("it is noise from run to run, or comes from what was not recorded"),
 }
 """Whether runs of one side are known to agree -> what the difference between the sides is."""
 
@@ -103,17 +118,25 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str:
         return ""
     most = max(filter(None, map(attrgetter("largest"), loud)), default=0.0)
     names = words.listed([check.record.compared[one.side - 1].name for one in loud])
-    own = f"Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss"
+    own = tr(
+        "Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss",
+        names=names,
+        most=most,
+    )
     row = check.verdict.largest
     if row is None or row.max_difference is None:
-        return f"{own}."
+        return words.sentence(own)
     if row.max_difference <= 2 * most:
-        return (
-            f"{own}: the difference between the sides, {row.max_difference:.3g}, is noise from run"
-            " to run and no sign of drift."
+        return tr(
+            "{own}: the difference between the sides, {max_difference:.3g}, is noise from run"
+            " to run and no sign of drift.",
+            own=own,
+            max_difference=row.max_difference,
         )
-    return (
-        f"{own}; the difference between the sides, {row.max_difference:.3g}, is larger than that."
+    return tr(
+        "{own}; the difference between the sides, {max_difference:.3g}, is larger than that.",
+        own=own,
+        max_difference=row.max_difference,
     )
 
 
@@ -122,7 +145,9 @@ def _quiet(noise: Sequence[Noise]) -> str:
     runs = [str(one.runs) for one in noise if one.equal]
     if len(runs) != 2:
         return ""
-    return f"From run to run each side agrees in every bit ({words.listed(runs)} runs). "
+    return tr(
+        "From run to run each side agrees in every bit ({listed} runs).", listed=words.listed(runs)
+    )
 
 
 def _rounding(check: Check) -> bool:

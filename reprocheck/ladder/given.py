@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain, dropwhile, filterfalse, zip_longest
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
+from reprocheck.language import tr
 from reprocheck.model import Check, InputFile, Process, Run, Trace
 from reprocheck.model.evidence import FromOutside
 
@@ -386,11 +387,14 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
 
 def _said(file: InputFile, other: InputFile) -> str:
     """What tells a file from the other: its size, else its hash and the time of its last change."""
-    said = f"{file.size:,} bytes"
+    said = tr("{size:,} bytes", size=file.size)
     if file.size != other.size:
         return said
     if file.hash:
-        said += f", hash {file.hash[:8]}"
+        said += tr(", hash {hash}", hash=file.hash[:8])
     if file.time:
-        said += f", changed {datetime.fromtimestamp(file.time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        said += tr(
+            ", changed {when:%Y-%m-%d %H:%M:%S} UTC",
+            when=datetime.fromtimestamp(file.time, UTC),
+        )
     return said

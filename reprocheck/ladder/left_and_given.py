@@ -13,6 +13,7 @@ from reprocheck.ladder.given import Given, given_otherwise, made_by_each_run
 from reprocheck.ladder.own_words import of_found_state
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.sentences import given as in_words
+from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference
 from reprocheck.model.evidence import (
     Evidence,
@@ -41,7 +42,7 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
             rung="files and arguments",
             status="differs",
             place=paths[0],
-            culprit=in_words.LEFT_BY_RUN_1,
+            culprit=tr(in_words.LEFT_BY_RUN_1),
             detail=in_words.left_behind(paths, of_found_state(check)),
             evidence=LeftBehind(),
         )

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from reprocheck.ladder.sources import both_sides
+from reprocheck.language import tr
 from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
 
 MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
@@ -47,7 +48,7 @@ def _diff(name: str, one: Sequence[str], other: Sequence[str]) -> str:
     diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
     left_out = len(diff) - MOST_LINES
     if left_out > 0:
-        diff = [*diff[:MOST_LINES], f"… {left_out} more lines"]
+        diff = [*diff[:MOST_LINES], tr("… {left_out} more lines", left_out=left_out)]
     return "\n".join(diff) + "\n"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.ladder import operators
+from reprocheck.ladder import operators, words
 from reprocheck.ladder.finding import Finding
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import read_pairs
 from reprocheck.ladder.sentences import operators as in_words
+from reprocheck.language import sentences, tr
 from reprocheck.model import Check, DeeperPair
 from reprocheck.model.evidence import CallDiffers, Evidence, Generators, StateDiffers
 
@@ -28,20 +29,20 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     if recorded is None:
         return first
     if deeper.begin > 1 and _differ_before(recorded):
-        return replace(first, detail=f"{first.detail} {in_words.DIFFER_BEFORE}")
+        return replace(first, detail=sentences(first.detail, tr(in_words.DIFFER_BEFORE)))
     operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
     if operator is None:
-        return replace(first, detail=f"{first.detail} {in_words.NONE_DIFFERS}")
+        return replace(first, detail=sentences(first.detail, tr(in_words.NONE_DIFFERS)))
     detail = operator.detail
     if operator.iteration != first.iteration:
-        detail = f"{detail} {in_words.elsewhere(operator.iteration)}"
+        detail = sentences(detail, in_words.elsewhere(operator.iteration))
     sentence = first.sentence
     if operator.tells:
-        sentence = f"{first.head or first.sentence}. {detail}"
+        sentence = sentences(words.sentence(first.head or first.sentence), detail)
     return replace(
         first,
         culprit=operator.culprit or first.culprit,
-        detail=f"{first.detail} {detail}",
+        detail=sentences(first.detail, detail),
         sentence=sentence,
         source=operator.source or first.source,
         evidence=_with_draws(first.evidence, operator.generators),

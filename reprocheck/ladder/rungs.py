@@ -23,6 +23,7 @@ from reprocheck.ladder.sentences import agreeing as not_compared
 from reprocheck.ladder.sentences import ladder as in_words
 from reprocheck.ladder.sentences import replays as on_replays
 from reprocheck.ladder.sources import Sources
+from reprocheck.language import tr
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, TracePosition
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind, generators_of
 from reprocheck.model.replay import Replay
@@ -272,7 +273,7 @@ def _not_replayed(replay: Replay | NoReplay | None) -> list[str]:
 def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
     """Where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
-        return in_words.NOTHING_RECORDED
+        return tr(in_words.NOTHING_RECORDED)
     series = check.verdict.failing_series(check.record.fail_on)
     if series is not None and rung is None:
         return in_words.hidden(series.name)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Sized
 
+from reprocheck import language
 from reprocheck.ladder.align import Step
+from reprocheck.language import changed, form, mark, tr
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
@@ -15,57 +17,58 @@ _KEY = re.compile(r"jax \((.+:\d+)\)")
 
 def code(name: str) -> str:
     """A name of the user's, set apart from the words around it."""
-    return f"`{name}`"
+    return changed(name, "`{}`".format)
 
 
 def module(path: str, class_: str = "") -> str:
     """`block.drop` (PrivateDropout); a module that has no path is the model itself."""
     name = code(path)
     if not path:
-        name = "the model"
+        name = tr("the model")
     if class_ in ("", path):
         return name
-    return f"{name} ({class_})"
+    return tr("{name} ({class_})", name=name, class_=class_)
 
 
 def place(path: str, class_: str = "") -> str:
     """The place of a rung: the path of a module; the class where it is the model itself, which has
     none.
     """
-    return path or class_ or "the model"
+    return path or class_ or tr("the model")
 
 
 def checkpoint(path: str) -> str:
     """A checkpoint by the module that it was loaded into."""
-    return f"the checkpoint loaded into {module(path)}"
+    return tr("the checkpoint loaded into {module}", module=module(path))
 
 
 def fact(seen: Seen) -> str:
     """A fact in words, such as `a call of block.drop`."""
     name = code(seen.place)
     return {
-        "call": f"a call of {module(seen.place, seen.class_)}",
-        "batch": f"a batch of {name}",
-        "epoch": f"an order of samples for {name}",
-        "between": f"{name} before the loss",
-        "root": "a backward pass",
-        "loss": "a loss",
-        "outgrad": f"a gradient of the output of {module(seen.place)}",
-        "gradient": f"a gradient of {name}",
-        "reduced": f"a gradient of {name} at the update",
-        "update": f"an update of {name}",
-        "hyper": f"an update by {name}",
+        "call": tr("a call of {place}", place=module(seen.place, seen.class_)),
+        "batch": tr("a batch of {name}", name=name),
+        "epoch": tr("an order of samples for {name}", name=name),
+        "between": tr("{name} before the loss", name=name),
+        "root": tr("a backward pass"),
+        "loss": tr("a loss"),
+        "outgrad": tr("a gradient of the output of {place}", place=module(seen.place)),
+        "gradient": tr("a gradient of {name}", name=name),
+        "reduced": tr("a gradient of {name} at the update", name=name),
+        "update": tr("an update of {name}", name=name),
+        "hyper": tr("an update by {name}", name=name),
         "weights": weight(seen),
-        "seed": f"a seed for {name}",
-        "fold": f"a number folded into the key of {name}",
-        "load": f"a checkpoint for {module(seen.place)}",
+        "seed": tr("a seed for {name}", name=name),
+        "fold": tr("a number folded into the key of {name}", name=name),
+        "load": tr("a checkpoint for {place}", place=module(seen.place)),
     }.get(seen.kind, name)
 
 
 def weight(seen: Seen) -> str:
     """the parameter `head.weight`, the buffer `norm.mean`."""
-    kind = {True: "buffer", False: "parameter"}[seen.buffer]
-    return f"the {kind} {code(seen.place)}"
+    if seen.buffer:
+        return tr("the buffer {place}", place=code(seen.place))
+    return tr("the parameter {place}", place=code(seen.place))
 
 
 def runs(step: Step) -> tuple[int, int]:
@@ -78,32 +81,23 @@ def runs(step: Step) -> tuple[int, int]:
 def within(iteration: int | None) -> str:
     """`In iteration 2`, or before it."""
     if not iteration:
-        return "Before the first iteration"
-    return f"In iteration {iteration}"
-
-
-def plural(count: int, noun: str, nouns: str = "") -> str:
-    """`1 parameter`, `3 parameters`, `2 batches`."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {nouns or noun + 's'}"
+        return tr("Before the first iteration")
+    return tr("In iteration {iteration}", iteration=iteration)
 
 
 def agreeing(names: Sized, one: str, several: str) -> str:
     """The form of a word that goes with so many names: `differs`, `differ`."""
-    if len(names) == 1:
-        return one
-    return several
+    return language.form(len(names), one, several)
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
     """`a, b and c`, the rest counted."""
-    *shown, last = [*names[:most], ""]
-    if len(names) > most:
-        last = f"{len(names) - most} more"
-    elif shown:
-        last = shown.pop()
-    return f"{', '.join(shown)} and {last}" if shown else last
+    if not names:
+        return ""
+    if len(names) <= most:
+        return language.listed(names)
+    more = tr("{number} more", number=len(names) - most)
+    return language.listed([*names[:most], more])
 
 
 def named(names: Sequence[str], most: int = 4) -> str:
@@ -123,7 +117,7 @@ def both(a: object, b: object, *, second: int = 2) -> str:
     one, other = number(a), number(b)
     if one == other:
         one, other = repr(a), repr(b)
-    return f"{one} in run 1 and {other} in run {second}"
+    return tr("{one} in run 1 and {other} in run {second}", one=one, other=other, second=second)
 
 
 def line(text: str) -> str:
@@ -131,37 +125,42 @@ def line(text: str) -> str:
     file, _, where = text.rpartition(":")
     if not file:
         return text
-    return f"line {where} of {file}"
+    return tr("line {where} of {file}", where=where, file=file)
 
 
-def at(text: str, before: str = " at ") -> str:
+def at(text: str, before: str = mark(" at ")) -> str:
     """`line`, with the word that goes before it; "" where no line is known."""
     if not text:
         return ""
-    return f"{before}{line(text)}"
+    return tr(before) + line(text)
 
 
 def seeder(package: str, where: str) -> str:
     """Who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
     if package:
-        return f"`{package}`{at(where)}"
-    return line(where) or "the script"
+        return code(package) + at(where)
+    return line(where) or tr("the script")
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
-    """`the torch generator`, `the torch and numpy generators`; with a kind `the differing torch
-    generator`.
+    """`the torch generator`, `the torch and numpy generators`; with the kind "differing " `the
+    differing torch generator`.
     """
-    the = f"the {kind}".rstrip()
     key = _KEY.fullmatch(names[0])
     if key and len(names) == 1:
-        return f"{the} jax key of {line(key[1])}"
-    return f"{the} {listed(sorted(names))} {agreeing(names, 'generator', 'generators')}"
+        return tr("the {kind}jax key of {line}", kind=kind, line=line(key[1]))
+    return form(
+        len(names),
+        "the {kind}{names} generator",
+        "the {kind}{names} generators",
+        kind=kind,
+        names=listed(sorted(names)),
+    )
 
 
 def sentence(text: str) -> str:
     """With a capital letter and a full stop. A name in front keeps its letters."""
-    text = capital(text.strip())
-    if not text or text.endswith((".", "?", "!")):
+    text = capital(changed(text, str.strip))
+    if not text or text.endswith((".", "?", "!", "。", "？", "！")):
         return text
-    return f"{text}."
+    return tr("{sentence}.", sentence=text)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from reprocheck.language import tr
 from reprocheck.launch.variables import TRACE
 
 _held: list[int] = []
@@ -54,7 +55,9 @@ def _lock(descriptor: int, how: int, say: Callable[[str], None]) -> None:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
         say(
-            "Another check is under way in this folder: this one waits for its end, since the runs"
-            " of both would change the same files."
+            tr(
+                "Another check is under way in this folder: this one waits for its end, since the"
+                " runs of both would change the same files."
+            )
         )
         fcntl.flock(descriptor, how)

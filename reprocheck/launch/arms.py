@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,7 +110,7 @@ class ArmBeside:
         self._kept = self._dropped = False
         self._error: BaseException | None = None
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._make)
+        self._thread = threading.Thread(target=copy_context().run, args=(self._make,))
         self._thread.start()
 
     @property

@@ -15,6 +15,7 @@ from reprocheck._version import __version__
 from reprocheck.child.reprocheck_child.shared.masking import mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
+from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.devices import accelerators
 from reprocheck.launch.earlier import checks_beside, found_by_all, left_in
@@ -116,24 +117,28 @@ def record_of(made: Plan) -> CheckRecord:
     )
 
 
+_VARIABLES = mark("These environment variables are set for the runs: {names}.")
+_NO_INPUT = mark("Standard input is empty.")
+_COPIES = mark("The working directory of each run is a copy.")
+_SIDE_BY_SIDE = mark(
+    "Up to {jobs} runs were under way side by side, in working directories of different names."
+)
+_WAITING = mark(
+    "{name}=passive: waiting threads of one run sleep, so that they do not slow down the other."
+)
+CHANGES = (_VARIABLES, _NO_INPUT, _COPIES, _SIDE_BY_SIDE, _WAITING)
+"""What the launcher changes, as the record keeps it in English."""
+
+
 def _changed(settings: Settings, added: Mapping[str, str]) -> tuple[str, ...]:
     """What the launcher itself changes, in words."""
-    found = [
-        f"These environment variables are set for the runs: {', '.join(added)}.",
-        "Standard input is empty.",
-    ]
+    found = [_VARIABLES.format(names=", ".join(added)), _NO_INPUT]
     if settings.workdir == "copy":
-        found.append("The working directory of each run is a copy.")
+        found.append(_COPIES)
     if settings.jobs > 1:
-        found.append(
-            f"Up to {settings.jobs} runs were under way side by side, in working directories of"
-            " different names."
-        )
+        found.append(_SIDE_BY_SIDE.format(jobs=settings.jobs))
     if WAIT_POLICY in added:
-        found.append(
-            f"{WAIT_POLICY}=passive: waiting threads of one run sleep, so that they do not slow"
-            " down the other."
-        )
+        found.append(_WAITING.format(name=WAIT_POLICY))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -157,7 +158,9 @@ def _side_by_side(plan: Plan, keep: Keep, beside: Beside) -> list[RunRecord]:
 
     with ThreadPoolExecutor(plan.settings.jobs) as pool:
         try:
-            for each in [pool.submit(one, number) for number in range(1, plan.runs + 1)]:
+            for each in [
+                pool.submit(copy_context().run, one, number) for number in range(1, plan.runs + 1)
+            ]:
                 each.result()
         except BaseException:
             beside.halt.set()

@@ -4,23 +4,47 @@ stands.
 
 from __future__ import annotations
 
+from reprocheck.language import changed
+
 
 def capital(text: str) -> str:
     """With a capital letter, unless a name that is written otherwise stands in front: `torch.rand`,
     `cuDNN`.
     """
-    if _is_name(_first_word(text)):
-        return text
-    return text[:1].upper() + text[1:]
+    return changed(text, _capital, str)
 
 
 def small(text: str) -> str:
     """With a small letter, unless a name that is written otherwise stands in front: `XLA`,
     `TensorFlow`.
     """
+    return changed(text, _small, str)
+
+
+def clause(sentence: str) -> str:
+    """A sentence as a part of another: with a small letter, and without its full stop."""
+    return changed(small(sentence), _open)
+
+
+def unended(sentence: str) -> str:
+    """Without its full stop."""
+    return changed(sentence, _open)
+
+
+def _capital(text: str) -> str:
+    if _is_name(_first_word(text)):
+        return text
+    return text[:1].upper() + text[1:]
+
+
+def _small(text: str) -> str:
     if _is_name(_first_word(text)):
         return text
     return text[:1].lower() + text[1:]
+
+
+def _open(text: str) -> str:
+    return text.rstrip(".。")
 
 
 def _first_word(text: str) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from reprocheck.language import form, listed, tr
+
 _MOST = 8
 """Stretches of consecutive ranks that are named."""
 
@@ -20,11 +22,8 @@ def named(ranks: Sequence[int]) -> str:
             spans.append([rank, rank])
     words = [text for first, last in spans for text in _words(first, last)]
     if len(words) > _MOST:
-        words[_MOST:] = [f"{len(words) - _MOST} more"]
-    *others, last = words
-    listed = f"{', '.join(others)} and {last}".removeprefix(" and ")
-    noun = {1: "rank"}.get(len(ranks), "ranks")
-    return f"{noun} {listed}"
+        words[_MOST:] = [tr("{number} more", number=len(words) - _MOST)]
+    return form(len(ranks), "rank {listed}", "ranks {listed}", listed=listed(words))
 
 
 def together(said: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from reprocheck.language import mark, tr
 from reprocheck.model.trace import CheckKind
 
 VerdictName = Literal[
@@ -22,6 +23,13 @@ EXIT_CODE: Mapping[VerdictName, int] = {
     "timed_out": 5,
 }
 
+_TITLES: Mapping[VerdictName, str] = {
+    "reproducible": mark("REPRODUCIBLE"),
+    "not_reproducible": mark("NOT REPRODUCIBLE"),
+    "inconclusive": mark("INCONCLUSIVE"),
+    "script_failed": mark("SCRIPT FAILED"),
+    "timed_out": mark("TIMED OUT"),
+}
 
 SERIES_RULE = "series:"
 """Before the name of a series that is to agree within the tolerance, too."""
@@ -121,8 +129,14 @@ class Divergence:
     def place(self) -> str:
         """`iteration 6 (1.36 against 1.56)`, run 1 first."""
         if self.value is None or self.reference is None:
-            return f"iteration {self.iteration} ({self.detail})"
-        return f"iteration {self.iteration} ({_apart(self.reference, self.value)})"
+            return tr(
+                "iteration {iteration} ({detail})", iteration=self.iteration, detail=self.detail
+            )
+        return tr(
+            "iteration {iteration} ({apart})",
+            iteration=self.iteration,
+            apart=_apart(self.reference, self.value),
+        )
 
 
 def _differing(series: Sequence[SeriesComparison]) -> str:
@@ -130,9 +144,14 @@ def _differing(series: Sequence[SeriesComparison]) -> str:
     first, *others = series
     place = first.first_outside
     assert place is not None, "a series that differs does so somewhere"
-    said = f"{first.name} DIFFERS from {place.where} ({place.sizes})"
+    said = tr(
+        "{name} DIFFERS from {where} ({sizes})",
+        name=first.name,
+        where=place.where,
+        sizes=place.sizes,
+    )
     if others:
-        said += f", and {len(others)} more series"
+        said += tr(", and {others} more series", others=len(others))
     return said
 
 
@@ -142,7 +161,7 @@ def _apart(one: float, other: float) -> str:
         shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
         if shown[0] != shown[1]:
             break
-    return f"{shown[0]} against {shown[1]}"
+    return tr("{one} against {other}", one=shown[0], other=shown[1])
 
 
 SeriesState = Literal["equal", "within tolerance", "differs", "clock"]
@@ -170,16 +189,16 @@ class SeriesPlace:
     def where(self) -> str:
         """`step 100`, or `iteration 7` where the tracker gave no step."""
         if self.step is None:
-            return f"iteration {self.iteration}"
-        return f"step {self.step:.15g}"
+            return tr("iteration {iteration}", iteration=self.iteration)
+        return tr("step {step:.15g}", step=self.step)
 
     @property
     def sizes(self) -> str:
         """`1.36 against 1.56`, run 1 first."""
         if self.value is None:
-            return f"not reported in run {self.run}"
+            return tr("not reported in run {run}", run=self.run)
         if self.reference is None:
-            return "not reported in run 1"
+            return tr("not reported in run 1")
         return _apart(self.reference, self.value)
 
 
@@ -286,13 +305,21 @@ class Verdict:
     @property
     def title(self) -> str:
         """`REPRODUCIBLE`, `NOT REPRODUCIBLE (forward)`, `INCONCLUSIVE`…"""
-        words = self.verdict.replace("_", " ").upper()
-        if self.verdict == "not_reproducible":
-            return f"{words} ({self.failed_check})"
+        words = tr(_TITLES[self.verdict])
+        if self.failed_check is not None:
+            return tr("NOT REPRODUCIBLE ({check})", check=tr(self.failed_check))
         if self.verdict == "reproducible" and self.first_divergence is not None:
-            return f"{words} in the checks, DIVERGES from {self.first_divergence.place}"
+            return tr(
+                "{words} in the checks, DIVERGES from {place}",
+                words=words,
+                place=self.first_divergence.place,
+            )
         if self.verdict == "reproducible" and self.differing_series:
-            return f"{words} by its losses, {_differing(self.differing_series)}"
+            return tr(
+                "{words} by its losses, {differing}",
+                words=words,
+                differing=_differing(self.differing_series),
+            )
         return words
 
     @property

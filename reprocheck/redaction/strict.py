@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reprocheck import rules
+from reprocheck.language import mark, tr
 from reprocheck.model import Cause, Check, Ladder
 
 _REASONS: Mapping[str, str] = {
-    "reproducible": "Both checks agree.",
-    "not_reproducible": "A check differs by more than the tolerance allows.",
-    "inconclusive": "A check could not be made.",
-    "script_failed": "A run ended with an error.",
-    "timed_out": "A run took longer than the timeout.",
+    "reproducible": mark("Both checks agree."),
+    "not_reproducible": mark("A check differs by more than the tolerance allows."),
+    "inconclusive": mark("A check could not be made."),
+    "script_failed": mark("A run ended with an error."),
+    "timed_out": mark("A run took longer than the timeout."),
 }
 
 
@@ -24,7 +25,7 @@ def in_plain_words(check: Check) -> Check:
     ladder = check.ladder
     return replace(
         check,
-        verdict=replace(check.verdict, reason=_REASONS[check.verdict.verdict]),
+        verdict=replace(check.verdict, reason=tr(_REASONS[check.verdict.verdict])),
         ladder=None if ladder is None else replace(ladder, sentence=_where(ladder)),
         causes=tuple(map(_titled, check.causes)),
     )
@@ -33,10 +34,14 @@ def in_plain_words(check: Check) -> Check:
 def _where(ladder: Ladder) -> str:
     rung = ladder.first_rung
     if rung is None:
-        return "No rung of the ladder differs."
+        return tr("No rung of the ladder differs.")
     if rung.iteration is None:
-        return f"The runs first differ on the rung {rung.rung}."
-    return f"The runs first differ on the rung {rung.rung}, in iteration {rung.iteration}."
+        return tr("The runs first differ on the rung {rung}.", rung=tr(rung.rung))
+    return tr(
+        "The runs first differ on the rung {rung}, in iteration {iteration}.",
+        rung=tr(rung.rung),
+        iteration=rung.iteration,
+    )
 
 
 def _titled(cause: Cause) -> Cause:

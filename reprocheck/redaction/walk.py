@@ -10,6 +10,7 @@ from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from typing import Any
 
+from reprocheck.language import english
 from reprocheck.model import Check
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
 from reprocheck.redaction.guard import Redaction
@@ -85,6 +86,11 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
 def _text(value: str, how: How | None, redaction: Redaction) -> str:
     if how is None:
         return ""
+    plain = english(value)
+    shown = redaction.shown(plain, how)
+    if shown != plain:
+        return shown
+    # what is looked for may stand out in one language alone
     return redaction.shown(value, how)
 
 

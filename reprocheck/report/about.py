@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 from pathlib import PurePath
 
+from reprocheck.language import mark, tr
 from reprocheck.model import Check
 from reprocheck.report import words
 from reprocheck.report.document import facts
@@ -21,14 +22,14 @@ def rows(check: Check) -> tuple[tuple[str, str], ...]:
 
     Of two recordings: what they have in common.
     """
-    told = [("command", command(check))]
+    told = [(mark("command"), command(check))]
     if check.between is None:
         told += [
-            ("machine", machine(check)),
-            ("software", software(check)),
-            ("commit", commit(check)),
+            (mark("machine"), machine(check)),
+            (mark("software"), software(check)),
+            (mark("commit"), commit(check)),
         ]
-    told.append(("started", moment(check.record.started)))
+    told.append((mark("started"), moment(check.record.started)))
     return tuple((name, value) for name, value in told if value)
 
 
@@ -68,7 +69,7 @@ def commit(check: Check) -> str:
         return ""
     shown = found[0][:COMMIT_LETTERS]
     if known.get("git.dirty") is True:
-        shown += ", with changes that are not committed"
+        shown += tr(", with changes that are not committed")
     return shown
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from reprocheck.language import count, joined, mark, sentences, tr
 from reprocheck.model import (
     Between,
     Check,
@@ -17,27 +18,34 @@ from reprocheck.model import (
     SourceDifference,
 )
 from reprocheck.report.parts import attributes
-from reprocheck.report.text import count, fact, line, moment, number, printable
+from reprocheck.report.text import fact, line, moment, number, printable
 
 MOST_FACTS = 8
 EXPECTS = {
-    "nothing": "expect no difference",
-    "rounding": "expect differences at rounding level",
-    "anything": "expect any difference",
+    "nothing": mark("expect no difference."),
+    "rounding": mark("expect differences at rounding level."),
+    "anything": mark("expect any difference."),
 }
 
 
 def sides(check: Check) -> tuple[tuple[str, str], ...]:
     """(`run 1`, what it is) for both sides."""
     return tuple(
-        (f"run {number}", _side(side)) for number, side in enumerate(check.record.compared, start=1)
+        (tr("run {number}", number=number), _side(side))
+        for number, side in enumerate(check.record.compared, start=1)
     )
 
 
 def _side(side: Side) -> str:
-    by = f"by reprocheck {line(side.reprocheck_version)}"
+    by = tr("by reprocheck {version}", version=line(side.reprocheck_version))
     runs = count(len(side.runs), "run")
-    return f"{line(side.name)}: recorded {moment(side.started)} {by}, {runs}"
+    return tr(
+        "{name}: recorded {moment} {by}, {runs}",
+        name=line(side.name),
+        moment=moment(side.started),
+        by=by,
+        runs=runs,
+    )
 
 
 _NOT_COMPARED = Between(sentence="")
@@ -53,7 +61,7 @@ def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
     be expected of it.
     """
     return tuple(
-        (one.title, _facts(one, check), f"{EXPECTS[one.expects]}. {one.why}")
+        (tr(one.title), _facts(one, check), sentences(tr(EXPECTS[one.expects]), tr(one.why)))
         for one in _between(check).drift
     )
 
@@ -62,8 +70,8 @@ def _facts(drift: Drift, check: Check) -> str:
     shown = [_fact(one, check) for one in drift.differences[:MOST_FACTS]]
     more = len(drift.differences) - len(shown)
     if more > 0:
-        shown.append(f"and {more} more")
-    return "; ".join(shown)
+        shown.append(tr("and {number} more", number=more))
+    return joined(tr("; "), shown)
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
@@ -78,12 +86,12 @@ def _fact(one: EnvironmentDifference, check: Check) -> str:
 def _of_source(source: SourceDifference) -> str:
     name = line(source.file)
     if source.only_in is not None:
-        return f"{name}: on side {source.only_in} alone"
+        return tr("{name}: on side {only_in} alone", name=name, only_in=source.only_in)
     if source.same_code:
-        return f"{name}: comments or layout alone"
+        return tr("{name}: comments or layout alone", name=name)
     pair = next(iter(source.changed), None)
     if pair is None or pair.first is None or pair.second is None:
-        return f"{name}: lines differ"
+        return tr("{name}: lines differ", name=name)
     return f"{name}:{pair.first.line}: {line(pair.first.text)} → {line(pair.second.text)}"
 
 
@@ -100,21 +108,21 @@ def noise(check: Check) -> tuple[str, ...]:
 def _noise(check: Check, noise: Noise) -> str:
     name = line(check.record.compared[noise.side - 1].name)
     if noise.equal:
-        return f"The {noise.runs} runs of {name} agree in every bit."
+        return tr("The {runs} runs of {name} agree in every bit.", runs=noise.runs, name=name)
     if noise.equal is None:
-        return f"The {noise.runs} runs of {name} cannot be compared."
-    said = f"The {noise.runs} runs of {name} differ among themselves"
+        return tr("The {runs} runs of {name} cannot be compared.", runs=noise.runs, name=name)
+    said = tr("The {runs} runs of {name} differ among themselves", runs=noise.runs, name=name)
     if noise.largest is not None:
-        said += f", by up to {number(noise.largest)} in a checked loss"
-    return f"{said}."
+        said += tr(", by up to {largest} in a checked loss", largest=number(noise.largest))
+    return tr("{sentence}.", sentence=said)
 
 
 def statement(check: Check) -> str:
     """What the number of runs says; of two recordings, how often each was run."""
     if check.between is None:
         return check.verdict.outcomes.statement
-    said = " ".join(noise(check))
-    unknown = (
+    said = sentences(*noise(check))
+    unknown = tr(
         "Each side is one run: how much its own runs differ is not known."
         " Record with `--runs 3` to see it."
     )
@@ -125,16 +133,16 @@ def next_command(check: Check) -> tuple[str, str]:
     """(why, command) to type next."""
     if not _between(check).noise:
         words = check.record.compared[0].entry_point.words
-        said = "Record each side several times to measure its own noise:"
+        said = tr("Record each side several times to measure its own noise:")
         return said, line(
             shlex.join(["reprocheck", "record", "--runs", "3", "-o", "run.zip", *words])
         )
     if check.causes:
         return (
-            "Read what the cause means and how else to fix it:",
+            tr("Read what the cause means and how else to fix it:"),
             f"reprocheck rules {line(check.causes[0].code)}",
         )
-    return "See the reports of both sides drawn again:", "reprocheck report reports/latest"
+    return tr("See the reports of both sides drawn again:"), "reprocheck report reports/latest"
 
 
 def summary(check: Check) -> Iterator[str]:

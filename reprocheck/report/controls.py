@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from reprocheck.language import joined, mark, tr
 from reprocheck.model import Check, Conflict, Override, Search, Touch, Tried
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import fact, line, printable
@@ -24,19 +25,19 @@ def any_shown(check: Check) -> bool:
 
 def names(controls: Iterable[str]) -> str:
     """`seed + hash-seed`; `unmodified` for none."""
-    return " + ".join(map(line, controls)) or _UNMODIFIED
+    return " + ".join(map(line, controls)) or tr(_UNMODIFIED)
 
 
 def control_class(name: str) -> str:
     """What a control may change: `same numbers`, `same training` or `alters the training`; empty
     for a name that is not known any more.
     """
-    return next((found.control_class for found in _entries(name)), "")
+    return tr(next((found.control_class for found in _entries(name)), ""))
 
 
 def does(name: str) -> str:
     """What a control does, in one sentence."""
-    return next((found.does for found in _entries(name)), "")
+    return tr(next((found.does for found in _entries(name)), ""))
 
 
 def _entries(name: str) -> list[Control]:
@@ -46,10 +47,14 @@ def _entries(name: str) -> list[Control]:
     return [found for found in controls.table() if found.name == name]
 
 
-_UNMODIFIED = "unmodified"
+_TIMES = {1: mark("once"), 2: mark("twice")}
+_WITH_PATCH = mark("{runs} runs with it, without any control, {outcome}.")
+_UNMODIFIED = mark("unmodified")
 """Runs to which the search added nothing."""
 _NO_SEARCH = Search(tried=())
-_NOT_TRIED = Tried(controls=(), runs=0, agrees=None, bitwise=None, note="no runs were made with it")
+_NOT_TRIED = Tried(
+    controls=(), runs=0, agrees=None, bitwise=None, note=mark("no runs were made with it")
+)
 """The arm of a patch that was not tried."""
 
 
@@ -89,10 +94,14 @@ def conflict_sentence(conflict: Conflict) -> str:
     kept = value(conflict.value)
     if conflict.source:
         kept = f"{kept} ({origin(conflict.source)})"
-    return (
-        f"The control `{line(conflict.control)}` would set {line(conflict.what)} to"
-        f" {value(conflict.wanted)}; the script sets it to {kept}, and the"
-        " script's value was kept."
+    return tr(
+        "The control `{control}` would set {what} to"
+        " {wanted}; the script sets it to {kept}, and the"
+        " script's value was kept.",
+        control=line(conflict.control),
+        what=line(conflict.what),
+        wanted=value(conflict.wanted),
+        kept=kept,
     )
 
 
@@ -115,12 +124,12 @@ def acted(check: Check, name: str) -> str:
     found = [touch for touch in touches(check) if touch.control == name]
     said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
     if len(found) > 4:
-        said.append(f"{len(found) - 4} more")
-    return ", ".join(said) or "changed nothing that was recorded"
+        said.append(tr("{number} more", number=len(found) - 4))
+    return joined(tr(", "), said) or tr("changed nothing that was recorded")
 
 
 def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+    return tr(_TIMES.get(number, "{number:,} times"), number=number)
 
 
 # --------------------------------------------------------------------------------------- the search
@@ -129,16 +138,16 @@ def _times(number: int) -> str:
 def outcome(tried: Tried) -> str:
     """What the runs of an arm said, over all recorded iterations."""
     if tried.agrees is None:
-        return "not decided"
+        return tr("not decided")
     if not tried.agrees:
-        return "differ"
+        return tr("differ")
     if tried.bitwise:
-        return "agree in every bit"
+        return tr("agree in every bit")
     if tried.another_from is not None:
-        return f"agree until iteration {tried.another_from - 1}"
+        return tr("agree until iteration {iteration}", iteration=tried.another_from - 1)
     if tried.diverges_from is not None:
-        return f"diverge from iteration {tried.diverges_from}"
-    return "agree, not in every bit"
+        return tr("diverge from iteration {iteration}", iteration=tried.diverges_from)
+    return tr("agree, not in every bit")
 
 
 def arm(tried: Tried) -> str:
@@ -146,22 +155,28 @@ def arm(tried: Tried) -> str:
     if not tried.patched:
         return names(tried.controls)
     if not tried.controls:
-        return "patched"
-    return f"{names(tried.controls)}, patched"
+        return tr("patched")
+    return tr("{names}, patched", names=names(tried.controls))
 
 
 def cost(search: Search) -> str:
     """What the fix costs in time; empty where it is not known."""
     if search.cost is None:
         return ""
-    under = f"Under {names(search.smallest)}"
+    under = tr("Under {names}", names=names(search.smallest))
     if any(one.patched and one.agrees is not None for one in search.tried):
-        under = "With the patch"
+        under = tr("With the patch")
     if search.cost_of == "step":
-        return f"{under} a step takes {search.cost:.2f} times as long as without."
-    return (
-        f"{under} a whole run takes {search.cost:.2f} times as long as without; its steps are too"
-        " short to be measured one by one."
+        return tr(
+            "{under} a step takes {cost:.2f} times as long as without.",
+            under=under,
+            cost=search.cost,
+        )
+    return tr(
+        "{under} a whole run takes {cost:.2f} times as long as without; its steps are too"
+        " short to be measured one by one.",
+        under=under,
+        cost=search.cost,
     )
 
 
@@ -176,25 +191,29 @@ def checked(search: Search) -> str:
         return ""
     row = next((one for one in search.tried if one.patched), _NOT_TRIED)
     if row.agrees is None:
-        return f"Not tried: {line(row.note)}."
-    runs = f"{row.runs} runs with it, without any control,"
+        return tr("Not tried: {note}.", note=line(tr(row.note)))
     if row.another_from is None:
-        return f"{runs} {outcome(row)}."
-    both = (
-        f"agree in every bit until iteration {row.another_from - 1}; another difference remains,"
-        f" from iteration {row.another_from} on"
+        return tr(_WITH_PATCH, runs=row.runs, outcome=outcome(row))
+    both = tr(
+        "agree in every bit until iteration {last}; another difference remains, from iteration"
+        " {first} on",
+        last=row.another_from - 1,
+        first=row.another_from,
     )
-    return f"{runs} {both}."
+    return tr(_WITH_PATCH, runs=row.runs, outcome=both)
 
 
 def summary(check: Check) -> list[str]:
     """Plain lines: controls that were on, what the search found, and how sure that is."""
     found = [line(conflict_sentence(one)) for one in conflicts(check)]
     if check.record.controls:
-        found.insert(0, f"controls: {names(check.record.controls)}")
+        found.insert(0, tr("controls: {names}", names=names(check.record.controls)))
     if check.search:
         more = (line(check.search.confidence), line(cost(check.search)))
-        found += [f"search: {line(check.search.sentence)}", *filter(None, more)]
+        found += [
+            tr("search: {sentence}", sentence=line(check.search.sentence)),
+            *filter(None, more),
+        ]
     return found
 
 

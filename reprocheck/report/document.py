@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from reprocheck.language import english
 from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
@@ -203,11 +204,11 @@ def _loss(series: LossSeries, index: int) -> dict[str, object]:
 
 
 def plain(value: Any) -> Any:
-    """`value` in JSON's types: non-finite numbers null, tuples lists, keys and other objects
-    strings.
+    """`value` in JSON's types: non-finite numbers null, tuples lists, sentences English, keys and
+    other objects strings.
     """
     if isinstance(value, str):
-        return valid(value)
+        return valid(english(value))
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, (bool, int, float, type(None))):

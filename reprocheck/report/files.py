@@ -8,18 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from reprocheck import language
+from reprocheck.language import count, joined, mark, tr
 from reprocheck.model import Check, FileChanges, FilesAfter
 from reprocheck.report import text
 
 MOST_NAMED = 10
 
 CHANGES = (
-    ("created", "Created while run {number} was under way: {files}."),
-    ("changed", "Changed while run {number} was under way: {files}."),
-    ("deleted", "Removed while run {number} was under way: {files}."),
+    ("created", mark("Created while run {number} was under way: {files}.")),
+    ("changed", mark("Changed while run {number} was under way: {files}.")),
+    ("deleted", mark("Removed while run {number} was under way: {files}.")),
     (
         "unseen",
-        (
+        mark(
             "Of these, no process of run {number} was seen to write {files}: another program did,"
             " or a program that cannot be watched."
         ),
@@ -27,17 +29,20 @@ CHANGES = (
 )
 """Kinds of changes by their names in the model, and how they are said."""
 OUTSIDE = (
-    ("new", "Made by run {number} outside of the working directory, and still there: {files}."),
+    (
+        "new",
+        mark("Made by run {number} outside of the working directory, and still there: {files}."),
+    ),
     (
         "over",
-        (
+        mark(
             "Written to by run {number} outside of the working directory, where nothing is put"
             " back: {files}."
         ),
     ),
     (
         "gone",
-        (
+        mark(
             "Removed by run {number} outside of the working directory, where nothing is put back:"
             " {files}."
         ),
@@ -69,11 +74,16 @@ def document(check: Check) -> dict[str, Any]:
 
 def named(paths: Sequence[str]) -> str:
     """The first paths as code, and how many more there are."""
-    shown = ", ".join(f"`{text.line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
+    quoted = (f"`{text.line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
+    shown = joined(tr(", "), quoted)
     more = len(paths) - MOST_NAMED
     if more <= 0:
         return shown
-    return f"{shown} and {text.count(more, 'file')} more"
+    return tr(
+        "{shown} and {files} more",
+        shown=shown,
+        files=count(more, "file"),
+    )
 
 
 def _of_runs(check: Check) -> Iterator[str]:
@@ -84,7 +94,7 @@ def _of_runs(check: Check) -> Iterator[str]:
         groups = {name: getattr(changes, name) for name, _ in CHANGES} | _outside(changes, made)
         for name, sentence in (*CHANGES, *OUTSIDE):
             if groups[name]:
-                yield sentence.format(number=run.record.number, files=named(groups[name]))
+                yield tr(sentence, number=run.record.number, files=named(groups[name]))
 
 
 def _outside(changes: FileChanges, made: set[str]) -> dict[str, Sequence[str]]:
@@ -98,20 +108,28 @@ def _outside(changes: FileChanges, made: set[str]) -> dict[str, Sequence[str]]:
 
 def _after(after: FilesAfter) -> Iterator[str]:
     if after.replaced:
-        place = f"`{after.left}` of the report folder"
-        yield (
-            f"Put back after the runs: {named(after.replaced)}. What the runs had written there is"
-            f" in {place}."
+        place = tr("`{left}` of the report folder", left=after.left)
+        yield tr(
+            "Put back after the runs: {named}. What the runs had written there is in {place}.",
+            named=named(after.replaced),
+            place=place,
         )
     if after.moved:
-        yield (
-            f"Made only by runs that were recorded again, and moved to `{after.left}` of the report"
-            f" folder: {named(after.moved)}."
+        yield tr(
+            "Made only by runs that were recorded again, and moved to `{left}` of the report"
+            " folder: {named}.",
+            left=after.left,
+            named=named(after.moved),
         )
     if after.others:
-        said = f"Changed by another program, and left as it is: {named(after.others)}."
+        said = tr(
+            "Changed by another program, and left as it is: {named}.", named=named(after.others)
+        )
         if after.kept:
-            said += f" As they were before: `{after.before}` of the report folder."
+            before = tr(
+                "As they were before: `{before}` of the report folder.", before=after.before
+            )
+            said = language.sentences(said, before)
         yield said
     if after.lost:
-        yield f"Could not be put back: {named(after.lost)}."
+        yield tr("Could not be put back: {named}.", named=named(after.lost))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.report import collect_env, repair, smallest, tables, why, words
 from reprocheck.report.markdown import block, cause_section, folded, log, pipe_table, prose, section
@@ -26,7 +27,7 @@ def text(check: Check) -> str:
     left = MOST - ROOM
     for part in parts:
         if len(part) > left:
-            kept.append("Left out here for its length; it is in the attachment.\n")
+            kept.append(tr("Left out here for its length; it is in the attachment.") + "\n")
             break
         kept.append(part)
         left -= len(part)
@@ -63,7 +64,9 @@ def _verdict(check: Check) -> Iterator[str]:
     if check.verdict.reason:
         yield from (prose(check.verdict.reason), "")
     for name, headline, detail in words.numbers(check):
-        yield f"- {name}: {prose(headline)} ({prose(detail)})"
+        yield tr(
+            "- {name}: {value} ({detail})", name=name, value=prose(headline), detail=prose(detail)
+        )
     yield ""
 
 
@@ -78,14 +81,14 @@ def _causes(check: Check) -> Iterator[str]:
         yield from cause_section(check, number)
     found = repair.best(check)
     if found is not None and found.kind == "patch":
-        yield from (f"Patch. {prose(found.said)}", "", *block(found.text, "diff"), "")
+        yield from (tr("Patch. {said}", said=prose(found.said)), "", *block(found.text, "diff"), "")
 
 
 def _reproduce(check: Check) -> Iterator[str]:
-    yield from ("### Reproduce", "", *block(smallest.command(check), "sh"), "")
-    yield "It takes the script, which is not in this text."
+    yield from (f"### {tr('Reproduce')}", "", *block(smallest.command(check), "sh"), "")
+    yield tr("It takes the script, which is not in this text.")
     if check.ladder is not None and check.ladder.replay is not None:
-        yield "`replay.py` beside the report takes the framework alone: it runs what differs."
+        yield tr("`replay.py` beside the report takes the framework alone: it runs what differs.")
     yield ""
 
 
@@ -95,7 +98,7 @@ def _losses(check: Check) -> Iterator[str]:
 
 
 def _environment(check: Check) -> Iterator[str]:
-    yield from folded("Environment, as collect_env names it", block(collect_env.text(check)))
+    yield from folded(tr("Environment, as collect_env names it"), block(collect_env.text(check)))
     differing = tables.environment_differences(check)
     if differing.rows:
         yield from (f"### {differing.title}", "", *pipe_table(differing))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
 from reprocheck.report import about, compared, controls, files, repair, static, tables, why, words
 from reprocheck.report.next_step import next_command
@@ -105,10 +106,10 @@ def _lines(check: Check) -> Iterator[str]:
     yield from _limits(check)
     for run in check.runs:
         yield from log(check, run)
-    yield from folded("Environment", pipe_table(tables.environment(check)))
-    yield from folded("Settings", pipe_table(tables.settings(check)))
+    yield from folded(tr("Environment"), pipe_table(tables.environment(check)))
+    yield from folded(tr("Settings"), pipe_table(tables.settings(check)))
     reason, command = next_command(check)
-    yield from ("### Next", "", prose(reason), "", *block(command, "sh"), "")
+    yield from (f"### {tr('Next')}", "", prose(reason), "", *block(command, "sh"), "")
     yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
 
 
@@ -128,7 +129,7 @@ def _about(check: Check) -> Iterator[str]:
     """Command, machine and commit: what a reader of an issue asks first."""
     for name, value in about.rows(check):
         shown = _SHOWN_AS.get(name, prose)(value)
-        yield f"- {name}: {shown}"
+        yield tr("- {name}: {value}", name=tr(name), value=shown)
     yield ""
 
 
@@ -141,17 +142,20 @@ def _answer(check: Check) -> Iterator[str]:
         yield from (found_by.rstrip(), "")
     found = repair.best(check)
     if found is not None and found.kind == "patch":
-        yield from (f"Patch. {prose(found.said)}", "", *block(found.text, "diff"), "")
+        yield from (tr("Patch. {said}", said=prose(found.said)), "", *block(found.text, "diff"), "")
 
 
 def _sides(check: Check) -> Iterator[str]:
     """Of two recordings: what each is, and how their environments differ."""
     if check.between is not None:
-        yield from (f"- {name}: {prose(what)}" for name, what in compared.sides(check))
+        yield from (
+            tr("- {name}: {value}", name=name, value=prose(what))
+            for name, what in compared.sides(check)
+        )
         yield ""
         yield from section(tables.drift(check))
         for file, diff in compared.diffs(check):
-            yield from (f"Source of {code(file)}:", "", *block(diff, "diff"), "")
+            yield from (tr("Source of {file}:", file=code(file)), "", *block(diff, "diff"), "")
 
 
 def _compared(check: Check) -> Iterator[str]:
@@ -160,7 +164,11 @@ def _compared(check: Check) -> Iterator[str]:
     yield from section(
         table,
         prose(table.note),
-        f"Criterion: {code(words.criterion(check))}. {prose(words.moved(check))}".strip(),
+        tr(
+            "Criterion: {criterion}. {moved}",
+            criterion=code(words.criterion(check)),
+            moved=prose(words.moved(check)),
+        ).strip(),
     )
     for table in tables.losses(check):
         yield from section(table, prose(table.note))
@@ -176,15 +184,15 @@ def _limits(check: Check) -> Iterator[str]:
     """What can explain a difference, or limits what is said."""
     if check.between is None:
         yield from section(tables.environment_differences(check))
-    yield from _list("State left by run 1", check.state_left, literal=True)
-    yield from _list("Files", files.sentences(check))
-    yield from _list("Changed to observe", check.changed_to_observe)
-    yield from _list("Caveats", words.caveats(check))
-    yield from _list("Coverage", check.coverage)
+    yield from _list(tr("State left by run 1"), check.state_left, literal=True)
+    yield from _list(tr("Files"), files.sentences(check))
+    yield from _list(tr("Changed to observe"), check.changed_to_observe)
+    yield from _list(tr("Caveats"), words.caveats(check))
+    yield from _list(tr("Coverage"), check.coverage)
 
 
 def _numbers(check: Check) -> Table:
-    recorded = ("recorded", words.subtitle(check), words.frameworks(check))
+    recorded = (tr("recorded"), words.subtitle(check), words.frameworks(check))
     return Table(title="", heads=("", "", ""), rows=(*words.numbers(check), recorded))
 
 
@@ -193,23 +201,24 @@ def _why(check: Check) -> Iterator[str]:
     if check.ladder is not None:
         yield from section(tables.ladder(check.ladder), prose(why.evidence(check)))
         if why.replayed(check):
-            yield from (f"`replay.py` {prose(why.replayed(check))}.", "")
+            yield from (tr("`replay.py` {replayed}.", replayed=prose(why.replayed(check))), "")
     for number in range(1, len(check.causes)):
         yield from cause_section(check, number)
     if check.scan is not None:
         yield from folded(
             summary(static.sentence(check.scan)),
-            [static.MEANS, "", *pipe_table(tables.scanned(check.scan))],
+            [tr(static.MEANS), "", *pipe_table(tables.scanned(check.scan))],
         )
 
 
 def cause_section(check: Check, number: int) -> Iterator[str]:
     """A cause with evidence, line and fix; `number` from 0, the best first."""
     cause = check.causes[number]
-    head = "Cause"
+    head = tr("Cause")
     if number:
-        head = "Another possible cause"
-    yield from (f"### {head}: {prose(why.cause_title(cause))}", "")
+        head = tr("Another possible cause")
+    title = tr("{name}: {value}", name=head, value=prose(why.cause_title(cause)))
+    yield from (f"### {title}", "")
     yield from (f"- {prose(text)}" for text in cause.evidence)
     yield ""
     yield from source_line(cause.source)
@@ -220,9 +229,9 @@ def _fix(fix: Repair | None) -> Iterator[str]:
     if fix is None:
         return
     if fix.kind == "code":
-        yield from ("Fix:", "", *block(fix.text, ""), "")
+        yield from (tr("Fix:"), "", *block(fix.text, ""), "")
     else:
-        yield from (f"Fix: {prose(fix.text)}", "")
+        yield from (tr("Fix: {text}", text=prose(fix.text)), "")
 
 
 def _controls(check: Check) -> Iterator[str]:
@@ -231,16 +240,23 @@ def _controls(check: Check) -> Iterator[str]:
         return
     yield from section(tables.controls_on(check))
     if check.search:
-        yield from ("### Search over controls", "", *pipe_table(tables.tried(check.search)))
+        yield from (
+            f"### {tr('Search over controls')}",
+            "",
+            *pipe_table(tables.tried(check.search)),
+        )
         cost = controls.cost(check.search)
         if cost:
             yield from (prose(cost), "")
     yield from section(tables.overridden(check))
     yield from _list(
-        "Controls that could not act",
-        [f"`{name}`: {text}" for name, text in controls.unavailable(check)],
+        tr("Controls that could not act"),
+        [
+            tr("`{name}`: {value}", name=name, value=text)
+            for name, text in controls.unavailable(check)
+        ],
     )
-    yield from folded("What the controls touched", pipe_table(tables.touched(check)))
+    yield from folded(tr("What the controls touched"), pipe_table(tables.touched(check)))
 
 
 def source_line(source: SourceLine | None) -> Iterator[str]:
@@ -284,7 +300,7 @@ def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterato
     yield from (f"### {title}", "")
     yield from (f"- {show(item)}" for item in items[:MOST_ITEMS])
     if len(items) > MOST_ITEMS:
-        yield f"- … and {len(items) - MOST_ITEMS:,} more"
+        yield tr("- … and {number:,} more", number=len(items) - MOST_ITEMS)
     yield ""
 
 
@@ -294,10 +310,13 @@ def log(check: Check, run: Run) -> Iterator[str]:
     """
     if not run.record.ended_badly and check.verdict.verdict != "inconclusive":
         return
-    logs = {"standard error": run.stderr_tail, "standard output": run.stdout_tail}
+    logs = {tr("standard error"): run.stderr_tail, tr("standard output"): run.stdout_tail}
     for name, text in logs.items():
         if text.strip():
-            yield from folded(f"Run {run.number}: end of {name}", block(tail(text, 30, 3000)))
+            yield from folded(
+                tr("Run {number}: end of {name}", number=run.number, name=name),
+                block(tail(text, 30, 3000)),
+            )
 
 
 def folded(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
+from reprocheck.language import mark, tr
 from reprocheck.model import Check, VerdictName, is_elsewhere
 from reprocheck.report import compared
 from reprocheck.report.again import again
@@ -12,7 +13,7 @@ from reprocheck.report.text import line
 
 Step = tuple[str, str]
 """Why, and the command."""
-CONFIRM = "Confirm the cause and get a fix that was tried:"
+CONFIRM = mark("Confirm the cause and get a fix that was tried:")
 SHORTEST_TIMEOUT = 60
 MORE_TIME = 4
 """How many times as long as the longest run so far the next timeout is."""
@@ -27,7 +28,7 @@ def next_command(check: Check) -> Step:
         if found is not None:
             return found
     options = f"--runs {_more_runs(check)}"
-    return "Use more runs to rule out rarer differences:", again(check, options)
+    return tr("Use more runs to rule out rarer differences:"), again(check, options)
 
 
 def command(check: Check) -> str:
@@ -52,15 +53,15 @@ def _allowed_difference(check: Check) -> Step | None:
     located = any(cause.source for cause in check.causes)
     searchable = located or verdict.failing_series(check.record.fail_on) is not None
     if searchable and _not_searched(check):
-        return CONFIRM, again(check, fails_on, "explain")
+        return tr(CONFIRM), again(check, fails_on, "explain")
     if verdict.passed and not verdict.plainly_passes:
-        return _MAKE_A_FAILURE[verdict.first_divergence is not None], again(check, fails_on)
+        return tr(_MAKE_A_FAILURE[verdict.first_divergence is not None]), again(check, fails_on)
     return None
 
 
 _MAKE_A_FAILURE = {
-    True: "Make the later difference a failure:",
-    False: "Make the difference of the series a failure:",
+    True: mark("Make the later difference a failure:"),
+    False: mark("Make the difference of the series a failure:"),
 }
 """Whether losses are outside the tolerance -> why the rule is added."""
 
@@ -68,7 +69,7 @@ _MAKE_A_FAILURE = {
 def _confirm(check: Check) -> Step | None:
     fails = check.verdict.verdict == "not_reproducible"
     if fails and check.causes and _not_searched(check):
-        return CONFIRM, again(check, "", "explain")
+        return tr(CONFIRM), again(check, "", "explain")
     return None
 
 
@@ -82,10 +83,12 @@ def _search_again(check: Check) -> Step | None:
     if search is None:
         return None
     if search.broken_off:
-        return "Search again for what removes the difference:", again(check, "", "explain")
+        return tr("Search again for what removes the difference:"), again(check, "", "explain")
     if search.further:
         options = " ".join(search.further)
-        return "Search for the cause of the remaining difference:", again(check, options, "explain")
+        return tr("Search for the cause of the remaining difference:"), again(
+            check, options, "explain"
+        )
     return None
 
 
@@ -93,7 +96,7 @@ def _read_about_the_cause(check: Check) -> Step | None:
     if not check.causes:
         return None
     code = line(check.causes[0].code)
-    return "Read what the cause means and how else to fix it:", f"reprocheck rules {code}"
+    return tr("Read what the cause means and how else to fix it:"), f"reprocheck rules {code}"
 
 
 # --------------------------------------------------------------------------------------- by verdict
@@ -109,31 +112,37 @@ def _by_verdict(check: Check) -> Step | None:
 def _after_failure(check: Check) -> Step:
     advice = check.record.advice
     if advice is None:
-        return "See whether the script runs without reprocheck:", command(check)
+        return tr("See whether the script runs without reprocheck:"), command(check)
     advised = again(check, " ".join(advice.options), words=advice.words)
-    return line(advice.why), f"{line(advice.before)} {advised}".strip()
+    return line(tr(advice.why)), f"{line(advice.before)} {advised}".strip()
 
 
 def _after_timeout(check: Check) -> Step:
     longest = max((run.record.seconds for run in check.runs), default=float(SHORTEST_TIMEOUT))
     minutes = round(longest * MORE_TIME / 60)
-    return "Give it more time:", again(check, f"--timeout {max(SHORTEST_TIMEOUT, minutes * 60)}")
+    return tr("Give it more time:"), again(
+        check, f"--timeout {max(SHORTEST_TIMEOUT, minutes * 60)}"
+    )
 
 
 def _after_no_verdict(check: Check) -> Step:
     if check.not_finite:
-        return "Find where NaN or infinity comes from in the script itself:", command(check)
+        return tr("Find where NaN or infinity comes from in the script itself:"), command(check)
     if any(run.absent for run in check.runs):
-        return "See what the missing ranks print:", again(check, "--show-output")
+        return tr("See what the missing ranks print:"), again(check, "--show-output")
     stopped = any(trace.stopped_at is not None for trace in check.traces)
     if stopped:  # the stop can hide what is missing
-        return "Let the training run to its own end:", again(check, "--steps all")
+        return tr("Let the training run to its own end:"), again(check, "--steps all")
     if check.verdict.bitwise.one_is_longer:
-        return "One run trains longer than another; fix what ends it early, then:", again(check, "")
+        return tr("One run trains longer than another; fix what ends it early, then:"), again(
+            check, ""
+        )
     if any(len(trace.losses) for trace in check.traces):
-        return "The runs ended by themselves; train for more iterations, then:", again(check, "")
+        return tr("The runs ended by themselves; train for more iterations, then:"), again(
+            check, ""
+        )
     options = "--show-output --steps all"
-    return "See what the script prints, and whether it trains at all:", again(check, options)
+    return tr("See what the script prints, and whether it trains at all:"), again(check, options)
 
 
 _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
@@ -151,7 +160,7 @@ def _own_folders(check: Check) -> Step | None:
     left = (path for path in check.state_left if not is_elsewhere(path))
     if all(path in check.state_alike for path in left):
         return None
-    why = "Give each run its own working directory, so that run 2 sees nothing of run 1:"
+    why = tr("Give each run its own working directory, so that run 2 sees nothing of run 1:")
     return why, again(check, "--workdir copy")
 
 
@@ -160,20 +169,22 @@ def _where_and_why(check: Check) -> Step | None:
     explained = check.ladder is not None or _setting(check, "explain") is not False
     if explained or check.verdict.exit_code != 1:
         return None
-    return "See where the runs first diverge, and why:", again(check, "--explain")
+    return tr("See where the runs first diverge, and why:"), again(check, "--explain")
 
 
 def _how_often(check: Check) -> Step | None:
     if check.verdict.verdict != "not_reproducible":
         return None
     options = f"--runs {_more_runs(check)} --steps 2"
-    return "See how often the runs differ, and by how much:", again(check, options)
+    return tr("See how often the runs differ, and by how much:"), again(check, options)
 
 
 def _how_far(check: Check) -> Step | None:
     if check.verdict.bitwise.equal is not False or check.stopped_early is None:
         return None
-    return "See how far the difference grows in the whole training:", again(check, "--steps all")
+    return tr("See how far the difference grows in the whole training:"), again(
+        check, "--steps all"
+    )
 
 
 def _more_runs(check: Check) -> int:

@@ -15,6 +15,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from reprocheck.language import count, mark, tag, tr
 from reprocheck.model import Check, Run, SeriesComparison
 from reprocheck.report import (
     about,
@@ -32,7 +33,7 @@ from reprocheck.report import (
     words,
 )
 from reprocheck.report.curves import Curve, Curves
-from reprocheck.report.text import count, fact, line, moment, tail
+from reprocheck.report.text import fact, line, moment, tail
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,10 +46,15 @@ TONES = {
     "script_failed": ("failed", "!"),
     "timed_out": ("failed", "!"),
 }
-_LOSS_TITLE = "Loss of every run over the iterations, with the tolerance around run 1"
-_DIFFERENCE_TITLE = (
+_LOSS_TITLE = mark("Loss of every run over the iterations, with the tolerance around run 1")
+_DIFFERENCE_TITLE = mark(
     "Difference from run 1 over the iterations on a logarithmic scale, with what is allowed"
 )
+_SERIES_TITLES = {
+    "step": mark("{name} of every run over its steps"),
+    "iteration": mark("{name} of every run over its iterations"),
+}
+"""What the horizontal axis counts -> what the chart of a series is called."""
 
 
 def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, issue: str) -> bytes:
@@ -60,6 +66,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
         tone = "unsure"
     reported = list(_reported(check))
+    loss_title, difference_title = tr(_LOSS_TITLE), tr(_DIFFERENCE_TITLE)
     text = environment().get_template("report.html").render(
         check=check,
         record=check.record,
@@ -86,10 +93,10 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
             Markup(source("templates/report.css")),
         ],
         scripts=[Markup(script) for script in scripts],
-        loss_title=_LOSS_TITLE,
-        loss_svg=Markup(charts.inline(loss_svg, "loss", _LOSS_TITLE)),
-        difference_title=_DIFFERENCE_TITLE,
-        difference_svg=Markup(charts.inline(difference_svg, "difference", _DIFFERENCE_TITLE)),
+        loss_title=loss_title,
+        loss_svg=Markup(charts.inline(loss_svg, "loss", loss_title)),
+        difference_title=difference_title,
+        difference_svg=Markup(charts.inline(difference_svg, "difference", difference_title)),
         data=Markup(_embedded(chart_data(curves, reported))),
         series_charts=reported,
         logs=_logs(check),
@@ -118,7 +125,7 @@ def _reported(check: Check) -> Iterator[Reported]:
 
     for number, (row, curves, axis) in enumerate(series.drawn(check), start=1):
         name = line(row.name)
-        title = f"{name} of every run over its {axis}s"
+        title = tr(_SERIES_TITLES[axis], name=name)
         document = charts.svg(charts.series_figure(curves, name, axis))
         svg = Markup(charts.inline(document, f"series-{number}", title))
         place = f"series-chart-{number}"
@@ -160,7 +167,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(line=line, prose=_prose, fact=fact, moment=moment)
-    made.globals.update(count=count)
+    made.globals.update(count=count, tag=tag, tr=tr)
     return made
 
 
@@ -209,13 +216,25 @@ def chart_data(curves: Curves, reported: Sequence[Reported] = ()) -> dict[str, A
         "firstDivergence": curves.first_divergence,
         "notFinite": [[iteration, run] for iteration, run, _ in curves.not_finite[:500]],
         "reported": list(map(_reported_data, reported)),
+        "words": _chart_words(),
+    }
+
+
+def _chart_words() -> dict[str, str]:
+    """What report.js writes into the charts; `#` stands for a number."""
+    place = tr("iteration {iteration}", iteration="#")
+    return {
+        "iteration": tr("iteration"),
+        "allowed": tr("allowed"),
+        "place": place,
+        "first": tr("first divergence: {place}", place=place),
     }
 
 
 def _reported_data(one: Reported) -> dict[str, Any]:
     return {
         "id": one.id,
-        "axis": one.axis,
+        "axis": tr(one.axis),
         "x": one.curves.iterations.tolist(),
         "series": [_series(curve, one.curves, curve.values) for curve in one.curves.losses],
     }
@@ -223,12 +242,18 @@ def _reported_data(one: Reported) -> dict[str, Any]:
 
 def _series(curve: Curve, curves: Curves, values: Any) -> dict[str, Any]:
     return {
-        "label": charts.label(curve, curves),
+        "label": _label(curve, curves),
         "run": curve.run,
         "colour": (curve.run - 1) % len(charts.RUNS) + 1,
         "dash": charts.dash(curve, curves),
         "values": _numbers(values),
     }
+
+
+def _label(curve: Curve, curves: Curves) -> str:
+    if curves.ranks_total > 1:
+        return tr("run {number}, rank {rank}", number=curve.run, rank=curve.rank)
+    return tr("run {number}", number=curve.run)
 
 
 def _numbers(values: Any) -> list[float | None]:
@@ -257,13 +282,13 @@ def _logs(check: Check) -> list[dict[str, Any]]:
 
 
 def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:
-    named = (("standard error", run.stderr_tail), ("standard output", run.stdout_tail))
+    named = ((tr("standard error"), run.stderr_tail), (tr("standard output"), run.stdout_tail))
     bad = run.record.ended_badly
     return [
         {
-            "title": f"Run {run.number}, {name}",
+            "title": tr("Run {number}, {name}", number=run.number, name=name),
             "text": tail(text, most, 40_000),
-            "open": bad and name == "standard error",
+            "open": bad and text is run.stderr_tail,
         }
         for name, text in named
         if text.strip()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from reprocheck.language import joined, mark, tr
 from reprocheck.model import Check, Series, SeriesComparison, SeriesPlace
 from reprocheck.report.curves import LIMIT, Curve, Curves
 from reprocheck.report.parts import attributes
@@ -21,12 +22,19 @@ MOST_CHARTS = 8
 """Series that are drawn: those that differ first."""
 _ORDER = ("differs", "within tolerance", "equal", "clock")
 _MEANING = {
-    "differs": "differs",
-    "within tolerance": "within the tolerance",
-    "equal": "equal in every bit",
-    "clock": "not compared",
+    "differs": mark("differs"),
+    "within tolerance": mark("within the tolerance"),
+    "equal": mark("equal in every bit"),
+    "clock": mark("not compared"),
 }
-HEADS = ("series", "reported to", "values", "result", "first differs", "difference", "allowed")
+
+
+def heads() -> tuple[str, ...]:
+    """The columns of `cells`."""
+    return (
+        *(tr("series"), tr("reported to"), tr("values"), tr("result")),
+        *(tr("first differs"), tr("difference"), tr("allowed")),
+    )
 
 
 def rows(check: Check) -> list[SeriesComparison]:
@@ -35,18 +43,18 @@ def rows(check: Check) -> list[SeriesComparison]:
 
 
 def cells(row: SeriesComparison) -> tuple[str, ...]:
-    """One row of the table: see `HEADS`."""
+    """One row of the table: see `heads`."""
     place = row.first_difference
     where, difference, allowed = UNKNOWN, UNKNOWN, UNKNOWN
     if place is not None:
-        where = f"{place.where} ({place.sizes})"
+        where = tr("{where} ({sizes})", where=place.where, sizes=place.sizes)
         difference, allowed = number(row.max_difference), number(row.allowed)
     by = row.by or "reprocheck.log"
     return (
         line(row.name),
         line(by),
         f"{row.values:,}",
-        _MEANING[row.state],
+        tr(_MEANING[row.state]),
         where,
         difference,
         allowed,
@@ -60,19 +68,29 @@ def summary(check: Check) -> tuple[str, str]:
         return "", ""
     differing = check.verdict.differing_series
     if differing:
-        return f"{len(differing)} of {len(compared)} differ", _named(differing[0])
+        return tr(
+            "{differing} of {compared} differ", differing=len(differing), compared=len(compared)
+        ), _named(differing[0])
     unequal = list(filter(attrgetter("unequal"), compared))
     if unequal:
-        detail = f"{len(unequal)} of them differ in bits, first {_named(unequal[0])}"
-        return f"{len(compared)} within the tolerance", detail
-    return f"{len(compared)} equal", ", ".join(line(one.name) for one in compared)
+        detail = tr(
+            "{unequal} of them differ in bits, first {named}",
+            unequal=len(unequal),
+            named=_named(unequal[0]),
+        )
+        return tr("{compared} within the tolerance", compared=len(compared)), detail
+    return tr("{compared} equal", compared=len(compared)), joined(
+        tr(", "), (line(one.name) for one in compared)
+    )
 
 
 def _named(row: SeriesComparison) -> str:
     """`val_loss from step 100 (0.25 against 0.26)`."""
     place = row.first_difference
     assert place is not None, "a series that is not equal differs somewhere"
-    return f"{line(row.name)} from {place.where} ({place.sizes})"
+    return tr(
+        "{name} from {where} ({sizes})", name=line(row.name), where=place.where, sizes=place.sizes
+    )
 
 
 def clocks(check: Check) -> str:
@@ -80,10 +98,11 @@ def clocks(check: Check) -> str:
     names = [line(one.name) for one in check.verdict.series if one.state == "clock"]
     if not names:
         return ""
-    return (
-        f"Not compared: {', '.join(names)}. These differ while every loss agrees in every bit, and"
+    return tr(
+        "Not compared: {names}. These differ while every loss agrees in every bit, and"
         " their names are those of times, speeds or memory. `--fail-on series:NAME` compares one"
-        " all the same."
+        " all the same.",
+        names=joined(tr(", "), names),
     )
 
 
@@ -128,9 +147,9 @@ def _curves(of_runs: list[tuple[int, Series]], rank: int) -> tuple[Curves, str]:
     picks = np.arange(len(longest))
     if len(picks) > LIMIT:
         picks = np.unique(np.linspace(0, len(longest) - 1, LIMIT).astype(np.int64))
-    steps, axis = np.asarray(longest.steps), "step"
+    steps, axis = np.asarray(longest.steps), mark("step")
     if not np.isfinite(steps).all():
-        steps, axis = np.asarray(longest.iterations), "iteration"
+        steps, axis = np.asarray(longest.iterations), mark("iteration")
     curves = tuple(
         Curve(run=run, rank=rank, values=_values(series, picks)) for run, series in of_runs
     )

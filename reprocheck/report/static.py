@@ -6,37 +6,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from reprocheck.language import count, form, joined, mark, tr
 from reprocheck.model.static import Executed, StaticFinding, StaticScan
 from reprocheck.report.parts import attributes, source_line
-from reprocheck.report.text import count, line
+from reprocheck.report.text import line
 from reprocheck.report.why import origin
 
 STATES: Mapping[Executed, str] = {
-    "executed": "executed",
-    "entered": "its function ran",
-    "not_executed": "not executed",
-    "not_seen": "not seen to run",
+    "executed": mark("executed"),
+    "entered": mark("its function ran"),
+    "not_executed": mark("not executed"),
+    "not_seen": mark("not seen to run"),
 }
-BEFORE = "executed before the first difference"
+BEFORE = mark("executed before the first difference")
 
-MEANS = "A finding can make runs differ; only the runs show whether it does."
+MEANS = mark("A finding can make runs differ; only the runs show whether it does.")
 
 
 def sentence(scan: StaticScan) -> str:
     """`The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first difference;
     the functions of 2 others ran.`
     """
-    where = f"in {count(scan.files, 'file')}"
+    where = tr("in {files}", files=count(scan.files, "file"))
     if not scan.findings:
-        return f"The scan finds nothing {where}."
-    found = f"The scan finds {count(len(scan.findings), 'place')} {where}: "
-    first = "none was seen to run"
+        return tr("The scan finds nothing {where}.", where=where)
+    found = tr(
+        "The scan finds {places} {where}: ",
+        places=count(len(scan.findings), "place"),
+        where=where,
+    )
+    first = tr("none was seen to run")
     if scan.executed:
-        before = len(scan.preceding) or "none"
-        first = (
-            f"{_were(len(scan.executed))} executed, {before} of them before the first difference"
+        first = form(
+            len(scan.executed),
+            "{number} was executed, {before} of them before the first difference",
+            "{number} were executed, {before} of them before the first difference",
+            number=len(scan.executed),
+            before=len(scan.preceding) or tr("none"),
         )
-    return "; ".join([f"{found}{first}", *_others(scan)]) + "."
+    return tr("{sentence}.", sentence=joined(tr("; "), (found + first, *_others(scan))))
 
 
 def _others(scan: StaticScan) -> list[str]:
@@ -46,30 +54,37 @@ def _others(scan: StaticScan) -> list[str]:
     said = []
     if entered:
         said.append(
-            f"the function{'s' * (entered > 1)} of {entered} other{'s' * (entered > 1)} ran"
+            form(
+                entered,
+                "the function of {number} other ran",
+                "the functions of {number} others ran",
+                number=entered,
+            )
         )
     if left_out:
-        said.append(f"{_were(left_out)} not executed")
+        said.append(
+            form(
+                left_out,
+                "{number} was not executed",
+                "{number} were not executed",
+                number=left_out,
+            )
+        )
     return said
-
-
-def _were(number: int) -> str:
-    if number == 1:
-        return "1 was"
-    return f"{number} were"
 
 
 def state(finding: StaticFinding) -> str:
     """Whether the line ran, in a few words."""
     if finding.precedes:
-        return BEFORE
-    return STATES[finding.executed]
+        return tr(BEFORE)
+    return tr(STATES[finding.executed])
 
 
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
     """A row for each finding: code, place, what is found there, whether it ran."""
     return tuple(
-        (line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings
+        (line(one.code), origin(one.source), line(tr(one.message)), state(one))
+        for one in scan.findings
     )
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from reprocheck import language
+from reprocheck.language import count, sentences, tr
 from reprocheck.model import Check, Comparison, Ladder, Run, Search, Tolerance, Trace
 from reprocheck.model.static import StaticScan
 from reprocheck.report import compared, controls, series, static, why, words
 from reprocheck.report.curves import gaps
 from reprocheck.report.document import facts
-from reprocheck.report.text import UNKNOWN, count, fact, joined, line, loss, number, ulps
+from reprocheck.report.text import UNKNOWN, fact, joined, line, loss, number, ulps
 from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
@@ -45,14 +47,17 @@ def reported(check: Check) -> Table:
     """The series beside the losses, a row for each; of very many those that differ first."""
     rows = series.rows(check)
     shown = rows[:SERIES_ROWS]
-    notes = (series.clocks(check), _more(len(rows) - len(shown), "more series", "report.json"))
+    notes = (
+        series.clocks(check),
+        _more(len(rows) - len(shown), "report.json", "more series", "more series"),
+    )
     return Table(
-        title="Series",
-        heads=series.HEADS,
+        title=tr("Series"),
+        heads=series.heads(),
         rows=tuple(map(series.cells, shown)),
         numeric=frozenset({2, 5, 6}),
         marked=frozenset(index for index, row in enumerate(shown) if row.state == "differs"),
-        note=" ".join(filter(None, notes)),
+        note=sentences(*notes),
         strong=3,
     )
 
@@ -66,11 +71,11 @@ def _wanted(*cells: tuple[bool, str]) -> list[str]:
     return [cell for there, cell in cells if there]
 
 
-def _more(number: int, what: str, file: str) -> str:
+def _more(number: int, file: str, noun: str, nouns: str = "") -> str:
     """`3 more rows in report.json.`; empty where nothing is left out."""
     if number <= 0:
         return ""
-    return f"{count(number, what)} in {file}."
+    return tr("{rest} in {file}.", rest=count(number, noun, nouns), file=file)
 
 
 def _number_of(row: Comparison) -> str:
@@ -87,22 +92,26 @@ def checks(check: Check) -> Table:
     many = any((row.loss_index or 0) > 0 for row in rows)
     table = [
         (
-            row.kind,
+            tr(row.kind),
             f"{row.iteration:,}",
-            f"{row.run} and 1",
+            tr("{run} and 1", run=row.run),
             *_wanted((ranked, str(row.rank)), (many, _number_of(row))),
             number(row.max_difference),
             number(row.allowed),
             ulps(row.ulp),
-            joined(": ", words.result(row), line(row.detail)),
+            joined(tr(": "), words.result(row), line(row.detail)),
         )
         for row in rows
     ]
-    asked = _wanted((ranked, "rank"), (many, "loss"))
-    heads = ("check", "iteration", "runs", *asked, "difference", "allowed", "ULP", "result")
+    asked = _wanted((ranked, tr("rank")), (many, tr("loss")))
+    heads = (
+        *(tr("check"), tr("iteration"), tr("runs")),
+        *asked,
+        *(tr("difference"), tr("allowed"), "ULP", tr("result")),
+    )
     last = len(heads) - 1
     return Table(
-        title="The checks",
+        title=tr("The checks"),
         heads=heads,
         rows=tuple(table),
         numeric=frozenset(range(1, last)),
@@ -135,17 +144,19 @@ def _left_out(check: Check, shown: int) -> str:
     if shown == len(rows):
         return ""
     failed = sum(row.passed is False for row in rows)
-    return (
-        f"{shown} of {len(rows):,} rows, the worst ones; {failed:,} of all fail. All are in"
-        " report.json."
+    return tr(
+        "{shown} of {rows:,} rows, the worst ones; {failed:,} of all fail. All are in report.json.",
+        shown=shown,
+        rows=len(rows),
+        failed=failed,
     )
 
 
 def drift(check: Check) -> Table:
     """Of two recordings: the differences of their environments, by class."""
     return Table(
-        title="Differences of the environment",
-        heads=("class", "run 1 → run 2", "what to expect"),
+        title=tr("Differences of the environment"),
+        heads=(tr("class"), tr("run 1 → run 2"), tr("what to expect")),
         rows=compared.drift(check),
     )
 
@@ -191,10 +202,15 @@ def _losses_of(check: Check, rank: int) -> list[Table]:
         )
         for iteration, gap in zip(shown, gaps_shown, strict=True)
     ]
-    heads = ("iteration", *(f"run {number}" for number in shown_runs), "difference", "allowed")
-    title = "The first losses"
+    heads = (
+        tr("iteration"),
+        *(tr("run {number}", number=number) for number in shown_runs),
+        tr("difference"),
+        tr("allowed"),
+    )
+    title = tr("The first losses")
     if words.rank_count(check) > 1:
-        title = f"The first losses of rank {rank}"
+        title = tr("The first losses of rank {rank}", rank=rank)
     return [
         Table(
             title=title,
@@ -203,7 +219,7 @@ def _losses_of(check: Check, rank: int) -> list[Table]:
             numeric=frozenset(range(len(heads))),
             marked=frozenset(index for index, gap in enumerate(gaps_shown) if gap.beyond > 0),
             strong=len(heads) - 2,
-            note=_more(longest - len(shown), "more iteration", "losses.csv"),
+            note=_more(longest - len(shown), "losses.csv", "more iteration"),
         )
     ]
 
@@ -246,7 +262,7 @@ def _loss(trace: Trace, iteration: int) -> str:
     parts = [loss(trace.losses.values[i], trace.losses.dtype(i)) for i in range(start, last)]
     if last < end:
         parts.append(f"… ({several})")
-    return ", ".join(parts) or "none"
+    return ", ".join(parts) or tr("none")
 
 
 def runs(check: Check) -> Table:
@@ -262,12 +278,15 @@ def runs(check: Check) -> Table:
         )
         for run in check.runs
     ]
-    heads = ("run", "ended", "exit status", "iterations", "time", "remarks")
+    heads = (
+        *(tr("run"), tr("ended"), tr("exit status")),
+        *(tr("iterations"), tr("time"), tr("remarks")),
+    )
     width = len(heads)
     if not any(row[-1] for row in rows):
         width -= 1
     return Table(
-        title="The runs",
+        title=tr("The runs"),
         heads=heads[:width],
         rows=tuple(row[:width] for row in rows),
         numeric=frozenset({0, 2, 3, 4}),
@@ -280,31 +299,31 @@ def _aside(run: Run) -> str:
     remarks = []
     if run.record.killed:
         killed = count(run.record.killed, "leftover process", "leftover processes")
-        remarks.append(f"{killed} killed")
+        remarks.append(tr("{killed} killed", killed=killed))
     for trace in run.traces:
         name = ""
         if len(run.traces) > 1:
-            name = f"rank {trace.rank}: "
-        remarks += [f"{name}{remark}" for remark in _remarks(trace)]
-    return "; ".join(remarks)
+            name = tr("rank {rank}: ", rank=trace.rank)
+        remarks += [name + remark for remark in _remarks(trace)]
+    return language.joined(tr("; "), remarks)
 
 
 def _remarks(trace: Trace) -> Iterator[str]:
     """What is to be said of one rank's trace."""
     if trace.cut:
-        yield "the last line of the trace is incomplete"
+        yield tr("the last line of the trace is incomplete")
     if trace.skipped:
         iterations = count(len(trace.skipped), "iteration")
-        yield f"the gradient scaler skipped a step in {iterations}"
-    yield from (f"recorder: {line(problem)}" for problem in trace.problems[:3])
+        yield tr("the gradient scaler skipped a step in {iterations}", iterations=iterations)
+    yield from (tr("recorder: {problem}", problem=line(problem)) for problem in trace.problems[:3])
 
 
 def ladder(found: Ladder) -> Table:
     """A row for each rung; the first that differs is marked."""
     table = why.rows(found)
     return Table(
-        title="Where the runs diverge",
-        heads=("rung", "", "where", "what"),
+        title=tr("Where the runs diverge"),
+        heads=(tr("rung"), "", tr("where"), tr("what")),
         rows=tuple((row.name, row.status, row.where, row.detail) for row in table),
         marked=frozenset(index for index, row in enumerate(table) if row.first),
         strong=1,
@@ -315,8 +334,8 @@ def scanned(found: StaticScan) -> Table:
     """What the scan finds, a row for each place."""
     marked = frozenset(index for index, one in enumerate(found.findings) if one.precedes)
     return Table(
-        title="What the source shows",
-        heads=("rule", "place", "what", "ran"),
+        title=tr("What the source shows"),
+        heads=(tr("rule"), tr("place"), tr("what"), tr("ran")),
         rows=static.rows(found),
         marked=marked,
         strong=3,
@@ -330,7 +349,10 @@ def controls_on(check: Check) -> Table:
         for name in check.record.controls
     )
     return Table(
-        title="Controls that were on", heads=("control", "class", "touched"), rows=rows, strong=0
+        title=tr("Controls that were on"),
+        heads=(tr("control"), tr("class"), tr("touched")),
+        rows=rows,
+        strong=0,
     )
 
 
@@ -349,11 +371,11 @@ def touched(check: Check) -> Table:
     )
     left = len(found) - len(rows)
     return Table(
-        title="What the controls touched",
-        heads=("control", "what", "times", "value", "line"),
+        title=tr("What the controls touched"),
+        heads=(tr("control"), tr("what"), tr("times"), tr("value"), tr("line")),
         rows=rows,
         numeric=frozenset({2}),
-        note=_more(left, "more row", "report.json"),
+        note=_more(left, "report.json", "more row"),
     )
 
 
@@ -376,14 +398,14 @@ def overridden(check: Check) -> Table:
             line(one.control),
             line(one.what),
             controls.value(one.value),
-            f"stood; {controls.value(one.wanted)} wanted",
+            tr("stood; {wanted} wanted", wanted=controls.value(one.wanted)),
             origin(one.source),
         )
         for one in controls.conflicts(check)
     ]
     return Table(
-        title="Overrides and conflicts",
-        heads=("control", "what", "the user's value", "became", "line"),
+        title=tr("Overrides and conflicts"),
+        heads=(tr("control"), tr("what"), tr("the user's value"), tr("became"), tr("line")),
         rows=tuple(rows),
     )
 
@@ -396,8 +418,8 @@ def tried(search: Search) -> Table:
     )
     marked = frozenset(index for index, one in enumerate(search.tried) if one.agrees)
     return Table(
-        title="What was tried",
-        heads=("controls", "runs", "result", "why"),
+        title=tr("What was tried"),
+        heads=(tr("controls"), tr("runs"), tr("result"), tr("why")),
         rows=rows,
         numeric=frozenset({1}),
         marked=marked,
@@ -414,8 +436,8 @@ def outcomes(check: Check) -> Table:
         for index, group in enumerate(groups)
     ]
     return Table(
-        title="Outcomes",
-        heads=("outcome", "runs", "number of runs"),
+        title=tr("Outcomes"),
+        heads=(tr("outcome"), tr("runs"), tr("number of runs")),
         rows=tuple(rows),
         numeric=frozenset({2}),
     )
@@ -436,13 +458,18 @@ def statistics(check: Check) -> Table:
         )
         for row in every[: 2 * LOSS_ROWS]
     ]
-    heads = ("iteration", *_wanted((ranked, "rank")), "mean loss", "standard deviation")
+    heads = (
+        tr("iteration"),
+        *_wanted((ranked, tr("rank"))),
+        tr("mean loss"),
+        tr("standard deviation"),
+    )
     return Table(
-        title="Mean and standard deviation",
+        title=tr("Mean and standard deviation"),
         heads=heads,
         rows=tuple(rows),
         numeric=frozenset(range(len(heads))),
-        note=_more(len(every) - len(rows), "more row", "report.json"),
+        note=_more(len(every) - len(rows), "report.json", "more row"),
     )
 
 
@@ -454,8 +481,8 @@ def environment_differences(check: Check) -> Table:
     ]
     marked = frozenset(range(len(rows)))
     return Table(
-        title="Differences between the runs",
-        heads=("fact", "run", "in run 1", "in this run"),
+        title=tr("Differences between the runs"),
+        heads=(tr("fact"), tr("run"), tr("in run 1"), tr("in this run")),
         rows=tuple(rows),
         marked=marked,
     )
@@ -467,7 +494,9 @@ def environment(check: Check) -> Table:
     differing = {row.key for row in check.environment_differences}
     marked = frozenset(index for index, (key, _) in enumerate(known) if key in differing)
     rows = tuple((line(key), fact(value)) for key, value in known)
-    return Table(title="Environment of run 1", heads=("fact", "value"), rows=rows, marked=marked)
+    return Table(
+        title=tr("Environment of run 1"), heads=(tr("fact"), tr("value")), rows=rows, marked=marked
+    )
 
 
 def settings(check: Check) -> Table:
@@ -476,4 +505,4 @@ def settings(check: Check) -> Table:
         (line(setting.name), fact(setting.value), line(setting.origin))
         for setting in check.record.settings
     )
-    return Table(title="Settings", heads=("setting", "value", "from"), rows=rows)
+    return Table(title=tr("Settings"), heads=(tr("setting"), tr("value"), tr("from")), rows=rows)

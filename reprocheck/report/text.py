@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from reprocheck.language import mark, tr
+
 REPLACEMENT = "�"
 UNKNOWN = "–"
 """A number that is not there."""
-_SHORT = {None: "not set", True: "yes", False: "no"}
+_SHORT = {None: mark("not set"), True: mark("yes"), False: mark("no")}
 _TERMINAL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC, DCS and the like, up to their end or the line's
@@ -79,19 +81,12 @@ def _digits(value: float | None, write: Callable[[float], str]) -> str:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
-        return _INFINITY[value > 0]
+        return tr(_INFINITY[value > 0])
     return write(value)
 
 
-_INFINITY = {True: "infinity", False: "−infinity"}
+_INFINITY = {True: mark("infinity"), False: mark("−infinity")}
 """By whether it is positive."""
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 run`, `12,000 iterations`."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {plural or noun + 's'}"
 
 
 def ulps(number: int | None) -> str:
@@ -111,9 +106,9 @@ def seconds(value: float) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s"
+        return tr("{minutes} min {rest} s", minutes=minutes, rest=rest)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min"
+    return tr("{hours} h {minutes} min", hours=hours, minutes=minutes)
 
 
 def moment(started: str) -> str:
@@ -129,12 +124,12 @@ def moment(started: str) -> str:
 def fact(value: object) -> str:
     """A fact of the environment or a setting, in one line."""
     if isinstance(value, (bool, type(None))):
-        return _SHORT[value]
+        return tr(_SHORT[value])
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(fact, value)) or "none"
+        return ", ".join(map(fact, value)) or tr("none")
     if isinstance(value, dict):
         pairs = (f"{line(str(key))} {fact(item)}" for key, item in value.items())
-        return ", ".join(pairs) or "none"
+        return ", ".join(pairs) or tr("none")
     return line(str(value))
 
 

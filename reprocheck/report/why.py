@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from reprocheck import language
+from reprocheck.language import form, mark, tr
 from reprocheck.model import (
     Cause,
     Check,
@@ -23,27 +25,31 @@ from reprocheck.model.ranks import named
 from reprocheck.report.text import joined, line, number, printable
 from reprocheck.rules import entry
 
-STATUS: Mapping[str, str] = {"equal": "equal", "differs": "differs", "not_recorded": "not recorded"}
+STATUS: Mapping[str, str] = {
+    "equal": mark("equal"),
+    "differs": mark("differs"),
+    "not_recorded": mark("not recorded"),
+}
 SIGN: Mapping[str, str] = {"equal": "=", "differs": "≠", "not_recorded": "·"}
-SIZE: Mapping[str, str] = {"rounding": "rounding-level", "gross": "gross"}
+SIZE: Mapping[str, str] = {"rounding": mark("rounding-level"), "gross": mark("gross")}
 CONFIDENCE: Mapping[Confidence, str] = {
-    "observed": "the recorded runs show it",
-    "confirmed": "a control removes the difference",
-    "suspected": "a rule fits, the runs do not show it",
+    "observed": mark("the recorded runs show it"),
+    "confirmed": mark("a control removes the difference"),
+    "suspected": mark("a rule fits, the runs do not show it"),
 }
 MEANS: Mapping[RungName, str] = {
-    "environment": "interpreter, packages, devices and variables",
-    "files and arguments": "what the runs read, and what run 1 left for run 2",
-    "hyper-parameters": "learning rate and the other settings of the optimizer",
-    "initial weights": "parameters and buffers before the first iteration",
-    "RNG state": "process-wide generators, where something is drawn from them",
-    "batch": "the samples of an iteration and their order",
-    "forward": "outputs of modules, in the order in which they return",
-    "loss": "what lies between the last module and the loss",
-    "gradient": "gradients, in the order of the backward pass",
-    "reduced gradient": "gradients after they were combined over ranks",
-    "update": "weights and optimizer state after the update",
-    "later": "iterations after those that were recorded in full",
+    "environment": mark("interpreter, packages, devices and variables"),
+    "files and arguments": mark("what the runs read, and what run 1 left for run 2"),
+    "hyper-parameters": mark("learning rate and the other settings of the optimizer"),
+    "initial weights": mark("parameters and buffers before the first iteration"),
+    "RNG state": mark("process-wide generators, where something is drawn from them"),
+    "batch": mark("the samples of an iteration and their order"),
+    "forward": mark("outputs of modules, in the order in which they return"),
+    "loss": mark("what lies between the last module and the loss"),
+    "gradient": mark("gradients, in the order of the backward pass"),
+    "reduced gradient": mark("gradients after they were combined over ranks"),
+    "update": mark("weights and optimizer state after the update"),
+    "later": mark("iterations after those that were recorded in full"),
 }
 
 
@@ -51,9 +57,12 @@ MEANS: Mapping[RungName, str] = {
 class Row:
     """A rung as a row: what is printable in each column.
 
+    For programs `kind` is its status (`equal`, `differs`, `not-recorded`) and `rung` its name.
     `facts` are (name, value) pairs of a rung that differs.
     """
 
+    kind: str
+    rung: RungName
     name: str
     means: str
     status: str
@@ -76,18 +85,23 @@ def lead(check: Check) -> str:
     detail = line(shown.detail)
     if not shown.iteration:
         return detail
-    return f"In iteration {shown.iteration:,} {small(detail)}"
+    return tr(
+        "In iteration {iteration:,} {detail}", iteration=shown.iteration, detail=small(detail)
+    )
 
 
 def replayed(check: Check) -> str:
     """What `replay.py` runs, beside its name; empty where there is no such file."""
     if check.ladder is None or check.ladder.replay is None:
         return ""
-    inputs = "equal inputs"
+    inputs = tr("equal inputs")
     if check.ladder.replay.values:
-        inputs = "inputs as recorded"
-    name = line(check.ladder.replay.name)
-    return f"runs `{name}` alone with {inputs}, and compares its results"
+        inputs = tr("inputs as recorded")
+    return tr(
+        "runs `{name}` alone with {inputs}, and compares its results",
+        name=line(check.ladder.replay.name),
+        inputs=inputs,
+    )
 
 
 def leading(check: Check) -> Rung | None:
@@ -120,9 +134,11 @@ def rows(ladder: Ladder) -> tuple[Row, ...]:
 
 def _row(rung: Rung, ladder: Ladder) -> Row:
     row = Row(
-        name=rung.rung,
-        means=MEANS.get(rung.rung, ""),
-        status=STATUS[rung.status],
+        kind=rung.status.replace("_", "-"),
+        rung=rung.rung,
+        name=tr(rung.rung),
+        means=tr(MEANS.get(rung.rung, "")),
+        status=tr(STATUS[rung.status]),
         sign=SIGN[rung.status],
         where="",
         first=rung.rung == ladder.first,
@@ -141,12 +157,12 @@ def where(rung: Rung) -> str:
     """
     when = ""
     if rung.iteration:
-        when = f"iteration {rung.iteration:,}"
-    return joined(", ", line(rung.place or ""), when, _ranks(rung), _size(rung))
+        when = tr("iteration {iteration:,}", iteration=rung.iteration)
+    return joined(tr(", "), line(rung.place or ""), when, _ranks(rung), _size(rung))
 
 
 def _size(rung: Rung) -> str:
-    return SIZE.get(rung.size or "", "")
+    return tr(SIZE.get(rung.size or "", ""))
 
 
 def _ranks(rung: Rung) -> str:
@@ -159,13 +175,16 @@ def _ranks(rung: Rung) -> str:
 def _facts(rung: Rung) -> list[tuple[str, str]]:
     apart = ""
     if rung.relative_difference is not None:
-        apart = f"about {number(rung.relative_difference)} relative"
+        apart = tr(
+            "about {difference} relative",
+            difference=number(rung.relative_difference),
+        )
     named = [
-        ("place", line(rung.place or "")),
-        ("made by", line(rung.culprit or "")),
-        ("iteration", _whole(rung.iteration)),
-        ("rank", _whole(rung.rank)),
-        ("difference", joined(", ", _size(rung), apart)),
+        (tr("place"), line(rung.place or "")),
+        (tr("made by"), line(rung.culprit or "")),
+        (tr("iteration"), _whole(rung.iteration)),
+        (tr("rank"), _whole(rung.rank)),
+        (tr("difference"), joined(tr(", "), _size(rung), apart)),
     ]
     return [(name, value) for name, value in named if value]
 
@@ -182,31 +201,39 @@ def evidence(check: Check) -> str:
     """
     own = [pair for pair in check.record.deeper if pair.of_check]
     more = [pair for pair in check.record.deeper if not pair.of_check]
-    sources = [f"{_own_runs(check)}, recorded at level module" for _ in own]
+    sources = [tr("{runs}, recorded at level module", runs=_own_runs(check)) for _ in own]
     if more:
-        levels = " and ".join(map(_level, more))
-        sources.append(f"{_deeper_runs(check, len(more))}, recorded at {levels}")
+        levels = language.joined(tr(" and "), map(_level, more))
+        sources.append(
+            tr(
+                "{runs}, recorded at {levels}",
+                runs=_deeper_runs(check, len(more)),
+                levels=levels,
+            )
+        )
     if not sources:
         return ""
-    return f"Read from {', and from '.join(sources)}."
+    return tr("Read from {sources}.", sources=language.joined(tr(", and from "), sources))
 
 
 def _own_runs(check: Check) -> str:
-    return "the runs of both sides" if check.record.compared else "the runs of the check"
+    if check.record.compared:
+        return tr("the runs of both sides")
+    return tr("the runs of the check")
 
 
 def _deeper_runs(check: Check, pairs: int) -> str:
     if check.record.compared:
-        return "one run of each side" if pairs == 1 else f"{pairs} runs of each side"
-    return "two more runs" if pairs == 1 else f"{2 * pairs} more runs"
+        return form(pairs, "one run of each side", "{number} runs of each side", number=pairs)
+    return form(pairs, "two more runs", "{number} more runs", number=2 * pairs)
 
 
 def _level(pair: DeeperPair) -> str:
-    said = f"level {pair.level}"
+    said = tr("level {level}", level=pair.level)
     if pair.inside:
-        said += f" inside {line(pair.inside)}"
+        said += tr(" inside {inside}", inside=line(pair.inside))
     if pair.begin > 1:
-        said += f" from iteration {pair.begin:,} on"
+        said += tr(" from iteration {begin:,} on", begin=pair.begin)
     return said
 
 
@@ -219,7 +246,12 @@ def origin(source: SourceLine | None) -> str:
 
 def cause_title(cause: Cause) -> str:
     """`R101 Dropout without a seed (observed)`."""
-    return f"{line(cause.code)} {line(cause.title)} ({cause.confidence})"
+    return tr(
+        "{code} {title} ({confidence})",
+        code=line(cause.code),
+        title=line(cause.title),
+        confidence=tr(cause.confidence),
+    )
 
 
 def fix(cause: Cause) -> str:
@@ -229,7 +261,7 @@ def fix(cause: Cause) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a fix is to be pasted, or is a sentence to be read."""
-    sentence = " " in text and text.endswith((".", "!"))
+    sentence = text.endswith("。") or (" " in text and text.endswith((".", "!")))
     return "\n" in text or not sentence
 
 
@@ -240,9 +272,12 @@ def summary(check: Check, *, every: bool = True) -> list[str]:
     found = []
     first = lead(check)
     if first:
-        found.append(f"first difference: {first}")
+        found.append(tr("first difference: {first}", first=first))
     shown = (row for row in rows(check.ladder) if every or row.first)
-    found += [joined(", ", f"  {row.name}: {row.status}", row.where) for row in shown]
+    found += [
+        joined(tr(", "), tr("  {name}: {status}", name=row.name, status=row.status), row.where)
+        for row in shown
+    ]
     causes = ((cause_title(cause), origin(cause.source)) for cause in check.causes)
-    found += [joined(", ", f"cause: {title}", place) for title, place in causes]
+    found += [joined(tr(", "), tr("cause: {title}", title=title), place) for title, place in causes]
     return found

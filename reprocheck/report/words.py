@@ -6,17 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from reprocheck.language import count, mark, sentences, tr
 from reprocheck.model import Check, Comparison, Run, Trace, VerdictName
 from reprocheck.report import compared, controls, series, why
 from reprocheck.report.again import again
 from reprocheck.report.next_step import next_command
-from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
+from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 
 KIND_MEANS: Mapping[str, str] = {
-    "forward": (
+    "forward": mark(
         "losses before the first update of the weights: data, initial weights and the forward pass"
     ),
-    "backward": "losses after the first update that changed weights: also gradients and the update",
+    "backward": mark(
+        "losses after the first update that changed weights: also gradients and the update"
+    ),
 }
 
 
@@ -24,11 +27,11 @@ def subtitle(check: Check) -> str:
     """`2 runs of 10 iterations on 4 ranks`."""
     runs = count(len(check.runs), "run")
     if not check.traces:
-        return f"{runs}, no iteration recorded"
-    said = f"{runs} of {_iterations(check.traces)}"
+        return tr("{runs}, no iteration recorded", runs=runs)
+    said = tr("{runs} of {iterations}", runs=runs, iterations=_iterations(check.traces))
     ranks = max(len(run.traces) for run in check.runs)
     if ranks > 1:
-        said += f" on {ranks} ranks"
+        said += tr(" on {ranks} ranks", ranks=ranks)
     return said
 
 
@@ -37,7 +40,7 @@ def _iterations(traces: Sequence[Trace]) -> str:
     lengths = [len(trace.losses) for trace in traces]
     least, most = min(lengths), max(lengths)
     if least != most:
-        return f"{least:,} to {most:,} iterations"
+        return tr("{least:,} to {most:,} iterations", least=least, most=most)
     return count(most, "iteration")
 
 
@@ -56,34 +59,37 @@ def _passed(check: Check) -> tuple[str, ...]:
 
 
 def _failed(check: Check) -> tuple[str, ...]:
-    times = {2: "twice"}.get(len(check.runs), f"{len(check.runs)} times")
-    failed = (
-        f"Started {times} in the same way, this training does not give the same losses: the"
-        " difference is larger than the tolerance allows."
+    times = tr("twice")
+    if len(check.runs) != 2:
+        times = tr("{number:,} times", number=len(check.runs))
+    failed = tr(
+        "Started {times} in the same way, this training does not give the same losses: the"
+        " difference is larger than the tolerance allows.",
+        times=times,
     )
     if check.ladder and check.ladder.first:
         return (failed,)
-    return failed, _LOOK_AT[check.verdict.failed_check == "forward"]
+    return failed, tr(_LOOK_AT[check.verdict.failed_check == "forward"])
 
 
 def _script_failed(check: Check) -> tuple[str, ...]:
-    return _until_the_end(check, "ended with an error"), "The end of its log is below."
+    return _until_the_end(check, tr("ended with an error")), tr("The end of its log is below.")
 
 
 def _timed_out(check: Check) -> tuple[str, ...]:
-    return (_until_the_end(check, "exceeded the timeout and was ended"),)
+    return (_until_the_end(check, tr("exceeded the timeout and was ended")),)
 
 
 def _inconclusive(check: Check) -> tuple[str, ...]:
-    return ("A check could not be made: this is neither a pass nor a failure.",)
+    return (tr("A check could not be made: this is neither a pass nor a failure."),)
 
 
 _LOOK_AT: Mapping[bool, str] = {
-    True: (
+    True: mark(
         "The runs already differ before any weight was updated, so look at the data, the initial"
         " weights, dropout and other random draws, and the operators of the forward pass."
     ),
-    False: (
+    False: mark(
         "The runs agree before the first update of the weights and differ after it, so look at the"
         " gradients, the optimizer, the learning rate, and what is drawn or loaded for the next"
         " iteration."
@@ -102,28 +108,38 @@ _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
 def criterion(check: Check) -> str:
     """The criterion with its numbers."""
     tolerance = check.record.tolerance
-    return f"|loss − loss of run 1| ≤ {tolerance.atol:g} + {tolerance.rtol:g} · |loss of run 1|"
+    return tr(
+        "|loss − loss of run 1| ≤ {atol:g} + {rtol:g} · |loss of run 1|",
+        atol=tolerance.atol,
+        rtol=tolerance.rtol,
+    )
 
 
-NOTHING_COMPARED = "not known", "there was nothing to compare"
+def _nothing_compared() -> tuple[str, str]:
+    return tr("not known"), tr("there was nothing to compare")
 
 
 def bitwise(check: Check) -> tuple[str, str]:
     """(headline, detail) of the bitwise comparison."""
     found = check.verdict.bitwise
     if found.equal is None:
-        return NOTHING_COMPARED
+        return _nothing_compared()
     if found.equal:
-        return "equal", "every recorded loss, in every bit"
+        return tr("equal"), tr("every recorded loss, in every bit")
     if found.one_is_longer:
-        missing = f"iteration {found.first_iteration:,} is missing in the other"
-        return "equal as far as both go", f"one run is longer: {missing}"
-    ulp = "not measurable in ULP"
+        missing = tr(
+            "iteration {iteration:,} is missing in the other",
+            iteration=found.first_iteration,
+        )
+        return tr("equal as far as both go"), tr("one run is longer: {missing}", missing=missing)
+    ulp = tr("not measurable in ULP")
     if found.ulp is not None:
-        ulp = f"by {ulps(found.ulp)} ULP"
+        ulp = tr("by {ulp} ULP", ulp=ulps(found.ulp))
     if not found.first_iteration:
-        return "different", ulp
-    return "different", f"from iteration {found.first_iteration:,}, {ulp}"
+        return tr("different"), ulp
+    return tr("different"), tr(
+        "from iteration {iteration:,}, {ulp}", iteration=found.first_iteration, ulp=ulp
+    )
 
 
 def divergence(check: Check) -> tuple[str, str]:
@@ -131,32 +147,36 @@ def divergence(check: Check) -> tuple[str, str]:
     found = check.verdict.first_divergence
     if found is None:
         if all(row.passed is None for row in check.verdict.comparisons):
-            return NOTHING_COMPARED
-        return "none", "within the tolerance in all recorded iterations"
+            return _nothing_compared()
+        return tr("none"), tr("within the tolerance in all recorded iterations")
     rank = ""
     if rank_count(check) > 1:
-        rank = f"rank {found.rank}"
-    where = joined(", ", f"run {found.run}", rank, line(found.detail))
-    return f"iteration {found.iteration:,}", f"first loss outside the tolerance: {where}"
+        rank = tr("rank {rank}", rank=found.rank)
+    where = joined(tr(", "), tr("run {number}", number=found.run), rank, line(found.detail))
+    return tr("iteration {iteration:,}", iteration=found.iteration), tr(
+        "first loss outside the tolerance: {where}", where=where
+    )
 
 
 def largest(check: Check) -> tuple[str, str]:
     """(headline, detail) of the largest difference in the two checks."""
     row = check.verdict.largest
     if row is None:
-        return "not known", "neither check could be made"
-    where = f"{row.kind} check, iteration {row.iteration:,}"
+        return tr("not known"), tr("neither check could be made")
+    where = tr("{kind} check, iteration {iteration:,}", kind=tr(row.kind), iteration=row.iteration)
     if row.ulp is not None:
-        where += f", {ulps(row.ulp)} ULP"
-    return number(row.max_difference), f"{number(row.allowed)} was allowed; {where}"
+        where += tr(", {ulp} ULP", ulp=ulps(row.ulp))
+    return number(row.max_difference), tr(
+        "{allowed} was allowed; {where}", allowed=number(row.allowed), where=where
+    )
 
 
 def result(row: Comparison) -> str:
     """`pass`, `fail` or `not made`."""
-    return _RESULTS[row.passed]
+    return tr(_RESULTS[row.passed])
 
 
-_RESULTS = {True: "pass", False: "fail", None: "not made"}
+_RESULTS = {True: mark("pass"), False: mark("fail"), None: mark("not made")}
 
 
 def moved(check: Check) -> str:
@@ -165,15 +185,22 @@ def moved(check: Check) -> str:
         for trace in run.traces:
             why = _moved(trace)
             if trace.backward and why:
-                return f"The backward check takes iteration {trace.backward.iteration:,}: {why}"
+                return tr(
+                    "The backward check takes iteration {iteration:,}: {why}",
+                    iteration=trace.backward.iteration,
+                    why=why,
+                )
     return ""
 
 
 def _moved(trace: Trace) -> str:
     if trace.unchanged_updates:
-        return f"{count(trace.unchanged_updates, 'update')} before it changed no weight."
+        return tr(
+            "{updates} before it changed no weight.",
+            updates=count(trace.unchanged_updates, "update"),
+        )
     if trace.unchanged_passes:
-        return "the losses before it come from the same weights."
+        return tr("the losses before it come from the same weights.")
     return ""
 
 
@@ -192,30 +219,30 @@ def ending(run: Run) -> str:
     how = run.record.ended
     say = _ENDINGS.get(how)
     if say is None:
-        return how.replace("_", " ")
+        return tr(how.replace("_", " "))
     return say(run)
 
 
 def _completed(run: Run) -> str:
-    return "ran to its end"
+    return tr("ran to its end")
 
 
 def _timeout(run: Run) -> str:
-    return "ended by the timeout"
+    return tr("ended by the timeout")
 
 
 def _stopped(run: Run) -> str:
     stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
     if not stops:
-        return "stopped by reprocheck"
-    return f"stopped by reprocheck after iteration {min(stops):,}"
+        return tr("stopped by reprocheck")
+    return tr("stopped by reprocheck after iteration {iteration:,}", iteration=min(stops))
 
 
 def _failed_run(run: Run) -> str:
     status = run.record.exit_status
     if status is not None and status < 0:
-        return f"killed by signal {-status}"
-    return f"failed with exit status {exit_status(run)}"
+        return tr("killed by signal {number}", number=-status)
+    return tr("failed with exit status {status}", status=exit_status(run))
 
 
 _ENDINGS: Mapping[str, Callable[[Run], str]] = {
@@ -258,10 +285,10 @@ def frameworks(check: Check) -> str:
 def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
     """(name, headline, detail) of the numbers of a verdict; of the series, where there are some."""
     found = (
-        ("largest difference", *largest(check)),
-        ("bitwise", *bitwise(check)),
-        ("first divergence", *divergence(check)),
-        ("series", *series.summary(check)),
+        (tr("largest difference"), *largest(check)),
+        (tr("bitwise"), *bitwise(check)),
+        (tr("first divergence"), *divergence(check)),
+        (tr("series"), *series.summary(check)),
     )
     return tuple(row for row in found if row[1])
 
@@ -269,12 +296,15 @@ def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
 def summary(check: Check) -> list[str]:
     """A few lines of plain text: verdict, reason, numbers, ladder and causes, next command."""
     return [
-        f"{check.verdict.title}: {line(check.verdict.reason)}",
-        *(f"{name}: {headline} ({detail})" for name, headline, detail in numbers(check)),
+        tr("{name}: {value}", name=check.verdict.title, value=line(check.verdict.reason)),
+        *(
+            tr("{name}: {value} ({detail})", name=name, value=headline, detail=detail)
+            for name, headline, detail in numbers(check)
+        ),
         *why.summary(check),
         *compared.summary(check),
         *controls.summary(check),
-        f"next: {next_command(check)[1]}",
+        tr("next: {command}", command=next_command(check)[1]),
     ]
 
 
@@ -294,36 +324,49 @@ def search_with(check: Check, options: str) -> str:
 def _until_the_end(check: Check, how: str) -> str:
     rows = check.verdict.comparisons
     if rows and all(row.passed for row in rows):
-        return f"A run {how}, so the check did not succeed; both checks pass up to that point."
-    return f"A run {how} before both checks could be made: this is neither a pass nor a failure."
-
-
-def _agreement(check: Check) -> str:
-    seen = f"In {subtitle(check)}"
-    if check.verdict.bitwise.equal is not False:
-        return f"{seen}, no difference larger than the tolerance was seen."
-    later = ""
-    if check.verdict.first_divergence:
-        diverging = check.verdict.first_divergence.iteration
-        later = f", and iteration {diverging:,} is outside the tolerance"
-    return (
-        f"{seen}, both checks agree within the tolerance, but not all losses are equal in every"
-        f" bit{later}. A tolerance of {check.record.tolerance.rtol:g} is loose: trainings that are"
-        " not reproducible can pass it for several iterations."
+        return tr(
+            "A run {how}, so the check did not succeed; both checks pass up to that point.", how=how
+        )
+    return tr(
+        "A run {how} before both checks could be made: this is neither a pass nor a failure.",
+        how=how,
     )
 
 
+def _agreement(check: Check) -> str:
+    seen = tr("In {subtitle}", subtitle=subtitle(check))
+    if check.verdict.bitwise.equal is not False:
+        return tr("{seen}, no difference larger than the tolerance was seen.", seen=seen)
+    later = ""
+    if check.verdict.first_divergence:
+        diverging = check.verdict.first_divergence.iteration
+        later = tr(", and iteration {diverging:,} is outside the tolerance", diverging=diverging)
+    agree = tr(
+        "{seen}, both checks agree within the tolerance, but not all losses are equal in every"
+        " bit{later}.",
+        seen=seen,
+        later=later,
+    )
+    loose = tr(
+        "A tolerance of {rtol:g} is loose: trainings that are not reproducible can pass it for"
+        " several iterations.",
+        rtol=check.record.tolerance.rtol,
+    )
+    return sentences(agree, loose)
+
+
 def _limits(check: Check) -> str:
-    proof = (
+    proof = tr(
         "A pass does not prove that the training always gives the same result, on this machine or"
         " another."
     )
     if len(check.runs) != 2:
         return proof
-    return (
+    two = tr(
         "Two runs exclude almost nothing: they would mostly miss a difference that shows in one"
-        f" run of ten. {proof}"
+        " run of ten."
     )
+    return sentences(two, proof)
 
 
 def duration(run: Run) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reprocheck.language import count
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
 from reprocheck.report import text
@@ -78,7 +79,7 @@ def _ended(nothing: Nothing) -> str:
     run = nothing.run
     if run.record.ended != "completed":
         return ""
-    last = text.count(run.longest, "iteration")
+    last = count(run.longest, "iteration")
     return (
         f"the training came to its end after {last}, and wrote no checkpoint between two of them"
         f"{_others(nothing)}. {SAVE_SOONER.partition(', or')[0]}, so that something follows it"
@@ -86,7 +87,7 @@ def _ended(nothing: Nothing) -> str:
 
 
 def _stopped(nothing: Nothing) -> str:
-    last = text.count(nothing.resume.within, "iteration")
+    last = count(nothing.resume.within, "iteration")
     return f"no checkpoint was written in the first {last}{_others(nothing)}. {SAVE_SOONER}"
 
 
@@ -126,7 +127,7 @@ def not_repeatable(iteration: int) -> str:
 
 
 def _exactly(outcome: Outcome) -> str:
-    many = text.count(outcome.compared, "iteration")
+    many = count(outcome.compared, "iteration")
     return f"{many} after the checkpoint have the losses of the run that never stopped, bit for bit"
 
 
@@ -141,7 +142,7 @@ def _differs(outcome: Outcome) -> str:
     losses = outcome.losses
     assert losses is not None
     if losses.bitwise.equal:
-        many = text.count(outcome.compared, "iteration")
+        many = count(outcome.compared, "iteration")
         return (
             f"the losses of {many} agree in every bit, and what the training goes on with is not"
             " what it was at the checkpoint: that shows later"
@@ -156,11 +157,11 @@ def _other_length(outcome: Outcome) -> str:
     went_on, resumed = outcome.continued.longest, outcome.resumed.longest
     if resumed < went_on:
         return (
-            f"the resumed run ends after {text.count(resumed, 'iteration')}, where the run that"
+            f"the resumed run ends after {count(resumed, 'iteration')}, where the run that"
             f" never stopped makes {went_on} and more"
         )
     return (
-        f"the resumed run goes on after {text.count(went_on, 'iteration')}, where the run that"
+        f"the resumed run goes on after {count(went_on, 'iteration')}, where the run that"
         " never stopped has come to its end"
     )
 
@@ -193,7 +194,7 @@ def _script_failed(outcome: Outcome) -> str:
     record = outcome.resumed.record
     when = "before its first loss"
     if outcome.compared:
-        when = f"after {text.count(outcome.compared, 'iteration')}"
+        when = f"after {count(outcome.compared, 'iteration')}"
     return (
         f"the resumed run failed with exit status {record.exit_status} {when}"
         f"{_behind(outcome.resumed)}"
@@ -252,7 +253,7 @@ def checkpoint(found: Checkpoint) -> str:
     inside = "; ".join(filter(None, facts))
     many = ""
     if len(found.paths) > 1:
-        many = f" ({text.count(len(found.paths), 'file')})"
+        many = f" ({count(len(found.paths), 'file')})"
     return f"{path_of(found)}{many} after update {found.iteration} ({inside})"
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from reprocheck.language import tag, tr
 from reprocheck.model import RungName
 
 ENTRIES = Path(__file__).parent / "entries"
@@ -76,6 +77,21 @@ class Entry:
     patch: bool = False
 
     @property
+    def said(self) -> Entry:
+        """The entry in the language that is spoken: its prose, and fixes that are sentences."""
+        if tag() == "en":
+            return self
+        return replace(
+            self,
+            title=tr(self.title),
+            why=tr(self.why),
+            shows=tr(self.shows),
+            fix=tr(self.fix),
+            fixes={name: tr(fix) for name, fix in self.fixes.items()},
+            titles={name: tr(title) for name, title in self.titles.items()},
+        )
+
+    @property
     def group(self) -> str:
         """What the first digit of the code stands for."""
         return GROUPS[int(self.code[2])]
@@ -119,7 +135,8 @@ def entry(code: str) -> Entry:
 
 def find(wanted: str) -> Entry | None:
     """The entry of a code or name, in any case; None if there is none."""
-    return _index().get(wanted.strip().lower().replace("_", "-"))
+    found = _index().get(wanted.strip().lower().replace("_", "-"))
+    return found and found.said
 
 
 def nearest(wanted: str) -> tuple[str, ...]:

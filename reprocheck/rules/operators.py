@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from reprocheck.language import tr
+
 OPERATORS = Path(__file__).parent / "operators"
 
 Phase = Literal["forward", "backward", "both"]
@@ -44,9 +46,13 @@ class Operator:
     @property
     def sentence(self) -> str:
         """What the list says, with its source."""
-        return (
-            f"{self.name} ({self.when}) is on the list of {self.list.name} ({self.list.source},"
-            f" {self.list.version})."
+        return tr(
+            "{name} ({when}) is on the list of {list} ({source}, {version}).",
+            name=self.name,
+            when=tr(self.when),
+            list=tr(self.list.name),
+            source=tr(self.list.source),
+            version=self.list.version,
         )
 
 

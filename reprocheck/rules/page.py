@@ -76,7 +76,7 @@ def language(code: str) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a fix is code or a command to paste; a sentence otherwise."""
-    return "\n" in text or "=" in text or not text.endswith(".")
+    return "\n" in text or "=" in text or not text.endswith((".", "。"))
 
 
 def _tables() -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from reprocheck.language import tr
 from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
@@ -249,7 +250,7 @@ def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
     if of_rule:
         return of_rule, "catalogue"
     # it does not fit into one line
-    return f"see `reprocheck rules {entry.code}`", "page"
+    return tr("see `reprocheck rules {code}`", code=entry.code), "page"
 
 
 def _through(step: Step | None) -> tuple[str, ...]:

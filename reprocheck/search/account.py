@@ -8,6 +8,7 @@ from itertools import chain, starmap
 from typing import TypeVar
 
 from reprocheck import rules
+from reprocheck.language import tr
 from reprocheck.model import Arm, Cause, Search, Tried, Verdict
 from reprocheck.search import words
 from reprocheck.search.arms import Book
@@ -29,7 +30,11 @@ def account(book: Book) -> Search:
     """A search without a result: overrides of all arms, and what was tried."""
     did = [run.controls for judged in book.judged for run in judged.runs]
     return Search(
-        tried=(_as_is(book), *map(_row, book.judged), *starmap(_unneeded, book.unneeded)),
+        tried=(
+            _as_is(book),
+            *map(_row, map(book.told, book.judged)),
+            *starmap(_unneeded, book.unneeded),
+        ),
         overrides=_once(chain.from_iterable(one.overrides for one in did)),
         unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
     )
@@ -47,7 +52,7 @@ def _as_is(book: Book) -> Tried:
         runs=len(book.check.runs),
         agrees=_by_the_criterion(verdict),
         bitwise=verdict.bitwise.equal,
-        note=words.AS_IN_THE_CHECK,
+        note=tr(words.AS_IN_THE_CHECK),
         diverges_from=verdict.diverges_from,
     )
 
@@ -75,13 +80,13 @@ def _row(judged: Judged) -> Tried:
 def _unneeded(arm: Arm, judged: Judged | None) -> Tried:
     """The row of an arm that the search did without."""
     if judged is not None:
-        return replace(_row(judged), note=words.NOT_NEEDED)
+        return replace(_row(judged), note=tr(words.NOT_NEEDED))
     return Tried(
         controls=arm.controls,
         runs=len(arm.runs),
         agrees=None,
         bitwise=None,
-        note=words.NOT_NEEDED,
+        note=tr(words.NOT_NEEDED),
     )
 
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes import likely
+from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
@@ -30,6 +31,8 @@ class Book:
         self.check, self.folder = check, folder
         self._target = target_of(check)
         """The series that is searched, where that is not the losses."""
+        self._asked: dict[frozenset[str], str] = {}
+        """Why the search asked for runs under these controls."""
 
     @property
     def record(self) -> CheckRecord:
@@ -64,6 +67,13 @@ class Book:
         """The runs under these controls; None where there are none."""
         return self._by_controls.get((frozenset(names), patched))
 
+    def told(self, judged: Judged) -> Judged:
+        """With why the runs were made in the language that is spoken: the record keeps it in
+        English.
+        """
+        why = self._asked.get(frozenset(judged.names), tr(judged.why))
+        return replace(judged, why=why)
+
     def made(self, names: Iterable[str]) -> int:
         """How many runs there are under these controls."""
         found = self.of(names)
@@ -86,6 +96,7 @@ class Book:
     def ask(self, question: Question) -> Answer:
         """Answers the search from what is recorded. Raises Unanswered."""
         found = self.of(question.controls)
+        self._asked.setdefault(frozenset(question.controls), question.why)
         if found is None:
             raise Unanswered(question)
         if len(found.runs) < question.runs and not found.decided:

@@ -10,6 +10,7 @@ from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.started import is_what_differs
 from reprocheck.causes.usercode import UserCode
+from reprocheck.language import joined, sentences, tr
 from reprocheck.model import Check
 from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
@@ -56,7 +57,7 @@ def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") 
 def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Result:
     sentence = words.remaining(remains(check, folder, found))
     if in_vain(book):
-        sentence += words.PATCH_IN_VAIN
+        sentence = sentences(sentence, tr(words.PATCH_IN_VAIN))
     return _unconfirmed(check, book, sentence)
 
 
@@ -66,12 +67,12 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     places = acted_at(check, folder, under)
     causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)
     causes = located(check, causes, smallest)
-    fix = "\n\n".join(dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
+    fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
     sentence = words.removes(smallest, under, causes)
     further: tuple[str, ...] = ()
     if under.later is not None:
         further = _further(check, under)
-        sentence += words.another_remains(under.later, further)
+        sentence = sentences(sentence, words.another_remains(under.later, further))
     ratio, of = cost(check, book, under)
     search = replace(
         account(book),

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck.causes.started import is_what_differs
+from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.search import chance, order, words
 from reprocheck.search.account import Result, account, refusals
@@ -63,7 +64,7 @@ def searched(check: Check, folder: Path) -> Result | None:
     except Unanswered as missing:
         search = replace(
             account(book),
-            sentence=words.BROKEN_OFF,
+            sentence=tr(words.BROKEN_OFF),
             confidence=words.next_to_try(missing.question),
             broken_off=True,
         )
@@ -115,9 +116,8 @@ def _more_as_is(check: Check, book: Book, least: int) -> None:
         _as_is(book, max(len(check.runs), target), words.INTERMITTENT)
 
 
-def _as_is(book: Book, target: int, aim: str) -> None:
+def _as_is(book: Book, target: int, why: str) -> None:
     """Raises Unanswered where fewer than `target` runs were made as they are."""
     made, missing = book.made(()), target - book.sample.runs
     if missing > 0 and made < target:
-        why = words.as_is_again(aim)
-        raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=why))
+        raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=tr(why)))

@@ -17,6 +17,7 @@ from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.fixes import advised, after_control, control_fix
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
+from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.search import words
 from reprocheck.search.place import PRIVATE, Place
@@ -200,7 +201,7 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     others = [_named(one) for one in acted if one.line.at != place.line.at]
     if others and control in _EACH_FOR_ITSELF and not place.draws:
         # Nothing shows which of them it is.
-        said += words.also_acted_at(others)
+        said = sentences(said, words.also_acted_at(others))
     evidence = (*cause.evidence, said)
     says_why = cause.source is not None and not is_vague(cause)
     if own is None and says_why:

@@ -15,6 +15,7 @@ from pathlib import Path
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.likely import confirms, draws, removes, table, without_effect
 from reprocheck.causes.usercode import Hint, UserCode
+from reprocheck.language import tr
 from reprocheck.model import Cause, Check, Rung
 from reprocheck.model.evidence import loaded_file
 from reprocheck.model.static import StaticFinding
@@ -56,7 +57,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
     named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(found.name for found in controls.table() if found.alters)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
-    by_line = dict.fromkeys(near, words.AT_PLACE)
+    by_line = dict.fromkeys(near, tr(words.AT_PLACE))
     return Candidates(
         likely=_only(named, supported - altering),
         harmless=_without(order, altering),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import filterfalse
 
+from reprocheck.language import tr
 from reprocheck.search import words
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
 
@@ -107,7 +108,7 @@ class _Search:
 
     def reason(self, name: str) -> str:
         """Why a control is tried that is likely to remove the difference."""
-        return self.candidates.reasons.get(name, words.POINTED_AT)
+        return self.candidates.reasons.get(name, tr(words.POINTED_AT))
 
     # ----------------------------------------------------------------------------------- the search
 
@@ -119,7 +120,7 @@ class _Search:
         alone = self.first_alone(self.candidates.likely[:ALONE], self.reason)
         if alone:
             return alone
-        harmless = self.together(self.candidates.harmless, words.ALL_HARMLESS)
+        harmless = self.together(self.candidates.harmless, tr(words.ALL_HARMLESS))
         if not whole:
             # Where no set can be confirmed, none is halved.
             return self.sufficient(harmless)
@@ -129,7 +130,7 @@ class _Search:
         if alone:
             return alone
         every = (*self.candidates.altering, *harmless.names)
-        return self.narrowed(self.together(every, words.WITH_ALTERING))
+        return self.narrowed(self.together(every, tr(words.WITH_ALTERING)))
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
         """The first of these controls that suffices alone; empty where none does."""
@@ -163,7 +164,7 @@ class _Search:
         others.
         """
         for name in filter(names.__contains__, self.candidates.brittle):
-            if self.answer([name], words.WHETHER_IT_FAILS).agrees is None:
+            if self.answer([name], tr(words.WHETHER_IT_FAILS)).agrees is None:
                 return [name]
         return []
 
@@ -175,7 +176,7 @@ class _Search:
             return list(names)
         first, second = _halves(names)
         for half in (first, second):
-            answer = self.answer(half, words.WHICH_FAILS)
+            answer = self.answer(half, tr(words.WHICH_FAILS))
             if answer.agrees is None:
                 return list(answer.blamed) or self.crashes(half)
         return list(second)
@@ -222,7 +223,7 @@ class _Search:
         """
         suspects = list(filter(tried.__contains__, self.candidates.likely))
         worth_it = len(suspects) > 1 and 0 < len(fresh) <= FEW
-        if worth_it and self.agrees(suspects, words.LIKELY_TOGETHER):
+        if worth_it and self.agrees(suspects, tr(words.LIKELY_TOGETHER)):
             return suspects
         return [*fresh, *tried]
 
@@ -286,7 +287,7 @@ def find(
 
 def _again(search: _Search, smallest: tuple[str, ...], needed: Needed, most: int) -> Answer:
     """The same controls in as many runs as it takes."""
-    answer = search.answer(smallest, words.SUFFICES)
+    answer = search.answer(smallest, tr(words.SUFFICES))
     while answer.agrees:
         wanted = min(needed(smallest, answer), most)
         if answer.runs >= wanted:

@@ -88,6 +88,7 @@ class Settings:
     quiet: bool = _default("quiet")
     verbose: bool = _default("verbose")
     color: Literal["auto", "always", "never"] = _default("color")
+    lang: Literal["en", "zh"] = _default("lang")
     provenance: tuple[model.Setting, ...] = ()
 
     @property

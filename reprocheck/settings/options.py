@@ -126,6 +126,10 @@ FAIL_ON = ("checks", "any-iteration", "bitwise", "series:NAME")
 """As `reprocheck.model.FAIL_ON`, which `--help` does not load."""
 
 
+LANGUAGES = ("en", "zh")
+"""As `reprocheck.language.LANGUAGES`, which `--help` does not load."""
+
+
 def _rules(value: object) -> object:
     """Rules of `--fail-on`: text with commas between them, or a list."""
     from reprocheck.model import is_rule, rules_of
@@ -336,6 +340,7 @@ OPTIONS: tuple[Option, ...] = (
     _off("quiet", "No progress; the verdict in one line.", short="-q"),
     _off("verbose", "More detail, and tracebacks of reprocheck's own errors.", short="-v"),
     _one_of("color", ("auto", "always", "never"), "Colour in the terminal."),
+    _one_of("lang", LANGUAGES, "Language of the reports and of what is printed."),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeAlias
 import msgspec
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.language import tr
 from reprocheck.trace import events
 from reprocheck.trace.deep import (
     UNREADABLE,
@@ -116,7 +117,9 @@ def read(
                         break
                 at += len(line)
     except OSError as error:
-        file.recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
+        file.recorded.problems.append(
+            tr("a trace could not be read: {strerror}", strerror=error.strerror or error)
+        )
     return file
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
+from reprocheck.language import tr
 from reprocheck.model import RunRecord
 from reprocheck.trace import ranks
 from reprocheck.trace.deep import DeepTrace, Seen
@@ -66,9 +67,20 @@ class DeepRun:
         """The trace of a rank, as far as its file was read."""
         problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
         if file.garbage:
-            problems.append(f"lines of a trace that are no events were left out: {file.garbage}")
+            problems.append(
+                tr(
+                    "lines of a trace that are no events were left out: {garbage}",
+                    garbage=file.garbage,
+                )
+            )
         if file.left_out:
-            problems.append(f"{file.left_out} facts after the first {file.most} were left out")
+            problems.append(
+                tr(
+                    "{left_out} facts after the first {most} were left out",
+                    left_out=file.left_out,
+                    most=file.most,
+                )
+            )
         return DeepTrace(
             rank=rank,
             path=file.path,

@@ -21,6 +21,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
 from reprocheck.child.reprocheck_child.shared.lost import LOST
 from reprocheck.child.reprocheck_child.shared.regular import stored
 from reprocheck.files.limits import MOST_RANKS, content, too_large
+from reprocheck.language import tr
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
 from reprocheck.trace.controls import AnyControlEvent
@@ -120,7 +121,7 @@ class Recorded:
         if self.broken_after is None:
             _end_stretch(self, events.Irregular(u=False))
             self.broken, self.broken_after = why, self.grouping.closed
-            self.problems.append(f"the trace breaks off: {why}")
+            self.problems.append(tr("the trace breaks off: {why}", why=why))
 
     @property
     def trained(self) -> bool:
@@ -137,27 +138,34 @@ def read_process(path: Path) -> Recorded:
         if column.exists():
             why = too_large(column)
             if why:
-                recorded.problems.append(f"{why}, so it was not read")
+                recorded.problems.append(tr("{why}, so it was not read", why=why))
             else:
                 recorded.column = stored(content(column))
         for chunk in events.read(path, reading):
             _take(recorded, chunk)
         _end_stretch(recorded, events.Irregular(u=False))
         if reading.cut:
-            recorded.breaks("its last line is incomplete")
+            recorded.breaks(tr("its last line is incomplete"))
         if path.with_suffix(LOST).exists():
-            recorded.breaks("it could not be written to its end")
+            recorded.breaks(tr("it could not be written to its end"))
     except OSError as error:
-        recorded.problems.append(f"a trace could not be read: {error.strerror or error}")
+        recorded.problems.append(
+            tr("a trace could not be read: {strerror}", strerror=error.strerror or error)
+        )
     recorded.cut = reading.cut
     if reading.garbage:
         recorded.problems.append(
-            f"lines of a trace that are no events were left out: {reading.garbage}"
+            tr(
+                "lines of a trace that are no events were left out: {garbage}",
+                garbage=reading.garbage,
+            )
         )
     if recorded.left_out:
         recorded.problems.append(
-            "events of a trace beyond what is kept of one process were left out:"
-            f" {recorded.left_out}"
+            tr(
+                "events of a trace beyond what is kept of one process were left out: {left_out}",
+                left_out=recorded.left_out,
+            )
         )
     recorded.problems += unknown(recorded.process.v, reading.unknown)
     recorded.grouping.finish()
@@ -169,15 +177,22 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
     said = []
     if version > events.FORMAT_VERSION:
         said.append(
-            f"a trace was written by a newer reprocheck (format {version}; this one reads"
-            f" {events.FORMAT_VERSION}), so parts of it may be missing here; upgrade reprocheck"
+            tr(
+                "a trace was written by a newer reprocheck (format {version}; this one reads"
+                " {format_version}), so parts of it may be missing here; upgrade reprocheck",
+                version=version,
+                format_version=events.FORMAT_VERSION,
+            )
         )
     names = sorted(kinds)
     if names:
         count = sum(kinds.values())
         said.append(
-            f"events of a trace that are of unknown kinds were left out ({count}):"
-            f" {', '.join(names[:5])[:200]}"
+            tr(
+                "events of a trace that are of unknown kinds were left out ({count}): {names}",
+                count=count,
+                names=", ".join(names[:5])[:200],
+            )
         )
     return said
 
@@ -260,7 +275,7 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
         return
     losses = recorded.column[max(stretch.s, 0) :][: event.n]
     if event.n is not None and len(losses) < event.n:
-        recorded.problems.append(f"{event.n - len(losses)} losses of a trace are missing")
+        recorded.problems.append(tr("{n} losses of a trace are missing", n=event.n - len(losses)))
     count_loss, update = recorded.grouping.loss, recorded.grouping.update
     for place, value in enumerate(losses):
         if place:
@@ -347,7 +362,11 @@ def _take_world(recorded: Recorded, event: events.Process | events.Rank) -> None
         world = recorded.world
     if max(world or 0, event.rank or 0) > MOST_RANKS or min(world or 0, event.rank or 0) < 0:
         recorded.problems.append(
-            f"a trace says that it is rank {event.rank} of {event.world}, which is not believed"
+            tr(
+                "a trace says that it is rank {rank} of {world}, which is not believed",
+                rank=event.rank,
+                world=event.world,
+            )
         )
         return
     recorded.rank, recorded.world = event.rank, world

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.ranks import named
 from reprocheck.trace.origin import Origins
 from reprocheck.trace.process import Recorded
@@ -66,14 +67,20 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
             unsaid.append(rank)
             continue
         second.append(
-            f"A second process trained as rank {one.rank}; it is reported as rank {rank}."
+            tr(
+                "A second process trained as rank {rank}; it is reported as rank {reported}.",
+                rank=one.rank,
+                reported=rank,
+            )
         )
     if len(by_rank) < 2 or not unsaid:
         return second
-    who, their, they_are = "Several processes", "their ranks", "they are"
-    if len(unsaid) == 1:
-        who, their, they_are = "A process", "its rank", "it is"
-    said = f"{who} trained without saying {their}; {they_are} reported as {named(unsaid)}."
+    said = form(
+        len(unsaid),
+        "A process trained without saying its rank; it is reported as {named}.",
+        "Several processes trained without saying their ranks; they are reported as {named}.",
+        named=named(unsaid),
+    )
     return [*second, said]
 
 
@@ -122,13 +129,17 @@ def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> l
     started = {one.rank for one in processes if one.rank is not None and not one.trained}
     quiet, unseen = sorted(started & set(lost)), sorted(set(lost) - started)
     kinds = (
-        ("no process of {} loaded the recorder", unseen),
-        ("{} started and recorded none", quiet),
+        (mark("no process of {ranks} loaded the recorder"), unseen),
+        (mark("{ranks} started and recorded none"), quiet),
     )
-    parts = [said.format(named(some)) for said, some in kinds if some]
+    parts = [tr(said, ranks=named(some)) for said, some in kinds if some]
     return [
-        f"{len(by_rank)} of {world(by_rank)} ranks reported a loss or an update:"
-        f" {', and '.join(parts)}."
+        tr(
+            "{number} of {world} ranks reported a loss or an update: {parts}.",
+            number=len(by_rank),
+            world=world(by_rank),
+            parts=joined(tr(", and "), parts),
+        )
     ]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from reprocheck.language import count, joined, tr
 from reprocheck.model import (
     EXIT_CODE,
     FAIL_ON,
@@ -73,7 +74,7 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
-        reason=_sentence(f"{decision.reason}{broken}"),
+        reason=_sentence(decision.reason + broken),
         exit_code=exit_code,
         comparisons=rows,
         bitwise=bitwise,
@@ -96,11 +97,11 @@ def _decide(
     """
     ranks = _most_ranks(runs)
     if row := _worst(rows, "forward"):
-        return _differ("before the first update of the weights", row, ranks)
+        return _differ(tr("before the first update of the weights"), row, ranks)
     if row := _worst(rows, "backward"):
-        when = "after an update of the weights"
+        when = tr("after an update of the weights")
         if all(row.passed for row in rows if row.kind == "forward"):
-            when = f"the forward check agrees and {when}"
+            when = tr("the forward check agrees and {when}", when=when)
         return _differ(when, row, ranks)
     if bad := ended_badly(runs):
         reason = failure_reason(bad, runs, rows, bitwise.equal, divergence)
@@ -108,11 +109,13 @@ def _decide(
     if reason := _inconclusive(runs, rows):
         return _Decision(verdict="inconclusive", reason=reason)
     agreement = _agreement(runs, rows, bitwise, divergence, series)
-    return _Decision(verdict="reproducible", reason=f"{agreement}{words.of_series(series)}")
+    return _Decision(verdict="reproducible", reason=agreement + words.of_series(series))
 
 
 def _differ(when: str, row: Comparison, ranks: int) -> _Decision:
-    reason = f"{when} the losses differ: {words.difference(row, ranks)}"
+    reason = tr(
+        "{when} the losses differ: {difference}", when=when, difference=words.difference(row, ranks)
+    )
     return _Decision(verdict="not_reproducible", failed_check=row.kind, reason=reason)
 
 
@@ -182,16 +185,19 @@ def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
 def _interrupted(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.record.ended == "interrupted" and _too_early(run, runs[0]):
-            return f"run {run.number} was interrupted before both checks could be made"
+            return tr(
+                "run {number} was interrupted before both checks could be made", number=run.number
+            )
     return ""
 
 
 def _broken_off(runs: Sequence[Run]) -> str:
     for run in runs:
         if run.broken and _too_early(run, runs[0]):
-            return (
-                f"the recording of run {run.number} breaks off before both checks could be made:"
-                f" {run.broken}"
+            return tr(
+                "the recording of run {number} breaks off before both checks could be made: {why}",
+                number=run.number,
+                why=run.broken,
             )
     return ""
 
@@ -206,7 +212,7 @@ def _without_loss(runs: Sequence[Run]) -> str:
 def _alone(runs: Sequence[Run]) -> str:
     if len(runs) > 1:
         return ""
-    return (
+    return tr(
         "only one run was recorded, and a check needs two; `reprocheck compare` takes it and"
         " another recording"
     )
@@ -218,24 +224,32 @@ def _not_made(rows: Sequence[Comparison]) -> str:
     if not not_made:
         return ""
     first = min(not_made, key=lambda row: KINDS.index(row.kind))
-    return f"the {first.kind} check could not be made: {first.detail}"
+    return tr(
+        "the {kind} check could not be made: {detail}", kind=tr(first.kind), detail=first.detail
+    )
 
 
 def _no_loss(run: Run) -> str:
     if not run.processes:
-        return (
-            f"no process of run {run.number} reported, so the recorder was not loaded; start the"
-            " interpreter without -I, -E and -S, and extend PYTHONPATH rather than replace it"
+        return tr(
+            "no process of run {number} reported, so the recorder was not loaded; start the"
+            " interpreter without -I, -E and -S, and extend PYTHONPATH rather than replace it",
+            number=run.number,
         )
     if not run.frameworks:
-        return (
-            f"no loss was seen in run {run.number}, which imported no supported framework;"
-            f" {CALL_LOG_LOSS}"
+        return tr(
+            "no loss was seen in run {number}, which imported no supported framework;"
+            " {call_log_loss}",
+            number=run.number,
+            call_log_loss=tr(CALL_LOG_LOSS),
         )
-    names = " and ".join(sorted(run.frameworks))
-    return (
-        f"no loss was seen in run {run.number}, which imported {names}; train the model, or"
-        f" {CALL_LOG_LOSS}"
+    names = joined(tr(" and "), sorted(run.frameworks))
+    return tr(
+        "no loss was seen in run {number}, which imported {names}; train the model, or"
+        " {call_log_loss}",
+        number=run.number,
+        names=names,
+        call_log_loss=tr(CALL_LOG_LOSS),
     )
 
 
@@ -248,26 +262,36 @@ def _agreement(
 ) -> str:
     seen = _seen(runs)
     if divergence is not None:
-        return f"both checks pass in {seen}, and {words.later(divergence)}"
+        return tr(
+            "both checks pass in {seen}, and {later}", seen=seen, later=words.later(divergence)
+        )
     if bitwise.equal and words.unequal(series):
-        return f"all losses are equal in every bit in {seen}"
+        return tr("all losses are equal in every bit in {seen}", seen=seen)
     if bitwise.equal:
-        return f"no difference was seen in {seen}: all losses are equal in every bit"
+        return tr("no difference was seen in {seen}: all losses are equal in every bit", seen=seen)
     backward = max(trace.backward.iteration for trace in runs[0].traces if trace.backward)
-    return (
-        f"the losses of iterations 1 and {backward} agree within the tolerance in {seen};"
-        f" {_largest(rows)}, and from iteration {bitwise.first_iteration} on the losses are not"
-        " equal in every bit"
+    return tr(
+        "the losses of iterations 1 and {backward} agree within the tolerance in {seen};"
+        " {largest}, and from iteration {first_iteration} on the losses are not"
+        " equal in every bit",
+        backward=backward,
+        seen=seen,
+        largest=_largest(rows),
+        first_iteration=bitwise.first_iteration,
     )
 
 
 def _seen(runs: Sequence[Run]) -> str:
     """`2 runs of 10 iterations on 4 ranks`."""
     shortest = min(len(trace.losses) for run in runs for trace in run.traces)
-    seen = f"{len(runs)} runs of {words.count(shortest, 'iteration')}"
+    seen = tr(
+        "{runs} runs of {iterations}",
+        runs=len(runs),
+        iterations=count(shortest, "iteration"),
+    )
     ranks = _most_ranks(runs)
     if ranks > 1:
-        seen += f" on {ranks} ranks"
+        seen += tr(" on {ranks} ranks", ranks=ranks)
     return seen
 
 
@@ -279,9 +303,12 @@ def _most_ranks(runs: Sequence[Run]) -> int:
 def _largest(rows: Sequence[Comparison]) -> str:
     largest = max(rows, key=lambda row: row.weight)
     difference, allowed = largest.max_difference or 0.0, largest.allowed or 0.0
-    return (
-        f"the largest difference is {difference:.3g} in iteration {largest.iteration} where"
-        f" {allowed:.3g} is allowed"
+    return tr(
+        "the largest difference is {difference:.3g} in iteration {iteration} where"
+        " {allowed:.3g} is allowed",
+        difference=difference,
+        iteration=largest.iteration,
+        allowed=allowed,
     )
 
 
@@ -297,13 +324,13 @@ def _broken(
         differs_from["any-iteration"] = divergence.iteration
     for rule in rules:
         iteration = differs_from.get(rule)
-        said = f"the runs differ in iteration {iteration}"
+        said = tr("the runs differ in iteration {iteration}", iteration=iteration)
         if rule.startswith(SERIES_RULE):
             said = _of_series(rule.removeprefix(SERIES_RULE), series)
         elif iteration is None:
             said = ""
         if said:
-            return f"; exit code 1 by --fail-on {rule}: {said}"
+            return tr("; exit code 1 by --fail-on {rule}: {said}", rule=rule, said=said)
     return ""
 
 
@@ -311,13 +338,15 @@ def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
     """Why a series does not agree; "" where it does. What nobody reported agrees with nothing."""
     named = [one for one in series if one.name == name]
     if not named:
-        reported = ", ".join(one.name for one in series) or "none"
-        return f"no run reported {name} (reported: {reported})"
+        reported = ", ".join(one.name for one in series) or tr("none")
+        return tr("no run reported {name} (reported: {reported})", name=name, reported=reported)
     place = named[0].first_outside
     if place is None:
         return ""
-    return f"{name} differs from {place.where} ({place.sizes})"
+    return tr(
+        "{name} differs from {where} ({sizes})", name=name, where=place.where, sizes=place.sizes
+    )
 
 
 def _sentence(text: str) -> str:
-    return f"{capital(text)}."
+    return tr("{sentence}.", sentence=capital(text))

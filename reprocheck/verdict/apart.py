@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from itertools import product
 from math import inf
 
+from reprocheck.language import form, mark, tr
 from reprocheck.model import Process, Run
 from reprocheck.model.ranks import named
 
-_APART = (
+_APART = mark(
     "in run {run} rank {late} had been started and had not begun to train when reprocheck ended"
     " rank {stopped} at its stop, so they were never seen at the same time; --steps all lets each"
     " come to its own end"
@@ -27,7 +28,7 @@ def apart(runs: Sequence[Run]) -> str:
         by_beginning = sorted(processes, key=_began)
         for late, stopped in product(by_beginning, processes):
             if _was_waiting(late, stopped):
-                return _APART.format(run=run.number, late=late.rank, stopped=stopped.rank)
+                return tr(_APART, run=run.number, late=late.rank, stopped=stopped.rank)
     return ""
 
 
@@ -52,7 +53,16 @@ def silent(runs: Sequence[Run]) -> str:
     for run in runs:
         if not run.absent:
             continue
-        those = {1: "it does"}.get(len(run.absent), "they do")
-        said = f"{named(run.absent)} of {run.world} reported no loss and no update"
-        return f"{said} in run {run.number}, so nothing is known of what {those}"
+        those = form(len(run.absent), "it does", "they do")
+        said = tr(
+            "{named} of {world} reported no loss and no update",
+            named=named(run.absent),
+            world=run.world,
+        )
+        return tr(
+            "{said} in run {number}, so nothing is known of what {those}",
+            said=said,
+            number=run.number,
+            those=those,
+        )
     return ""

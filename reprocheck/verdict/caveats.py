@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from reprocheck.language import count, form, tr
 from reprocheck.model import (
     NOT_RECORDED,
     Bitwise,
@@ -69,10 +70,16 @@ def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None)
     """What a pass within the tolerance does not say."""
     if bitwise.equal is not False or bitwise.one_is_longer:
         return
-    where = f"the first difference is in iteration {bitwise.first_iteration}"
+    where = tr(
+        "the first difference is in iteration {first_iteration}",
+        first_iteration=bitwise.first_iteration,
+    )
     if bitwise.ulp is not None and dtype:
-        where += f", by up to {bitwise.ulp} ULP of {dtype}"
-    yield f"The checks pass within the tolerance, but the runs are not equal in every bit: {where}."
+        where += tr(", by up to {ulp} ULP of {dtype}", ulp=bitwise.ulp, dtype=dtype)
+    yield tr(
+        "The checks pass within the tolerance, but the runs are not equal in every bit: {where}.",
+        where=where,
+    )
     # One row stands for all.
     yield from islice(filter(None, map(_wide, rows)), 1)
 
@@ -83,9 +90,13 @@ def _wide(row: Comparison) -> str:
         return ""
     if row.allowed < _WIDE * abs(row.reference):
         return ""
-    return (
-        f"The tolerance is wide for a loss of {words.number(row.reference)}: {row.allowed:.3g} is"
-        f" allowed ({row.kind} check, run {row.run}); a smaller --atol finds smaller differences."
+    return tr(
+        "The tolerance is wide for a loss of {reference}: {allowed:.3g} is"
+        " allowed ({kind} check, run {run}); a smaller --atol finds smaller differences.",
+        reference=words.number(row.reference),
+        allowed=row.allowed,
+        kind=tr(row.kind),
+        run=row.run,
     )
 
 
@@ -93,35 +104,50 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.ended_as_planned:
             continue
-        recorded = words.count(run.longest, "recorded iteration")
+        recorded = count(run.longest, "recorded iteration")
         detail = words.behind(lost(run))
-        yield f"Run {run.number} {words.ending(run)}, after {recorded}{detail}."
+        yield tr(
+            "Run {number} {ending}, after {recorded}{detail}.",
+            number=run.number,
+            ending=words.ending(run),
+            recorded=recorded,
+            detail=detail,
+        )
 
 
 def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[str]:
     """That the recording of a rank breaks off while its training went on."""
     if trace.broken:
-        yield (
-            f"The recording of run {run.number} breaks off after iteration"
-            f" {trace.closed}, {words.RANKS} ({trace.broken}): later ones are not compared."
+        yield tr(
+            "The recording of run {number} breaks off after iteration {closed}, {ranks} ({why}):"
+            " later ones are not compared.",
+            number=run.number,
+            closed=trace.closed,
+            ranks=words.RANKS,
+            why=trace.broken,
         )
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     """What was seen of the weights of a rank, where it moves or weakens the second check."""
     if trace.backward is not None and not trace.weights_seen:
-        yield (
-            f"Whether updates change the weights could not be seen ({words.RANKS}); the first"
-            " update is taken to be a real one."
+        yield tr(
+            "Whether updates change the weights could not be seen ({ranks}); the first update is"
+            " taken to be a real one.",
+            ranks=words.RANKS,
         )
-    who = f"run {run.number}, {words.RANKS}"
+    who = tr("run {number}, {ranks}", number=run.number, ranks=words.RANKS)
     ruling = NOT_RECORDED["backward"]
     if reference is not None:
         ruling = reference.checked("backward")
         yield from _first_changes(trace, reference, who)
     for iteration in trace.skipped:
         if iteration <= ruling.iteration:
-            yield f"A gradient scaler skipped a step in iteration {iteration} ({who})."
+            yield tr(
+                "A gradient scaler skipped a step in iteration {iteration} ({who}).",
+                iteration=iteration,
+                who=who,
+            )
 
 
 def _first_changes(trace: Trace, reference: Trace, who: str) -> Iterator[str]:
@@ -134,43 +160,64 @@ def _first_changes(trace: Trace, reference: Trace, who: str) -> Iterator[str]:
     if reference is trace:
         yield from _late_check(trace, ruling)
         return
-    own = "do not change in the recorded iterations"
+    own = tr("do not change in the recorded iterations")
     if checked is not None:
-        own = f"first change in iteration {checked.iteration - 1}"
+        own = tr("first change in iteration {iteration}", iteration=checked.iteration - 1)
     if checked is None or checked.iteration != ruling.iteration:
-        first = f"In run 1 the weights first change in iteration {ruling.iteration - 1}"
-        yield f"{first}; in {who} they {own}. The iteration of run 1 was checked."
+        first = tr(
+            "In run 1 the weights first change in iteration {iteration}",
+            iteration=ruling.iteration - 1,
+        )
+        yield tr(
+            "{first}; in {who} they {own}. The iteration of run 1 was checked.",
+            first=first,
+            who=who,
+            own=own,
+        )
 
 
 def _late_check(trace: Trace, checked: Checked) -> Iterator[str]:
     """That the second check of run 1 is not made on iteration 2, and why."""
     if checked.iteration > 2:
-        before = f"{_before_the_first_change(trace)} ({words.RANKS})"
-        yield (
-            f"{before}, so the second check is made on iteration {checked.iteration} instead of"
-            " iteration 2."
+        yield tr(
+            "{before} ({ranks}), so the second check is made on iteration {iteration} instead of"
+            " iteration 2.",
+            before=_before_the_first_change(trace),
+            ranks=words.RANKS,
+            iteration=checked.iteration,
         )
 
 
 def _before_the_first_change(trace: Trace) -> str:
     if trace.unchanged_updates:
-        return f"{_first_updates(trace.unchanged_updates)} did not change the weights"
+        return form(
+            trace.unchanged_updates,
+            "The first update did not change the weights",
+            "The first {number} updates did not change the weights",
+            number=trace.unchanged_updates,
+        )
     if trace.unchanged_passes:
         passes = trace.unchanged_passes + 1
-        return (
-            f"The first {passes} losses come from the same weights, as in gradient accumulation or"
-            " with a step of size 0"
+        return tr(
+            "The first {passes} losses come from the same weights, as in gradient accumulation or"
+            " with a step of size 0",
+            passes=passes,
         )
-    return "No earlier change was seen"
-
-
-def _first_updates(number: int) -> str:
-    return {1: "The first update"}.get(number, f"The first {number} updates")
+    return tr("No earlier change was seen")
 
 
 def _length(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
     """That a rank did not record as many iterations as in run 1."""
     if reference is None or len(trace.losses) == len(reference.losses):
         return
-    recorded = f"Run {run.number} recorded {words.count(len(trace.losses), 'iteration')}"
-    yield f"{recorded} of {words.RANKS}, run 1 recorded {len(reference.losses)}."
+    recorded = tr(
+        "Run {number} recorded {iterations}",
+        number=run.number,
+        iterations=count(len(trace.losses), "iteration"),
+    )
+    yield tr(
+        "{recorded} of {ranks}, run 1 recorded {losses}.",
+        recorded=recorded,
+        ranks=words.RANKS,
+        losses=len(reference.losses),
+    )

@@ -10,6 +10,7 @@ from itertools import product
 from math import isfinite, isinf, isnan
 from typing import TYPE_CHECKING
 
+from reprocheck.language import count, form, mark, tr
 from reprocheck.model import (
     NOT_RECORDED,
     Checked,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CALL_LOG_LOSS = "call reprocheck.log_loss(loss) in every iteration"
+CALL_LOG_LOSS = mark("call reprocheck.log_loss(loss) in every iteration")
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 
 
@@ -72,9 +73,9 @@ def _forward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
     if trace.forward is None:
         raise CannotCompare(_why_missing(trace, "forward", run))
     checked = reference.checked("forward")
-    count, expected = trace.forward.count, checked.count
-    if count != expected:
-        raise CannotCompare(_other_number(1, run, count, expected, " before the first update"))
+    held, expected = trace.forward.count, checked.count
+    if held != expected:
+        raise CannotCompare(_other_number(1, run, held, expected, tr(" before the first update")))
     return Pair(checked=checked, start=0, reference_start=checked.start, length=expected)
 
 
@@ -87,9 +88,9 @@ def _backward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
     rest = max(0, reference.losses.until(iteration - 1) - checked.start)
     first = iteration - bool(rest)
     for number in range(first, iteration + 1):
-        count, expected = losses_in(trace, number), losses_in(reference, number)
-        if count != expected:
-            raise CannotCompare(_other_number(number, run, count, expected))
+        held, expected = losses_in(trace, number), losses_in(reference, number)
+        if held != expected:
+            raise CannotCompare(_other_number(number, run, held, expected))
     return Pair(
         checked=checked,
         start=trace.losses.until(iteration - 1) - rest,
@@ -111,7 +112,10 @@ def _rows(runs: Sequence[Run], tolerance: Tolerance) -> Iterator[Comparison]:
         ranks = sorted(references.keys() | own.keys())
         for rank, kind in product(ranks, KINDS):
             row = _row(own, references, kind, run.number, rank, tolerance)
-            yield replace(row, detail=words.of_ranks(row.detail, f"rank {rank}", several=several))
+            yield replace(
+                row,
+                detail=words.of_ranks(row.detail, tr("rank {rank}", rank=rank), several=several),
+            )
 
 
 def _row(
@@ -123,12 +127,12 @@ def _row(
     tolerance: Tolerance,
 ) -> Comparison:
     if rank not in references:
-        why = f"rank {rank} was recorded in run {run} and not in run 1"
+        why = tr("rank {rank} was recorded in run {run} and not in run 1", rank=rank, run=run)
         return _no_row(NOT_RECORDED[kind], run, rank, why)
     reference = references[rank]
     checked = reference.checked(kind)
     if rank not in own:
-        why = f"rank {rank} was recorded in run 1 and not in run {run}"
+        why = tr("rank {rank} was recorded in run 1 and not in run {run}", rank=rank, run=run)
         return _no_row(checked, run, rank, why)
     try:
         pair = pair_up(own[rank], reference, kind, run)
@@ -212,13 +216,23 @@ def _element(
     difference, detail = abs(a - b), ""
     ulp = ulp_distance(a, b, dtype)
     if dtype != reference_dtype:
-        ulp, detail = None, f"{dtype} in run {run}, {reference_dtype} in run 1"
+        ulp, detail = (
+            None,
+            tr(
+                "{dtype} in run {run}, {reference_dtype} in run 1",
+                dtype=dtype,
+                run=run,
+                reference_dtype=reference_dtype,
+            ),
+        )
     apart = exact.difference(trace.losses, own_index, reference.losses, index)
     # Two losses that no double tells apart, though they are not equal.
     if difference == 0.0 and apart:
         difference = float(apart)
         shown, other = exact.shown(trace.losses, own_index), exact.shown(reference.losses, index)
-        detail = f"run {run} has loss {shown} where run 1 has {other}"
+        detail = tr(
+            "run {run} has loss {shown} where run 1 has {other}", run=run, shown=shown, other=other
+        )
     if passed is None:
         detail = _not_finite(a, b, iteration, run)
     return Comparison(
@@ -246,12 +260,14 @@ def _finite_or_none(value: float) -> float | None:
 def _not_finite(value: float, reference: float, iteration: int, run: int) -> str:
     """Why two losses that are both not finite cannot be compared."""
     own, other = _finiteness(value), _finiteness(reference)
-    both = f"{other} in run 1 and {own} in run {run}"
+    both = tr("{other} in run 1 and {own} in run {run}", other=other, own=own, run=run)
     if own == other:
-        both = f"{own} in both runs"
-    return (
-        f"the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
-        " compared; first find where it stops being finite"
+        both = tr("{own} in both runs", own=own)
+    return tr(
+        "the loss of iteration {iteration} is {both}, and losses that are not finite cannot be"
+        " compared; first find where it stops being finite",
+        iteration=iteration,
+        both=both,
     )
 
 
@@ -259,7 +275,9 @@ def _finiteness(value: float) -> str:
     """`NaN`, `infinite` or `finite`."""
     if isnan(value):
         return "NaN"
-    return {True: "infinite", False: "finite"}[isinf(value)]
+    if isinf(value):
+        return tr("infinite")
+    return tr("finite")
 
 
 def _no_row(checked: Checked, run: int, rank: int, detail: str) -> Comparison:
@@ -277,65 +295,105 @@ def _no_row(checked: Checked, run: int, rank: int, detail: str) -> Comparison:
     )
 
 
-def _other_number(iteration: int, run: int, count: int, expected: int, where: str = "") -> str:
-    return (
-        f"iteration {iteration} holds {words.count(expected, 'loss')}{where} in run 1 and {count}"
-        f" in run {run} ({words.RANKS}), so they cannot be paired; make the number of backward"
-        " passes an iteration the same in every run"
+def _other_number(iteration: int, run: int, number: int, expected: int, where: str = "") -> str:
+    return tr(
+        "iteration {iteration} holds {losses}{where} in run 1 and {number}"
+        " in run {run} ({ranks}), so they cannot be paired; make the number of backward"
+        " passes an iteration the same in every run",
+        iteration=iteration,
+        losses=count(expected, "loss", "losses"),
+        where=where,
+        number=number,
+        run=run,
+        ranks=words.RANKS,
     )
 
 
 def _too_few(trace: Trace, run: int, iteration: int) -> str:
-    count = len(trace.losses)
-    remedy = _longer(trace, f"record more with --steps {iteration} or higher")
-    recorded = f"run {run} recorded {words.count(count, 'iteration')} ({words.RANKS})"
-    return f"{recorded}, and the check needs iteration {iteration}; {remedy}"
+    recorded = len(trace.losses)
+    remedy = _longer(
+        trace, tr("record more with --steps {iteration} or higher", iteration=iteration)
+    )
+    return tr(
+        "run {run} recorded {iterations} ({ranks}), and the check needs iteration {iteration};"
+        " {remedy}",
+        run=run,
+        iterations=count(recorded, "iteration"),
+        ranks=words.RANKS,
+        iteration=iteration,
+        remedy=remedy,
+    )
 
 
 def _longer(trace: Trace, record: str) -> str:
     """What to do where more iterations are needed: to `record` them if there were any."""
     if trace.stopped_at is not None:
         return record
-    return "train for more iterations"
+    return tr("train for more iterations")
 
 
 def _unchanged(updates: int, run: int) -> str:
-    if updates == 1:
-        return f"the one recorded update of run {run} did not change the weights"
-    return f"none of the {updates} recorded updates of run {run} changed the weights"
+    return form(
+        updates,
+        "the one recorded update of run {run} did not change the weights",
+        "none of the {updates} recorded updates of run {run} changed the weights",
+        updates=updates,
+        run=run,
+    )
 
 
 def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
-    count, rank = len(trace.losses), f"({words.RANKS})"
+    recorded, ranks = len(trace.losses), words.RANKS
     if not len(trace.losses.values):
-        return (
-            f"run {run} made {words.count(count, 'update')} and no loss was seen {rank};"
-            f" {CALL_LOG_LOSS}"
+        return tr(
+            "run {run} made {updates} and no loss was seen ({ranks}); {call_log_loss}",
+            run=run,
+            updates=count(recorded, "update"),
+            ranks=ranks,
+            call_log_loss=tr(CALL_LOG_LOSS),
         )
     if kind == "forward":
-        return (
-            f"no loss was seen before the first update in run {run} {rank}; call"
-            " reprocheck.log_loss(loss) from the first iteration on"
+        return tr(
+            "no loss was seen before the first update in run {run} ({ranks}); call"
+            " reprocheck.log_loss(loss) from the first iteration on",
+            run=run,
+            ranks=ranks,
         )
-    if count < 2:
+    if recorded < 2:
         return _too_few(trace, run, 2)
-    remedy = _longer(trace, f"record more than {count} iterations with --steps")
-    if trace.unchanged_updates >= count:
-        return (
-            f"{_unchanged(trace.unchanged_updates, run)} {rank}, so nothing is known of the"
-            f" backward pass; look at the learning rate and at what is frozen, or {remedy}"
+    remedy = _longer(
+        trace, tr("record more than {recorded} iterations with --steps", recorded=recorded)
+    )
+    if trace.unchanged_updates >= recorded:
+        return tr(
+            "{unchanged} ({ranks}), so nothing is known of the"
+            " backward pass; look at the learning rate and at what is frozen, or {remedy}",
+            unchanged=_unchanged(trace.unchanged_updates, run),
+            ranks=ranks,
+            remedy=remedy,
         )
     if trace.unchanged_passes:
-        return (
-            f"the weights did not change in the {count} recorded iterations of run {run} {rank}, "
-            f"so the backward pass was not tested; {remedy}"
+        return tr(
+            "the weights did not change in the {recorded} recorded iterations of run {run}"
+            " ({ranks}), so the backward pass was not tested; {remedy}",
+            recorded=recorded,
+            run=run,
+            ranks=ranks,
+            remedy=remedy,
         )
     if trace.unchanged_updates:
-        return (
-            f"no loss was seen after an update that changed the weights in the {count} recorded"
-            f" iterations of run {run} {rank}, so the backward pass was not tested; {remedy}"
+        return tr(
+            "no loss was seen after an update that changed the weights in the {recorded} recorded"
+            " iterations of run {run} ({ranks}), so the backward pass was not tested; {remedy}",
+            recorded=recorded,
+            run=run,
+            ranks=ranks,
+            remedy=remedy,
         )
-    return (
-        f"no loss was seen after the first update that changed the weights in run {run} {rank};"
-        f" {CALL_LOG_LOSS}"
+    return tr(
+        "no loss was seen after the first update that changed the weights in run {run} ({ranks});"
+        " {call_log_loss}",
+        run=run,
+        ranks=ranks,
+        call_log_loss=tr(CALL_LOG_LOSS),
     )

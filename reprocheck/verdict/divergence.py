@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from reprocheck.language import count, tr
 from reprocheck.model import Bitwise, Divergence, Run, Tolerance, Trace
-from reprocheck.verdict import words
 from reprocheck.verdict.checks import losses_in
 from reprocheck.verdict.failure import cut_short
 from reprocheck.verdict.series import Unequal, first_outside, first_unequal
@@ -89,7 +89,7 @@ def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
         rank=rank,
         reference=None,
         value=None,
-        detail=f"rank {rank} was recorded in run {has.number} only",
+        detail=tr("rank {rank} was recorded in run {where} only", rank=rank, where=has.number),
     )
 
 
@@ -118,11 +118,20 @@ def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
     """Why a loss has no partner: one series is longer, or holds more losses in the iteration."""
     own, other = len(trace.losses), len(reference.losses)
     if iteration > min(own, other):
-        lengths = f"{other} against {words.count(own, 'iteration')}"
+        lengths = tr(
+            "{other} against {iterations}",
+            other=other,
+            iterations=count(own, "iteration"),
+        )
         if run > 2:
-            lengths += f" of run {run}"
-        return f"one run is longer: {lengths}"
-    count = losses_in(trace, iteration)
+            lengths += tr(" of run {run}", run=run)
+        return tr("one run is longer: {lengths}", lengths=lengths)
+    held = losses_in(trace, iteration)
     expected = losses_in(reference, iteration)
-    said = f"iteration {iteration} holds {words.count(count, 'loss')} in run {run}"
-    return f"{said} and {expected} in run 1"
+    said = tr(
+        "iteration {iteration} holds {losses} in run {run}",
+        iteration=iteration,
+        losses=count(held, "loss", "losses"),
+        run=run,
+    )
+    return tr("{said} and {expected} in run 1", said=said, expected=expected)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
+from reprocheck.language import joined, tr
 from reprocheck.model import Comparison, Divergence, Ended, Run, Trace, VerdictName
 from reprocheck.verdict import words
 from reprocheck.verdict.lost import lost
@@ -39,13 +40,18 @@ def reason(
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
     """
-    each = (f"run {run.number} {_ending(run)}" for run in bad)
-    said = _all_alike(bad, runs) or ", ".join(each)
+    each = (tr("run {number} {ending}", number=run.number, ending=_ending(run)) for run in bad)
+    said = _all_alike(bad, runs) or joined(tr(", "), each)
     detail = words.behind(lost(bad[0]))
     both_made = bool(rows) and all(row.passed is not None for row in rows)
     if not both_made:
-        return f"{said}, before both checks could be made{detail}"
-    return f"{said}; until then both checks pass{_how_well(bits, later)}{detail}"
+        return tr("{said}, before both checks could be made{detail}", said=said, detail=detail)
+    return tr(
+        "{said}; until then both checks pass{how_well}{detail}",
+        said=said,
+        how_well=_how_well(bits, later),
+        detail=detail,
+    )
 
 
 def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
@@ -53,16 +59,21 @@ def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
     endings = set(map(_ending, bad))
     if len(bad) < max(2, len(runs)) or len(endings) > 1:
         return ""
-    who = {2: "both"}.get(len(runs), f"all {len(runs)}")
-    return f"{who} runs {words.ending(bad[0], where(bad[0]), several=True)}"
+    ending = words.ending(bad[0], where(bad[0]), several=True)
+    if len(runs) == 2:
+        return tr("both runs {ending}", ending=ending)
+    return tr("all {number} runs {ending}", number=len(runs), ending=ending)
 
 
 def _how_well(bits: bool | None, later: Divergence | None) -> str:
     if bits:
-        return ", bit for bit"
+        return tr(", bit for bit")
     if later is not None:
-        return f" and the losses leave the tolerance in iteration {later.iteration}"
-    return " within the tolerance"
+        return tr(
+            " and the losses leave the tolerance in iteration {iteration}",
+            iteration=later.iteration,
+        )
+    return tr(" within the tolerance")
 
 
 def _ending(run: Run) -> str:

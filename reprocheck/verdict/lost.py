@@ -15,6 +15,7 @@ from itertools import groupby, islice
 from math import inf
 from operator import attrgetter
 
+from reprocheck.language import count, form, joined, tr
 from reprocheck.model import Ended, Process, Run, Trace
 from reprocheck.model.ranks import named
 from reprocheck.verdict import words
@@ -70,16 +71,18 @@ class _Rank:
     def when(self) -> str:
         """`in iteration 5` where that was under way, `after iteration 4` where it had ended."""
         reached = words.reached(self.reached, unfinished=self.unfinished)
-        return reached or "before its first loss"
+        return reached or tr("before its first loss")
 
     @property
     def how(self) -> str:
         """How it ended."""
         if self.error:
-            return f"with {self.error}"
+            return tr("with {error}", error=self.error)
         if self.process.ended:
-            return "by its own exit or an error that was caught"
-        return "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+            return tr("by its own exit or an error that was caught")
+        return tr(
+            "killed by a signal or left by os._exit: its interpreter did not come to its exit"
+        )
 
 
 _NUMBER: Callable[[_Rank], int] = attrgetter("number")
@@ -101,7 +104,7 @@ def lost(run: Run) -> str:
         return ""
     furthest = max(map(_REACHED, ranks))
     on_one_machine = partial(_on_one_machine, run=run, furthest=furthest)
-    said = "; ".join(filter(None, map(on_one_machine, _by_machine(ranks))))
+    said = joined(tr("; "), map(on_one_machine, _by_machine(ranks)))
     ended_by_us = run.record.ended in ("timed_out", "interrupted")
     if ended_by_us and not said:
         return _behind(ranks, furthest)
@@ -144,27 +147,42 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     where = ""
     numbered, node = ranks[0].machine
     if numbered:
-        where = f"on node {node} "
+        where = tr("on node {node} ", node=node)
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     if not early:
         return ""
     first = min(early, key=_ENDED_FIRST)
     if not first.alive:
         others = _OTHERS[run.record.ended](first, ranks)
-        return f"{where}{_first(first, ranks)}{others}"
+        return where + _first(first, ranks) + others
     # Nobody saw these end: their errors alone tell of them, and not which came first.
     if len(early) == len(ranks):
         return ""
-    ends = (f"{where}rank {rank.number} ended {rank.when}, {rank.how}" for rank in early)
-    return "; ".join(islice(ends, _MOST_NAMED))
+    ends = (
+        tr(
+            "{where}rank {number} ended {when}, {how}",
+            where=where,
+            number=rank.number,
+            when=rank.when,
+            how=rank.how,
+        )
+        for rank in early
+    )
+    return joined(tr("; "), islice(ends, _MOST_NAMED))
 
 
 def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
     """Of the rank that was seen to end first of those that ended too early: when and how."""
-    ended = "ended"
+    ended = tr("ended")
     if first.gone == min(map(_GONE, ranks)):
-        ended = "ended first"
-    return f"rank {first.number} {ended}, {first.when}, {first.how}"
+        ended = tr("ended first")
+    return tr(
+        "rank {number} {ended}, {when}, {how}",
+        number=first.number,
+        ended=ended,
+        when=first.when,
+        how=first.how,
+    )
 
 
 def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
@@ -194,7 +212,7 @@ def _ended_after(first: _Rank, ranks: Sequence[_Rank]) -> str:
     gone.remove(first.number)
     if not gone:
         return ""
-    return f"; {named(gone)} ended after it"
+    return tr("; {named} ended after it", named=named(gone))
 
 
 def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
@@ -204,8 +222,13 @@ def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
         return ""
     last = max(map(_REACHED, waiting))
     who = named(list(map(_NUMBER, waiting)))
-    verb = words.was(len(waiting))
-    return f"; {who} {verb} still waiting in iteration {last} when the run was ended"
+    return form(
+        len(waiting),
+        "; {who} was still waiting in iteration {last} when the run was ended",
+        "; {who} were still waiting in iteration {last} when the run was ended",
+        who=who,
+        last=last,
+    )
 
 
 def _nothing(_: _Rank, __: Sequence[_Rank]) -> str:
@@ -229,14 +252,30 @@ def _behind(ranks: Sequence[_Rank], furthest: int) -> str:
         return ""
     last = min(map(_REACHED, ranks))
     if last == furthest:
-        return f"all {len(ranks)} ranks have come to iteration {furthest} and none is behind"
+        return tr(
+            "all {ranks} ranks have come to iteration {furthest} and none is behind",
+            ranks=len(ranks),
+            furthest=furthest,
+        )
     slow = [rank.number for rank in ranks if rank.reached == last]
-    who, verb = {1: ("it", "is")}.get(len(slow), ("they", "are"))
-    where = f"{who} recorded no loss"
+    where = form(len(slow), "it recorded no loss", "they recorded no loss")
     if last:
-        where = f"the last iteration of which {who} recorded a loss is {last}"
-    others = {1: "other"}.get(len(ranks) - len(slow), "others")
-    return f"{named(slow)} {verb} behind: {where}, the {others} came to iteration {furthest}"
+        where = form(
+            len(slow),
+            "the last iteration of which it recorded a loss is {last}",
+            "the last iteration of which they recorded a loss is {last}",
+            last=last,
+        )
+    others = form(len(ranks) - len(slow), "the other", "the others")
+    return form(
+        len(slow),
+        "{named} is behind: {where}, {others} came to iteration {furthest}",
+        "{named} are behind: {where}, {others} came to iteration {furthest}",
+        named=named(slow),
+        where=where,
+        others=others,
+        furthest=furthest,
+    )
 
 
 def early(runs: Sequence[Run]) -> Iterator[str]:
@@ -247,7 +286,7 @@ def early(runs: Sequence[Run]) -> Iterator[str]:
             continue
         sentence = lost(run) or _uneven(run)
         if sentence:
-            yield f"Run {run.number}: {sentence}."
+            yield tr("Run {number}: {sentence}.", number=run.number, sentence=sentence)
 
 
 def _uneven(run: Run) -> str:
@@ -259,6 +298,11 @@ def _uneven(run: Run) -> str:
         return ""
     longest = sorted(lengths.items(), reverse=True)[:_MOST_NAMED]
     counts = (
-        f"{named(ranks)} recorded {words.count(length, 'iteration')}" for length, ranks in longest
+        tr(
+            "{named} recorded {iterations}",
+            named=named(ranks),
+            iterations=count(length, "iteration"),
+        )
+        for length, ranks in longest
     )
-    return f"the ranks are not of the same length: {', '.join(counts)}"
+    return tr("the ranks are not of the same length: {counts}", counts=joined(tr(", "), counts))

@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
+from reprocheck.language import count, tr
 from reprocheck.model import LossStatistics, OutcomeGroup, Outcomes, Run
 from reprocheck.verdict.series import Unequal, first_unequal
-from reprocheck.verdict.words import count
 
 MOST_ITERATIONS = 1000
 _RISK = 0.05
@@ -22,7 +22,7 @@ def outcomes(runs: Sequence[Run]) -> Outcomes:
         return Outcomes(
             groups=(),
             bound=None,
-            statement="No run recorded a loss, so there are no outcomes to count.",
+            statement=tr("No run recorded a loss, so there are no outcomes to count."),
         )
     groups = _groups(runs)
     others = len(runs) - 1
@@ -99,39 +99,57 @@ def _longer(runs: Sequence[Run]) -> str:
     by_their_ends = {unequal.ends for unequal in _unequal(second, first)}
     if by_their_ends != {True}:
         return ""
-    lengths = f"{first.longest} against {count(second.longest, 'iteration')}"
-    equal = "As far as both runs go, their losses are equal in every bit"
+    lengths = tr(
+        "{longest} against {iterations}",
+        longest=first.longest,
+        iterations=count(second.longest, "iteration"),
+    )
+    equal = tr("As far as both runs go, their losses are equal in every bit")
     ended = [run.number for run in runs if not run.record.ended_as_planned]
     if ended:
-        return f"{equal}; run {ended[0]} was ended in between ({lengths})."
-    return f"{equal}. One run is longer: {lengths}."
+        return tr(
+            "{equal}; run {ended} was ended in between ({lengths}).",
+            equal=equal,
+            ended=ended[0],
+            lengths=lengths,
+        )
+    return tr("{equal}. One run is longer: {lengths}.", equal=equal, lengths=lengths)
 
 
 def _statement(others: int, different: int, groups: int, bound: float | None) -> str:
     if bound is None:
-        return "One run cannot show a difference."
+        return tr("One run cannot show a difference.")
     if others == 1:
         return _of_two(different, bound)
-    at_most = f"With 95 % confidence at most {bound:.1%} of runs differ from run 1."
+    at_most = tr("With 95 % confidence at most {bound:.1%} of runs differ from run 1.", bound=bound)
     if not different:
-        return f"All {others + 1} runs gave the same losses in every bit. {at_most}"
+        return tr(
+            "All {others} runs gave the same losses in every bit. {at_most}",
+            others=others + 1,
+            at_most=at_most,
+        )
     if bound == 1:
-        at_most = "This excludes no share of differing runs."
-    return (
-        f"{different} of the {others} other runs differ from run 1; {groups} different outcomes"
-        f" were seen. {at_most}"
+        at_most = tr("This excludes no share of differing runs.")
+    return tr(
+        "{different} of the {others} other runs differ from run 1; {groups} different outcomes"
+        " were seen. {at_most}",
+        different=different,
+        others=others,
+        groups=groups,
+        at_most=at_most,
     )
 
 
 def _of_two(different: int, bound: float) -> str:
     if different:
-        return (
+        return tr(
             "The two runs gave different losses. Two runs exclude almost nothing: any share of"
             " further runs could differ from run 1."
         )
-    return (
+    return tr(
         "Both runs gave the same losses in every bit. Two runs exclude almost nothing: up to"
-        f" {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more)."
+        " {bound:.0%} of further runs could still differ from run 1 (--runs N excludes more).",
+        bound=bound,
     )
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import count, filterfalse
 from operator import attrgetter
 
+from reprocheck.language import tr
 from reprocheck.model import Run, Tolerance, Trace
 from reprocheck.model.ranks import named
 from reprocheck.verdict.series import first_outside, first_unequal
@@ -193,10 +194,11 @@ def _numbers(run: Run, own: Mapping[int, Trace], pairs: _Pairs) -> dict[int, int
 def _said(ranks: Sequence[int]) -> str:
     if not ranks:
         return ""
-    return (
-        f"Which process of one run is which of another is not known of {named(ranks)}: their losses"
+    return tr(
+        "Which process of one run is which of another is not known of {named}: their losses"
         " were compared as a set, each process with one of run 1 that has the same losses, as far"
-        " as there was one."
+        " as there was one.",
+        named=named(ranks),
     )
 
 

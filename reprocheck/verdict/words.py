@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from operator import attrgetter
 
+from reprocheck.language import form, replaced, tr
 from reprocheck.model import Comparison, Divergence, Run, SeriesComparison
 
 _ERROR = re.compile(r"^(?:\[rank\d+\]:\s*)?((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)")
@@ -25,12 +26,19 @@ def numbers(a: float, b: float) -> tuple[str, str]:
     return number(a), number(b)
 
 
-_PLURAL = {"loss": "losses", "process": "processes"}
-
 RANKS = "RANKS"
 """Stands in a sentence for the ranks of which it is said."""
-_PHRASES = (f" ({RANKS})", f", {RANKS}", f" of {RANKS}")
-"""The forms in which a sentence names them: without its phrase it still reads well."""
+_PHRASES = (
+    f" ({RANKS})",
+    f", {RANKS}",
+    f" of {RANKS}",
+    f"（{RANKS}）",
+    f"，{RANKS}",
+    f"{RANKS} 的",
+)
+"""The forms in which a sentence names them, also in Chinese: without its phrase it still reads
+well.
+"""
 
 
 def of_ranks(text: str, ranks: str, *, several: bool) -> str:
@@ -39,19 +47,15 @@ def of_ranks(text: str, ranks: str, *, several: bool) -> str:
     Where all runs have one rank alone, it names none.
     """
     if several:
-        return text.replace(RANKS, ranks)
+        return replaced(text, RANKS, ranks)
     for phrase in _PHRASES:
-        text = text.replace(phrase, "")
+        text = replaced(text, phrase, "")
     return text
 
 
 def several_ranks(runs: Sequence[Run]) -> bool:
     """Whether the runs have more than one rank."""
     return len({trace.rank for run in runs for trace in run.traces}) > 1
-
-
-_AGREES, _DIFFERS = {1: "agrees"}, {1: "differs"}
-"""A number of series -> the verb that is said of so many, where it is not that of several."""
 
 
 def of_series(series: Sequence[SeriesComparison]) -> str:
@@ -61,17 +65,33 @@ def of_series(series: Sequence[SeriesComparison]) -> str:
     if not compared:
         return ""
     if not differing:
-        agree = _AGREES.get(len(compared), "agree")
-        return f"; {len(compared)} series beside them {agree} in every bit, too"
+        return form(
+            len(compared),
+            "; {compared} series beside them agrees in every bit, too",
+            "; {compared} series beside them agree in every bit, too",
+            compared=len(compared),
+        )
     first = differing[0]
     place = first.first_unequal
     assert place is not None, "chosen by it"
-    how = "within the tolerance"
+    how = tr("within the tolerance")
     if first.state == "differs":
-        how = "beyond the tolerance"
-    differ = _DIFFERS.get(len(differing), "differ")
-    said = f"{len(differing)} of {len(compared)} series beside them {differ}"
-    return f"; {said}: {first.name} {how} from {place.where} on ({place.sizes})"
+        how = tr("beyond the tolerance")
+    said = form(
+        len(differing),
+        "{differing} of {compared} series beside them differs",
+        "{differing} of {compared} series beside them differ",
+        differing=len(differing),
+        compared=len(compared),
+    )
+    return tr(
+        "; {said}: {name} {how} from {where} on ({sizes})",
+        said=said,
+        name=first.name,
+        how=how,
+        where=place.where,
+        sizes=place.sizes,
+    )
 
 
 def unequal(series: Sequence[SeriesComparison]) -> list[SeriesComparison]:
@@ -83,11 +103,11 @@ def unequal(series: Sequence[SeriesComparison]) -> list[SeriesComparison]:
 
 def place(row: Comparison, ranks: int) -> str:
     """`iteration 2`, with the loss and the rank where there are several."""
-    said = f"iteration {row.iteration}"
+    said = tr("iteration {iteration}", iteration=row.iteration)
     if row.loss_index:
-        said += f", loss {row.loss_index + 1}"
+        said += tr(", loss {loss_index}", loss_index=row.loss_index + 1)
     if ranks > 1:
-        said += f", rank {row.rank}"
+        said += tr(", rank {rank}", rank=row.rank)
     return said
 
 
@@ -96,32 +116,27 @@ def difference(row: Comparison, ranks: int) -> str:
     if row.value is None or row.reference is None:
         return row.detail
     value, reference = numbers(row.value, row.reference)
-    sizes = f"run {row.run} has loss {value} where run 1 has {reference}"
+    sizes = tr(
+        "run {run} has loss {value} where run 1 has {reference}",
+        run=row.run,
+        value=value,
+        reference=reference,
+    )
     if value == reference and row.detail:
         sizes = row.detail
     if row.max_difference is None:
-        apart = "finite in one run only"
+        apart = tr("finite in one run only")
         if all(map(isfinite, (row.value, row.reference))):
-            apart = "too far apart for a number"
-        return f"in {place(row, ranks)}, {sizes}: {apart}"
+            apart = tr("too far apart for a number")
+        return tr("in {place}, {sizes}: {apart}", place=place(row, ranks), sizes=sizes, apart=apart)
     allowed = row.allowed or 0.0
-    return (
-        f"in {place(row, ranks)}, {sizes}, a difference of {row.max_difference:.3g} where"
-        f" {allowed:.3g} is allowed"
+    return tr(
+        "in {place}, {sizes}, a difference of {max_difference:.3g} where {allowed:.3g} is allowed",
+        place=place(row, ranks),
+        sizes=sizes,
+        max_difference=row.max_difference,
+        allowed=allowed,
     )
-
-
-def count(number: int, noun: str) -> str:
-    """`1 iteration`, `468 iterations`, `2 losses`."""
-    if number == 1:
-        return f"{number} {noun}"
-    plural = _PLURAL.get(noun, f"{noun}s")
-    return f"{number} {plural}"
-
-
-def was(number: int) -> str:
-    """`was` of one, `were` of several."""
-    return {1: "was"}.get(number, "were")
 
 
 def reached(iteration: int, *, unfinished: bool) -> str:
@@ -130,23 +145,28 @@ def reached(iteration: int, *, unfinished: bool) -> str:
     """
     if not iteration:
         return ""
-    preposition = {True: "in", False: "after"}[unfinished]
-    return f"{preposition} iteration {iteration}"
+    if unfinished:
+        return tr("in iteration {iteration}", iteration=iteration)
+    return tr("after iteration {iteration}", iteration=iteration)
 
 
 def behind(detail: str) -> str:
     """A part of a sentence that is added to it; empty where it is."""
-    return detail and f"; {detail}"
+    return detail and tr("; {detail}", detail=detail)
 
 
 def later(divergence: Divergence) -> str:
     """Where runs diverge whose checks pass: the first loss outside the tolerance."""
     if divergence.value is None or divergence.reference is None:
-        return f"then the runs diverge: {divergence.detail}"
+        return tr("then the runs diverge: {detail}", detail=divergence.detail)
     value, reference = numbers(divergence.value, divergence.reference)
-    return (
-        f"from iteration {divergence.iteration} on the runs diverge: run {divergence.run} has loss"
-        f" {value} where run 1 has {reference}"
+    return tr(
+        "from iteration {iteration} on the runs diverge: run {run} has loss"
+        " {value} where run 1 has {reference}",
+        iteration=divergence.iteration,
+        run=divergence.run,
+        value=value,
+        reference=reference,
     )
 
 
@@ -156,17 +176,31 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
     """
     record = run.record
     place = where and f" {where}"
-    was = {True: "were", False: "was"}[several]
+    runs = 1 + several
     if record.ended == "timed_out":
-        return f"{was} stopped{place} by --timeout after {record.seconds:.0f} s"
+        return form(
+            runs,
+            "was stopped{place} by --timeout after {seconds:.0f} s",
+            "were stopped{place} by --timeout after {seconds:.0f} s",
+            place=place,
+            seconds=record.seconds,
+        )
     if record.ended == "interrupted":
-        return f"{was} interrupted{place}"
+        return form(runs, "was interrupted{place}", "were interrupted{place}", place=place)
     if record.exit_status is None:
-        return f"ended{place} in an unknown way"
+        return tr("ended{place} in an unknown way", place=place)
     if record.exit_status < 0:
-        return f"{was} ended{place} by {_signal(-record.exit_status)}"
-    how = _error(run) or f"exit status {record.exit_status}{_refusal(run)}"
-    return f"ended{place} with {how}"
+        return form(
+            runs,
+            "was ended{place} by {signal}",
+            "were ended{place} by {signal}",
+            place=place,
+            signal=_signal(-record.exit_status),
+        )
+    how = _error(run) or tr(
+        "exit status {exit_status}{refusal}", exit_status=record.exit_status, refusal=_refusal(run)
+    )
+    return tr("ended{place} with {how}", place=place, how=how)
 
 
 def _refusal(run: Run) -> str:
@@ -204,4 +238,4 @@ def _signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return tr("signal {number}", number=number)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.masking import identity, mask
 from reprocheck.errors import ReprocheckError
+from reprocheck.language import mark
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import Advice, Check, Run
 from reprocheck.settings.options import OPTIONS
@@ -60,14 +61,39 @@ def advice(check: Check) -> Advice | None:
     return next(filter(None, found), None)
 
 
+_HOME = mark("PYTHONHOME is {folder}, where the interpreter finds no standard library. Unset it:")
+_INPUT = mark(
+    "The script reads standard input, which is empty in a run. Write what it asks for into"
+    " answers.txt:"
+)
+_ELSEWHERE = mark(
+    "{python}, which ran the script, has no module {module}. The interpreter of the active"
+    " environment has it:"
+)
+_NOWHERE = mark(
+    "{python}, which ran the script, has no module {module}. Install it there, or name the"
+    " interpreter that has it:"
+)
+_IN_PACKAGE = mark("The script uses relative imports, so run it as a module of its package:")
+_OUR_OPTIONS = mark("`{options}` is an option of reprocheck: write it before {word}:")
+_LEFT = mark(
+    "Run {number} failed where run 1 did not. It found what run 1 had left: {paths}. Give each run"
+    " its own copy of the folder, so that it starts as run 1 did:"
+)
+_MADE = mark(
+    "Run {number} failed on {path}, which run 1 had made. Give each run its own copy of the folder,"
+    " so that it starts as run 1 did:"
+)
+REASONS = (_HOME, _INPUT, _ELSEWHERE, _NOWHERE, _IN_PACKAGE, _OUR_OPTIONS, _LEFT, _MADE)
+"""Why something is advised, as the record keeps it in English."""
+
+
 def _wrong_home(check: Check, run: Run) -> Advice | None:
     """Python did not find its own library, where a variable said."""
     home = os.environ.get("PYTHONHOME")
     if run.processes or not home or _NO_LIBRARY not in run.stderr_tail:
         return None
-    why = (
-        f"PYTHONHOME is {_masked(home)}, where the interpreter finds no standard library. Unset it:"
-    )
+    why = _HOME.format(folder=_masked(home))
     return Advice(why=why, before="env -u PYTHONHOME")
 
 
@@ -75,12 +101,8 @@ def _reads_input(check: Check, run: Run) -> Advice | None:
     """The script asked for a line of standard input, which is empty in a run."""
     if not _ended_by(run, _END_OF_INPUT):
         return None
-    why = (
-        "The script reads standard input, which is empty in a run. Write what it asks for into"
-        " answers.txt:"
-    )
     command = " ".join(map(_quoted, _started(check)))
-    return Advice(why=why, words=("--", "sh", "-c", f"{command} < answers.txt"))
+    return Advice(why=_INPUT, words=("--", "sh", "-c", f"{command} < answers.txt"))
 
 
 def _lacks_module(check: Check, run: Run) -> Advice | None:
@@ -90,15 +112,14 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
     if found is None or kind == "command":
         return None
     module = found[1].partition(".")[0]
-    lacks = f"{own}, which ran the script, has no module {module}."
     other = interpreter_with(module, besides=_absolute(own))
     if other is not None:
         return Advice(
-            why=f"{lacks} The interpreter of the active environment has it:",
+            why=_ELSEWHERE.format(python=own, module=module),
             options=("--python", _masked(other)),
         )
     return Advice(
-        why=f"{lacks} Install it there, or name the interpreter that has it:",
+        why=_NOWHERE.format(python=own, module=module),
         options=("--python", "PATH/TO/python"),
     )
 
@@ -109,11 +130,10 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
         return None
     script, *arguments = check.record.entry_point.words
     root, name = dotted_name(Path(_absolute(script)))
-    why = "The script uses relative imports, so run it as a module of its package:"
     before = ""
     if root != Path.cwd():
         before = f"cd {_quoted(_masked(os.path.relpath(root)))} &&"
-    return Advice(why=why, before=before, words=("-m", name, *arguments))
+    return Advice(why=_IN_PACKAGE, before=before, words=("-m", name, *arguments))
 
 
 def _got_our_options(check: Check, run: Run) -> Advice | None:
@@ -127,7 +147,7 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
         return None
     named = " ".join(ours)
     return Advice(
-        why=f"`{named}` is an option of reprocheck: write it before {_first_word(words)}:",
+        why=_OUR_OPTIONS.format(options=named, word=_first_word(words)),
         options=ours,
         words=theirs,
     )
@@ -159,17 +179,10 @@ def _found_leftovers(check: Check, run: Run) -> Advice | None:
     error = _last_line(run)
     named = [path for path in left if path in error]
     number = run.record.number
+    why = _LEFT.format(number=number, paths=summary(left))
     if named:
-        found = f"Run {number} failed on {max(named, key=len)}, which run 1 had made."
-    else:
-        found = (
-            f"Run {number} failed where run 1 did not. It found what run 1 had left:"
-            f" {summary(left)}."
-        )
-    return Advice(
-        why=f"{found} Give each run its own copy of the folder, so that it starts as run 1 did:",
-        options=("--workdir", "copy"),
-    )
+        why = _MADE.format(number=number, path=max(named, key=len))
+    return Advice(why=why, options=("--workdir", "copy"))
 
 
 KINDS: tuple[Callable[[Check, Run], Advice | None], ...] = (

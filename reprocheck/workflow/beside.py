@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from reprocheck.language import english
 from reprocheck.search.asked import Question
 
 ROOMS = 2
@@ -77,7 +78,7 @@ class ArmsBeside:
             self._waiting.remove(arm)
         try:
             self._look_ahead(arm, made, list(ahead(arm.question)))
-            arm.begun.keep(asked.why)
+            arm.begun.keep(english(asked.why))
         finally:
             arm.begun.close()
         return arm.begun.name

@@ -11,12 +11,15 @@ from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 
+from reprocheck.language import mark, sentences, tr
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, Run, is_elsewhere
 
 FIRST_NAMED = 5
-OWN_FOLDER = "`--workdir copy` gives each run its own folder."
-OUTSIDE = "Every run sees what lies outside of the working directory, also with `--workdir copy`."
+OWN_FOLDER = mark("`--workdir copy` gives each run its own folder.")
+OUTSIDE = mark(
+    "Every run sees what lies outside of the working directory, also with `--workdir copy`."
+)
 _KEPT_FROM = {False: OWN_FOLDER, True: OUTSIDE}
 """How to keep later runs from files, by whether these lie elsewhere."""
 
@@ -78,11 +81,12 @@ def state_caveat(found: Carried) -> str:
         return ""
     same = ""
     if set(found.alike) == set(found.read):
-        same = "Run 1 read the same from there. "
-    return (
-        f"State left by run 1: a later run read {summary(found.read, FIRST_NAMED)}, written by run"
-        f" 1. {same}{advice(found.read)}"
+        same = tr("Run 1 read the same from there.")
+    left = tr(
+        "State left by run 1: a later run read {paths}, written by run 1.",
+        paths=summary(found.read, FIRST_NAMED),
     )
+    return sentences(left, same, advice(found.read))
 
 
 def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
@@ -90,10 +94,12 @@ def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
     if found.read:
         yield state_caveat(found)
     if found.visible and passed:
-        yield (
+        yield tr(
             "The runs after run 1 could see what was written while it ran:"
-            f" {summary(found.visible)}. None was seen to read it, but not every read is seen:"
-            f" {_what_rules_it_out(found)}"
+            " {paths}. None was seen to read it, but not every read is seen:"
+            " {advice}",
+            paths=summary(found.visible),
+            advice=_what_rules_it_out(found),
         )
 
 
@@ -108,29 +114,32 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
     when = datetime.fromisoformat(record.earlier[read[0]])
     also = ""
     if others := list(filterfalse(by_all.__contains__, record.earlier)):
-        also = f", and what else such checks left ({summary(others)})"
-    yield (
-        f"Each run reads {summary(read, FIRST_NAMED)}, which the runs of an earlier check made"
-        f" ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
-        f" without it. Remove it{also}, and check again."
+        also = tr(", and what else such checks left ({paths})", paths=summary(others))
+    yield tr(
+        "Each run reads {paths}, which the runs of an earlier check made"
+        " ({when:%Y-%m-%d %H:%M} UTC), so this check does not cover a start"
+        " without it. Remove it{also}, and check again.",
+        paths=summary(read, FIRST_NAMED),
+        when=when,
+        also=also,
     )
 
 
 def advice(paths: Sequence[str]) -> str:
     """How to keep later runs from these files."""
     places = sorted(set(map(is_elsewhere, paths)))
-    return " ".join(_KEPT_FROM[place] for place in places)
+    return sentences(*(tr(_KEPT_FROM[place]) for place in places))
 
 
 def _what_rules_it_out(found: Carried) -> str:
     elsewhere = set(filter(is_elsewhere, found.visible))
     if not elsewhere:
-        return "`--workdir copy` rules it out."
+        return tr("`--workdir copy` rules it out.")
     if len(elsewhere) < len(found.visible):
-        return "`--workdir copy` rules it out for those in the working directory."
+        return tr("`--workdir copy` rules it out for those in the working directory.")
     if elsewhere <= found.made:
-        return "remove these files before each run to rule it out."
-    return "look in the script for what reads them; `--workdir copy` does not copy them."
+        return tr("remove these files before each run to rule it out.")
+    return tr("look in the script for what reads them; `--workdir copy` does not copy them.")
 
 
 def _in_order(paths: set[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.language import tr
 
 if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
@@ -49,7 +50,7 @@ def checked(
     with _alone(settings, teller):
         launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
         teller.clear()
-        teller.status("comparing the runs")
+        teller.status(tr("comparing the runs"))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
         if values:
             found = with_operands(found, entry, settings, folder, teller)
@@ -99,7 +100,14 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
                 output=teller.output,
             )
         except ReprocheckError as error:
-            keep_caveat(folder, f"The run at level {level} could not be recorded: {error.message}")
+            keep_caveat(
+                folder,
+                tr(
+                    "The run at level {level} could not be recorded: {message}",
+                    level=level,
+                    message=error.message,
+                ),
+            )
         finally:
             teller.clear()
     keep_sources(replay.with_record(check, folder), folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import ReprocheckError, message
+from reprocheck.language import tr
 from reprocheck.model import rules_of
 from reprocheck.workflow import advice
 from reprocheck.workflow.own_pair import (
@@ -236,10 +237,17 @@ def _recorded(
             output=teller.output,
         )
     except Exception as error:
-        keep_caveat(folder, f"The runs at level {level} could not be recorded: {message(error)}")
+        keep_caveat(
+            folder,
+            tr(
+                "The runs at level {level} could not be recorded: {message}",
+                level=level,
+                message=message(error),
+            ),
+        )
     finally:
         teller.clear()
-    teller.status("looking for the first difference")
+    teller.status(tr("looking for the first difference"))
     try:
         return _explained(check, folder)
     finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
+from reprocheck.language import english, tr
 
 if TYPE_CHECKING:
     from reprocheck.launch import ArmBeside, Rooms
@@ -72,7 +73,9 @@ def searched(
             _in_turn(check, shared)
         repair(_again(folder), entry, settings, folder, teller, watch)
     except Exception as error:
-        keep_caveat(folder, f"The search for the cause ended early: {message(error)}")
+        keep_caveat(
+            folder, tr("The search for the cause ended early: {message}", message=message(error))
+        )
     finally:
         teller.clear()
     return _again(folder)
@@ -175,7 +178,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         seed=settings.seed,
         runs=_at_once(question, made, settings.jobs),
         steps=_iterations(check, settings),
-        why=question.why,
+        why=english(question.why),
         output=shared.teller.output,
         enough=enough,
     )
@@ -239,22 +242,31 @@ def _nothing_to_search(check: Check) -> str:
     found = check.verdict.bitwise
     if found.equal and check.verdict.differing_series:
         rule = f"--fail-on {shlex.quote(check.verdict.next_rule)}"
-        return (
+        return tr(
             "All losses agree, and a series beside them differs:"
-            f" `{words.search_with(check, rule)}` searches for the cause."
+            " `{command}` searches for the cause.",
+            command=words.search_with(check, rule),
         )
     if check.verdict.exit_code != 0:
-        return "No losses that differ were recorded, so no control can be tried."
+        return tr("No losses that differ were recorded, so no control can be tried.")
     if found.equal is not False:
-        return (
+        return tr(
             "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
             " looks for one that is intermittent."
         )
     if found.one_is_longer:
-        missing = f"iteration {found.first_iteration:,} is missing in the other"
-        return f"No loss that both runs recorded differs, but one run is longer: {missing}."
+        missing = tr(
+            "iteration {first_iteration:,} is missing in the other",
+            first_iteration=found.first_iteration,
+        )
+        return tr(
+            "No loss that both runs recorded differs, but one run is longer: {missing}.",
+            missing=missing,
+        )
     _, where = words.bitwise(check)
-    return (
-        f"The checks pass, but the losses are not equal in every bit: {where}."
-        f" `{words.bitwise_search(check)}` searches for the cause."
+    return tr(
+        "The checks pass, but the losses are not equal in every bit: {where}."
+        " `{command}` searches for the cause.",
+        where=where,
+        command=words.bitwise_search(check),
     )

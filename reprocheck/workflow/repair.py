@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprocheck.language import english, tr
+
 if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint, Run
     from reprocheck.scan import Finding
@@ -64,8 +66,10 @@ def repair(
     edited = sorted(str(path) for path, data in before.items() if not _holds(path, data))
     if edited:
         teller.remark(
-            "Changed while the patch was tried, which is for the text before:"
-            f" {', '.join(edited)}.",
+            tr(
+                "Changed while the patch was tried, which is for the text before: {edited}.",
+                edited=", ".join(edited),
+            ),
             style="yellow",
         )
 
@@ -186,10 +190,15 @@ def _run(
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
-    why = "the patch, without any control"
+    why = tr("the patch, without any control")
     teller.arm(
         ARM,
-        f"{why}; Python is given the patched text of {names}, and the file itself stays as it is",
+        tr(
+            "{why}; Python is given the patched text of {names}, and the file itself stays as it"
+            " is",
+            why=why,
+            names=names,
+        ),
         runs,
     )
     launch.record_arm(
@@ -199,7 +208,7 @@ def _run(
         seed=settings.seed,
         runs=runs,
         steps=settings.steps,
-        why=why,
+        why=english(why),
         patched=_written(changed, folder / "arms" / SOURCES),
         output=teller.output,
         enough=partial(_decided, check, folder),

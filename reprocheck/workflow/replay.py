@@ -12,6 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.errors import ReportError
+from reprocheck.language import again, count, english, mark, tr
+from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
     Arm,
@@ -25,16 +27,17 @@ from reprocheck.model import (
     Run,
     Trace,
 )
+from reprocheck.model.letters import capital
 from reprocheck.model.ranks import together
 from reprocheck.recording.sides import SOURCES, arguments
 from reprocheck.settings import Settings
-from reprocheck.verdict.words import count
+from reprocheck.workflow.advice import REASONS
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
 from reprocheck.workflow.own_pair import explains, own_pair
 
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
-_CUT = "the last line of the trace is incomplete"
+_CUT = mark("the last line of the trace is incomplete")
 
 
 def load(folder: str | Path) -> Check:
@@ -122,7 +125,7 @@ def judged(folder: Path) -> Check:
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
 
-    record = records.read(folder)
+    record = _told(records.read(folder))
     runs = paired([read_run(folder, run) for run in record.runs], record.tolerance)
     verdict = judge(runs, record.tolerance, fail_on=record.fail_on)
     found = carried(record, runs)
@@ -157,6 +160,15 @@ def judged(folder: Path) -> Check:
     )
 
 
+def _told(record: CheckRecord) -> CheckRecord:
+    """The record with its own sentences in the language that is spoken."""
+    changed = tuple(again(said, CHANGES) for said in record.changed_to_observe)
+    advice = record.advice
+    if advice is not None:
+        advice = replace(advice, why=again(advice.why, REASONS))
+    return replace(record, changed_to_observe=changed, advice=advice)
+
+
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
     """Whether run 1, the only one so far, ended before its checks could be made: then run 2 would
     say nothing. Tells the observer.
@@ -170,7 +182,7 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
         return False
     useless = ended_before_checks(read_run(folder, record.runs[0]))
     if useless:
-        observer.message("Run 1 ended before the checks could be made: run 2 is not started.")
+        observer.message(tr("Run 1 ended before the checks could be made: run 2 is not started."))
     return useless
 
 
@@ -228,7 +240,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
             check = replace(check, causes=result.causes, search=result.search)
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        line = f"The cause of the difference could not be determined: {what}"
+        line = tr("The cause of the difference could not be determined: {what}", what=what)
         check = replace(check, coverage=(*check.coverage, line))
     return check
 
@@ -291,7 +303,11 @@ def _with_scan(check: Check, folder: Path) -> Check:
         check = replace(check, causes=suspected(check))
         return replace(check, causes=made_at(check, folder))
     except Exception as error:
-        line = f"The source could not be scanned: {type(error).__name__}: {error}".rstrip(": ")
+        line = tr(
+            "The source could not be scanned: {kind}: {error}",
+            kind=type(error).__name__,
+            error=error,
+        ).rstrip(": ")
         return replace(check, coverage=(*check.coverage, line))
 
 
@@ -301,10 +317,14 @@ def _not_deep(trace: Trace) -> str:
     """
     if trace.deep and not trace.left_because:
         return ""
-    why = trace.left_because or "of this training, level `auto` records the losses alone"
+    why = tr(trace.left_because) or tr("of this training, level `auto` records the losses alone")
     if trace.deep:
-        return f"level `module` was left after {count(trace.deep, 'iteration')}: {why}."
-    return f"level `module` was not recorded: {why}."
+        return tr(
+            "level `module` was left after {iterations}: {why}.",
+            iterations=count(trace.deep, "iteration"),
+            why=why,
+        )
+    return tr("level `module` was not recorded: {why}.", why=why)
 
 
 def _whole(pair: DeeperPair) -> bool:
@@ -313,20 +333,23 @@ def _whole(pair: DeeperPair) -> bool:
 
 def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
     """What is missing of a deeper pair."""
-    name = f"level {pair.level}"
+    name = tr("level {level}", level=pair.level)
     if pair.half:
         return
     if not _whole(pair):
-        yield f"The two runs at {name} ended early, so they were not compared."
+        yield tr("The two runs at {name} ended early, so they were not compared.", name=name)
         return
     for run in pair.runs:
         endings = {
-            "failed": f"failed with exit status {run.exit_status}",
-            "timed_out": "was ended by the timeout",
+            "failed": tr("failed with exit status {exit_status}", exit_status=run.exit_status),
+            "timed_out": tr("was ended by the timeout"),
         }
         if ending := endings.get(run.ended):
-            yield (
-                f"Run {run.number} at {name} {ending}; what it recorded until then was compared."
+            yield tr(
+                "Run {number} at {name} {ending}; what it recorded until then was compared.",
+                number=run.number,
+                name=name,
+                ending=ending,
             )
 
 
@@ -337,7 +360,7 @@ def _from_the_start(check: Check) -> Iterator[str]:
     if not is_late or own_pair(check) is not None:
         return
     if any(pair.level == "op" and pair.begin == 1 for pair in check.record.deeper):
-        yield (
+        yield tr(
             "Level op was recorded from the start: this training cannot be left alone until the"
             " iteration before the difference."
         )
@@ -357,20 +380,24 @@ def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
     kinds = {(run.record.ended == "stopped", last) for run, last in found}
     alike = len(kinds) == 1 and len(found) == len(runs)
     for run, last in found:
-        who = f"run {run.number}"
+        who = tr("run {number}", number=run.number)
         if alike:
-            who = "each run"
+            who = tr("each run")
         if run.record.ended == "stopped":
-            yield (
-                f"Early stop: {who} was ended after iteration {last} (`--steps all` records the"
-                " whole training)."
+            yield tr(
+                "Early stop: {who} was ended after iteration {last} (`--steps all` records the"
+                " whole training).",
+                who=who,
+                last=last,
             )
         else:
-            kept = (
-                f"of each training in {who} iterations 1 to {last} were recorded, and its processes"
-                " ran to their own end"
+            kept = tr(
+                "of each training in {who} iterations 1 to {last} were recorded, and its processes"
+                " ran to their own end",
+                who=who,
+                last=last,
             )
-            yield f"Not ended early: {kept} (`--steps all` records them whole)."
+            yield tr("Not ended early: {kept} (`--steps all` records them whole).", kept=kept)
 
 
 def _stopped_at(run: Run) -> int | None:
@@ -382,9 +409,10 @@ def _stopped_at(run: Run) -> int | None:
 def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.record.killed and run.record.ended in ("completed", "failed"):
-            yield (
-                f"Run {run.number} left {count(run.record.killed, 'process')} alive at its end,"
-                " which reprocheck killed."
+            yield tr(
+                "Run {number} left {processes} alive at its end, which reprocheck killed.",
+                number=run.number,
+                processes=count(run.record.killed, "process", "processes"),
             )
 
 
@@ -438,28 +466,38 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
     """What was recorded, and what could not be."""
     for run in runs:
         if not run.processes:
-            yield (
-                f"Run {run.number}: no process loaded the recorder. An interpreter started with -I,"
+            yield tr(
+                "Run {number}: no process loaded the recorder. An interpreter started with -I,"
                 " -E or -S ignores PYTHONPATH, a script can reset it, and a program that is not"
-                " Python has no hooks."
+                " Python has no hooks.",
+                number=run.number,
             )
         elif not run.traces:
-            yield (
-                f"Run {run.number}: {count(len(run.processes), 'process')} loaded the recorder,"
-                " and none recorded a loss or an update."
+            yield tr(
+                "Run {number}: {processes} loaded the recorder,"
+                " and none recorded a loss or an update.",
+                number=run.number,
+                processes=count(len(run.processes), "process", "processes"),
             )
     for run in runs[:1]:
         said = ((trace.rank, line) for trace in run.traces for line in _of_rank(run, trace))
         for ranks, sentence in together(said):
-            who = ranks.capitalize()
-            if ranks.startswith("ranks"):
-                who += ", each"
-            yield f"{who}: {sentence}"
+            each = ""
+            if english(ranks).startswith("ranks"):
+                each = tr(", each")
+            yield tr(
+                "{ranks}{each}: {sentence}", ranks=capital(ranks), each=each, sentence=sentence
+            )
     yield from _of_runs(runs, "problems")
     for run in runs:
         cut = ((trace.rank, _CUT) for trace in run.traces if trace.cut)
         for ranks, sentence in together(cut):
-            yield f"Run {run.number}, {ranks}: {sentence}; the lines before it were kept."
+            yield tr(
+                "Run {number}, {ranks}: {sentence}; the lines before it were kept.",
+                number=run.number,
+                ranks=ranks,
+                sentence=tr(sentence),
+            )
 
 
 def _masked(record: CheckRecord) -> Iterator[str]:
@@ -468,22 +506,26 @@ def _masked(record: CheckRecord) -> Iterator[str]:
     further = chain.from_iterable(one.runs for one in beside)
     in_logs = sum(run.masked for run in (*record.runs, *further))
     if record.masked or in_logs:
-        yield (
-            f"Values that look like secrets or addresses were masked: {record.masked} in the"
-            f" command and the settings, {in_logs} in the logs. Tracebacks and kept source go"
-            " through the same patterns."
+        yield tr(
+            "Values that look like secrets or addresses were masked: {masked} in the"
+            " command and the settings, {in_logs} in the logs. Tracebacks and kept source go"
+            " through the same patterns.",
+            masked=record.masked,
+            in_logs=in_logs,
         )
 
 
 def _of_rank(run: Run, trace: Trace) -> Iterator[str]:
-    frameworks = ", ".join(map(" ".join, trace.frameworks.items())) or "none"
-    yield (
-        f"{len(trace.losses.values)} losses in {len(trace.losses)} iterations; frameworks imported:"
-        f" {frameworks}."
+    frameworks = ", ".join(map(" ".join, trace.frameworks.items())) or tr("none")
+    yield tr(
+        "{values} losses in {losses} iterations; frameworks imported: {frameworks}.",
+        values=len(trace.losses.values),
+        losses=len(trace.losses),
+        frameworks=frameworks,
     )
     if run.level == "auto" and (missing := _not_deep(trace)):
         yield missing
     if not trace.weights_seen:
-        yield (
+        yield tr(
             "weights were not fingerprinted, so whether the first update changed them is not known."
         )

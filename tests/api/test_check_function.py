@@ -227,6 +227,7 @@ def test_options_are_the_settings_of_a_check(jobs: Any) -> None:
         "quiet",
         "verbose",
         "color",
+        "lang",
     }
     with pytest.raises(SettingsError, match="runz"):
         reprocheck.check(jobs.train, runz=3)  # type: ignore[call-arg]

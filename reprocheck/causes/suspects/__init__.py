@@ -16,6 +16,7 @@ from reprocheck.causes.suspects.generators import generators
 from reprocheck.causes.suspects.given import of_given
 from reprocheck.causes.suspects.look import Look, Suspect, if_hinted, only_suspected
 from reprocheck.causes.suspects.start import files, hyper_parameters, weights
+from reprocheck.language import tr
 from reprocheck.model import RungName
 
 __all__ = ["Look", "Suspect", "suspects"]
@@ -31,7 +32,7 @@ def suspects(look: Look) -> Iterator[Suspect]:
         yield Suspect(
             name="intermittent-difference",
             shown=shown,
-            evidence=("The runs that were recorded again agreed.",),
+            evidence=(tr("The runs that were recorded again agreed."),),
         )
     yield from _OF_RUNG[look.rung.rung](look)
     if look.rung.rung != "environment":

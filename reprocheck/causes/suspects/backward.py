@@ -22,6 +22,7 @@ from reprocheck.causes.suspects.look import (
 )
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
+from reprocheck.language import mark, tr
 from reprocheck.model.evidence import ChangedAfterBackward, ReducedDiffers, WeightWritten
 
 _BACKWARDS: Mapping[str, re.Pattern[str]] = {
@@ -39,7 +40,7 @@ _OF_DEVICE: Mapping[str, Mapping[str, re.Pattern[str]]] = {
 """Those of a device, where they are not the same as for any other accelerator."""
 _CHOSEN_BY = {"convolution-algorithm": ("benchmark",)}
 """Kinds of hints that speak for one of them."""
-_CANCELS = "Where large terms cancel, another order of additions shows as a gross difference."
+_CANCELS = mark("Where large terms cancel, another order of additions shows as a gross difference.")
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
@@ -67,7 +68,7 @@ def _rounding(look: Look) -> Iterator[Suspect]:
         if found is None:
             continue
         chosen = look.hint(*_CHOSEN_BY.get(entry, ()))
-        said = f"{found} lies where the difference begins."
+        said = tr("{found} lies where the difference begins.", found=found)
         shown = look.recorded("operation differs")
         yield by_hint(entry, chosen, "lets cuDNN choose by timing", shown, (said,))
     yield from noisy(look, "noisy-backward-kernel", backward=True)
@@ -117,16 +118,18 @@ def reduced(look: Look) -> Iterator[Suspect]:
         changed = replace(changed, shown=look.recorded("changed after the backward pass"))
     yield changed
     if several:
-        yield Suspect(name="collective-order", evidence=(f"The run has {look.ranks} ranks.",))
+        yield Suspect(
+            name="collective-order", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
+        )
 
 
 def _summed(look: Look, *, agreed: bool) -> Suspect:
     """The order in which ranks add gradients up; shown where each gave the same."""
-    adding = f"{look.ranks} ranks add"
     if not agreed:
-        return Suspect(name="collective-order", evidence=(f"{adding} gradients up.",))
+        said = tr("{ranks} ranks add gradients up.", ranks=look.ranks)
+        return Suspect(name="collective-order", evidence=(said,))
     shown = look.recorded("sum over ranks differs")
-    said = f"Local gradients agree; {adding} them up."
+    said = tr("Local gradients agree; {ranks} ranks add them up.", ranks=look.ranks)
     return Suspect(name="collective-order", shown=shown, evidence=(said,))
 
 
@@ -141,7 +144,7 @@ def _agreed_before(look: Look) -> bool:
 def update(look: Look) -> Iterator[Suspect]:
     """The weights after an update."""
     private = look.hint("entropy")
-    drawing = "draws without a seed"
+    drawing = mark("draws without a seed")
     if isinstance(look.rung.evidence, WeightWritten):
         written = look.recorded("written beside the optimizer")
         yield by_hint("weights-written", private, drawing, written)
@@ -153,7 +156,7 @@ def update(look: Look) -> Iterator[Suspect]:
 
 def later(look: Look) -> Iterator[Suspect]:
     """After the iterations that were recorded in depth."""
-    maybe = "may be what differs"
+    maybe = mark("may be what differs")
     yield Suspect(name="late-drift", shown=look.recorded("differs later"))
     yield from if_hinted("compile-cache", look.hint("compile"), maybe)
     yield from if_hinted("threads-share-weights", look.hint("threads"), maybe)

@@ -18,17 +18,21 @@ from reprocheck.causes.suspects.look import (
 )
 from reprocheck.causes.suspects.path import other_path
 from reprocheck.causes.usercode import Hint
+from reprocheck.language import mark, tr
 from reprocheck.model.evidence import BatchDiffers, Samples
 from reprocheck.model.letters import capital
 from reprocheck.scan.places import OF_OBJECTS
 
 ORIGINS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "hash-order": (("set order", "hash"), "the order of a set of strings, or a hash, decides here"),
-    "directory-order": (("listing",), "files are used as the file system lists them"),
-    "temporary-names": (("temporary",), "a random file name is made here"),
-    "address-order": (("address",), "memory addresses determine an order here"),
-    "arrival-order": (("arrival",), "what is ready first comes first here"),
-    "unseeded-split": (("split",), "a split is drawn here without a seed"),
+    "hash-order": (
+        ("set order", "hash"),
+        mark("the order of a set of strings, or a hash, decides here"),
+    ),
+    "directory-order": (("listing",), mark("files are used as the file system lists them")),
+    "temporary-names": (("temporary",), mark("a random file name is made here")),
+    "address-order": (("address",), mark("memory addresses determine an order here")),
+    "arrival-order": (("arrival",), mark("what is ready first comes first here")),
+    "unseeded-split": (("split",), mark("a split is drawn here without a seed")),
 }
 """Entry -> kinds of hints that speak for it, and what the line does.
 
@@ -52,9 +56,9 @@ _RESEEDS = frozenset({"torch.seed", "torch.random.seed", "numpy.random.seed", "r
 generator is meant.
 """
 
-_RESEEDED = "seeds the default generator from the operating system"
+_RESEEDED = mark("seeds the default generator from the operating system")
 
-_HASHES = (
+_HASHES = mark(
     "PYTHONHASHSEED was not fixed before the start, so strings hash differently in each process."
 )
 _IN_ORDER = (
@@ -83,7 +87,9 @@ def batch(look: Look) -> Iterator[Suspect]:
         yield from _BY_SAMPLES[shown.samples](look, shown)
     # ranks take their samples by their numbers: that changes which they take, not what these hold
     if look.ranks > 1 and shown.samples != "other content":
-        yield Suspect(name="rank-sampler", evidence=(f"The run has {look.ranks} ranks.",))
+        yield Suspect(
+            name="rank-sampler", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
+        )
 
 
 def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
@@ -103,7 +109,7 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
         suspect = by_hint(_built_privately(batch), private, PRIVATE, shown, said)
     else:
         unseeded_by = draw is not None or bool(early)
-        what = "draws from a generator before it is seeded"
+        what = mark("draws from a generator before it is seeded")
         suspect = by_hint(_built_by_draw(batch, unseeded=unseeded_by), draw, what, shown, said)
     if said:
         yield from (suspect, *found)
@@ -114,7 +120,11 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 def drawn_early(early: Mapping[str, str]) -> tuple[str, ...]:
     """Generators that were seeded only after something had drawn from them, by their lines."""
     return tuple(
-        f"{capital(name)} was drawn from before {seed or 'the script'} seeds it."
+        tr(
+            "{name} was drawn from before {seed} seeds it.",
+            name=capital(name),
+            seed=seed or tr("the script"),
+        )
         for name, seed in early.items()
     )
 
@@ -148,7 +158,7 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     private = look.hint("entropy")
     yield from unseeded(_drawn_for(look, batch), look.unseeded_draw())
     if _pipeline_unseeded(look, batch):
-        said = "No seed was recorded that its pipeline takes."
+        said = tr("No seed was recorded that its pipeline takes.")
         yield Suspect(name="unseeded-shuffle", evidence=(said,))
     own = _own_order(batch, private)
     others = list(origins(look))
@@ -158,7 +168,9 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     else:
         yield from (*others, own)
     if batch.worker is not None:
-        yield Suspect(name="arrival-order", evidence=("The batches are made by worker processes.",))
+        yield Suspect(
+            name="arrival-order", evidence=(tr("The batches are made by worker processes."),)
+        )
 
 
 def _drawn_for(look: Look, batch: BatchDiffers) -> str:
@@ -174,7 +186,7 @@ def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
         return by_hint("clock-seed", private, _RESEEDED)
     own = batch.private_generators
     shown = tuple(Recorded(kind="private state differs", of=name) for name in own)
-    what = "makes a generator without a seed, or seeds it from the system"
+    what = mark("makes a generator without a seed, or seeds it from the system")
     return by_hint("private-shuffle", private, what, shown)
 
 
@@ -200,7 +212,7 @@ def _content(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
     if batch.worker_seeds:
         yield _seeded_by_worker(look, worker, batch.worker_seeds)
     elif worker is not None and private is not None and private.name.endswith("seed"):
-        said = f"The batch was made by worker {worker}."
+        said = tr("The batch was made by worker {worker}.", worker=worker)
         yield by_hint("worker-seed", private, "seeds from the system", said=(said,))
         private = None
     # where the data are built otherwise, equal indices are not the same samples
@@ -242,8 +254,18 @@ def _seeded_by_worker(
 
 def _seeds_of_worker(worker: int | None, generator: str, first: object, second: object) -> str:
     if first is None and second is None:
-        return f"Worker {worker} seeded {generator} from the operating system."
-    return f"Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2."
+        return tr(
+            "Worker {worker} seeded {generator} from the operating system.",
+            worker=worker,
+            generator=generator,
+        )
+    return tr(
+        "Worker {worker} seeded {generator} with {first} in run 1 and {second} in run 2.",
+        worker=worker,
+        generator=generator,
+        first=first,
+        second=second,
+    )
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.look import Look, Suspect
 from reprocheck.ladder.drift import classes
+from reprocheck.language import tr
 from reprocheck.rules import drift_class
 
 _NO_MATTER = ("python.hash_seed",)
@@ -20,9 +21,12 @@ def environment(look: Look) -> Iterator[Suspect]:
         one for group in classes(look.check.environment_differences) for one in group.differences
     ):
         if difference.key not in _NO_MATTER:
-            said = (
-                f"`{difference.key}` is {difference.reference} in run 1 and {difference.value} in"
-                f" run {difference.run}."
+            said = tr(
+                "`{key}` is {reference} in run 1 and {value} in run {run}.",
+                key=difference.key,
+                reference=difference.reference,
+                value=difference.value,
+                run=difference.run,
             )
             kinds.setdefault(drift_class(difference.key).cause, []).append(said)
     for name in _ORDER:

@@ -24,6 +24,7 @@ from reprocheck.causes.suspects.look import (
     takes_another_path,
 )
 from reprocheck.causes.suspects.path import by_clock, other_path
+from reprocheck.language import mark, tr
 from reprocheck.model.evidence import InputsDiffer, LossDiffers, class_of
 
 _DRAWS = re.compile(
@@ -35,18 +36,20 @@ _DRAWING = re.compile(
     r"drop(out|path|block)|stochasticdepth|random|noise|rrelu|gumbel", re.IGNORECASE
 )
 
-_UNFILLED = "makes a tensor without filling it"
-_COMPUTED = "and the value that differs is computed from it"
-_CLOCK = f"reads the clock, {_COMPUTED}"
-_HASHES = (
+_UNFILLED = mark("makes a tensor without filling it")
+_FED_UNFILLED = mark(
+    "makes a tensor without filling it, and the value that differs is computed from it"
+)
+_CLOCK = mark("reads the clock, and the value that differs is computed from it")
+_HASHES = mark(
     "What differs are whole numbers, as labels and token ids are; string hashes were not fixed"
     " (PYTHONHASHSEED)."
 )
-_ROUNDING = (
+_ROUNDING = mark(
     "From equal inputs the result differs by rounding alone, as another order of additions makes"
     " it."
 )
-_KERNEL = "From equal inputs an operator that draws no numbers gives another result."
+_KERNEL = mark("From equal inputs an operator that draws no numbers gives another result.")
 
 
 def forward(look: Look) -> Iterator[Suspect]:
@@ -70,7 +73,7 @@ def _layer_draws(look: Look) -> Iterator[Suspect]:
 
 def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
     drawing = class_of(look.rung.evidence)
-    said = f"{drawing} draws random numbers, and its kernel shows no state."
+    said = tr("{drawing} draws random numbers, and its kernel shows no state.", drawing=drawing)
     yield Suspect(name="unseeded-layer", evidence=(said,))
 
 
@@ -172,7 +175,9 @@ def _own_draw(look: Look) -> Suspect:
     drawing = next(filter(_DRAWS.match, look.operators), None)
     if drawing is None:
         return by_hint("private-draw", private, PRIVATE)
-    said = f"`{drawing}` draws random numbers, and the default generators agree."
+    said = tr(
+        "`{drawing}` draws random numbers, and the default generators agree.", drawing=drawing
+    )
     shown = Recorded(kind="private generator given", of=drawing)
     return by_hint("private-draw", private, PRIVATE, (shown,), (said,))
 
@@ -222,7 +227,7 @@ def _feeding(look: Look) -> tuple[Suspect, ...]:
     """The line that makes the value which differs."""
     feeding = look.feeding(*_FEEDS)
     if feeding is not None and feeding.kind == "memory":
-        return if_hinted("uninitialised-memory", feeding, f"{_UNFILLED}, {_COMPUTED}")
+        return if_hinted("uninitialised-memory", feeding, _FED_UNFILLED)
     return if_hinted("private-draw", feeding, DRAWS)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, called, draw_an_order
 from reprocheck.ladder import words
+from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
 from reprocheck.model.letters import capital
 
@@ -21,7 +22,10 @@ _SEEDED_BY = {"mindspore": frozenset({"numpy"}), "keras": frozenset({"python"})}
 fix is the one that suffices.
 """
 
-_GIVEN = {False: "was seeded with", True: "had folded in"}
+_GIVEN = {
+    False: mark("{who} was seeded with {first} in run 1 and {second} in run 2."),
+    True: mark("{who} had folded in {first} in run 1 and {second} in run 2."),
+}
 """What was done with a number: by whether it was folded into a key."""
 
 
@@ -43,7 +47,9 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
         said = _moved(look)
         yield Suspect(name="shifted-stream", shown=shown, evidence=(said,), source=look.seed_line())
     if look.ranks > 1:
-        yield Suspect(name="seed-per-process", evidence=(f"The run has {look.ranks} ranks.",))
+        yield Suspect(
+            name="seed-per-process", evidence=(tr("The run has {ranks} ranks.", ranks=look.ranks),)
+        )
 
 
 def _moved(look: Look) -> str:
@@ -51,18 +57,18 @@ def _moved(look: Look) -> str:
     names = look.rung.generators.names
     who = capital(words.generators(names))
     if any(one.key for one in look.rung.generators.drawn):
-        said = "was made from the same number in both runs, and differs when it is drawn from."
-    elif len(names) > 1:
-        said = (
-            "were seeded with the same numbers in both runs, and their states differ when they are"
-            " drawn from."
+        return tr(
+            "{who} was made from the same number in both runs, and differs when it is drawn from.",
+            who=who,
         )
-    else:
-        said = (
-            "was seeded with the same number in both runs, and its state differs when it is drawn"
-            " from."
-        )
-    return f"{who} {said}"
+    return form(
+        len(names),
+        "{who} was seeded with the same number in both runs, and its state differs when it is"
+        " drawn from.",
+        "{who} were seeded with the same numbers in both runs, and their states differ when they"
+        " are drawn from.",
+        who=who,
+    )
 
 
 def _never_seeded(
@@ -88,8 +94,8 @@ def _never_seeded(
 
 def _nothing_seeded(drawn: Sequence[str]) -> str:
     if not drawn:
-        return "No seed was recorded before the first draw."
-    return f"Nothing seeded {' and '.join(drawn)} before the first draw."
+        return tr("No seed was recorded before the first draw.")
+    return tr("Nothing seeded {drawn} before the first draw.", drawn=joined(tr(" and "), drawn))
 
 
 def _seeding(look: Look, drawn: Sequence[str]) -> str:
@@ -104,7 +110,12 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
 def _seeded_later(look: Look) -> tuple[str, ...]:
     """Who seeded generators after they had been drawn from, and with which number."""
     return tuple(
-        f"{capital(one.later.who)} seeds {one.name} afterwards, with {one.later.seed}."
+        tr(
+            "{who} seeds {name} afterwards, with {seed}.",
+            who=capital(one.later.who),
+            name=one.name,
+            seed=one.later.seed,
+        )
         for one in look.rung.generators.drawn
         if one.later is not None
     )
@@ -119,7 +130,7 @@ def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Sus
 
 def _seeds(one: Generator, first: object, second: object) -> str:
     who = capital(words.generators([one.name]))
-    return f"{who} {_GIVEN[one.folded]} {first} in run 1 and {second} in run 2."
+    return tr(_GIVEN[one.folded], who=who, first=first, second=second)
 
 
 def generators(look: Look) -> Iterator[Suspect]:

@@ -12,6 +12,7 @@ from reprocheck.causes.started import made_at_start
 from reprocheck.causes.suspects.look import Look, Suspect, only_suspected
 from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.ladder.sentences import given as in_words
+from reprocheck.language import tr
 from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import loaded_file
 
@@ -82,32 +83,50 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
     if origin is None:
         yield plain
         return
-    made = f"makes it of `{origin.by}`, which differs at each start."
+    made = tr("makes it of `{by}`, which differs at each start.", by=origin.by)
     if not origin.file:
-        evidence = (*said, f"The command {made}", *follows)
-        fix = f"Give a fixed value in the command in place of `{origin.by}`."
+        evidence = (*said, tr("The command {made}", made=made), *follows)
+        fix = tr("Give a fixed value in the command in place of `{by}`.", by=origin.by)
         yield replace(plain, evidence=evidence, fix=fix)
         return
-    evidence = (*said, f"Line {origin.line} of `{origin.file}` {made}", *follows)
+    evidence = (
+        *said,
+        tr("Line {line} of `{file}` {made}", line=origin.line, file=origin.file, made=made),
+        *follows,
+    )
     source = SourceLine(file=origin.file, line=origin.line)
-    fix = f"Give it a fixed value in line {origin.line} of {origin.file}: `{origin.fixed}`"
+    fix = tr(
+        "Give it a fixed value in line {line} of {file}: `{fixed}`",
+        line=origin.line,
+        file=origin.file,
+        fixed=origin.fixed,
+    )
     yield replace(plain, evidence=evidence, source=source, fix=fix)
 
 
 def _same(given: Given) -> str:
     """What to do about an argument, a variable, or a file."""
     if given.of_one_run:
-        return f"Start every run with the {in_words.called(given)}, or every run without it."
-    if given.kind != "input":
-        return f"Start every run with the same {in_words.called(given)}, such as `{given.first}`."
-    if given.made:
-        return (
-            f"Seed what the program draws that makes `{given.name}`, or make the file once, before"
-            " the runs that are compared."
+        return tr(
+            "Start every run with the {called}, or every run without it.",
+            called=in_words.called(given),
         )
-    return (
-        f"Keep `{given.name}` as it is while runs are compared: pin its version, or give each run a"
-        " copy of its own."
+    if given.kind != "input":
+        return tr(
+            "Start every run with the same {called}, such as `{first}`.",
+            called=in_words.called(given),
+            first=given.first,
+        )
+    if given.made:
+        return tr(
+            "Seed what the program draws that makes `{name}`, or make the file once, before"
+            " the runs that are compared.",
+            name=given.name,
+        )
+    return tr(
+        "Keep `{name}` as it is while runs are compared: pin its version, or give each run a"
+        " copy of its own.",
+        name=given.name,
     )
 
 
@@ -132,8 +151,13 @@ def _lines(code: Sequence[SourceDifference]) -> list[str]:
 def _quoted(code: Sequence[SourceDifference]) -> list[str]:
     """The lines behind the first, which the rung has quoted."""
     quoted = [
-        f"Line {pair.first.line} of `{one.file}` is `{pair.first.text}` in run 1 and"
-        f" `{pair.second.text}` in run 2."
+        tr(
+            "Line {line} of `{file}` is `{text}` in run 1 and `{second_text}` in run 2.",
+            line=pair.first.line,
+            file=one.file,
+            text=pair.first.text,
+            second_text=pair.second.text,
+        )
         for one in code
         for pair in one.changed
         if pair.first is not None and pair.second is not None

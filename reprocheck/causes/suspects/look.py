@@ -11,13 +11,14 @@ from reprocheck.causes.device import kind as kind_of_device
 from reprocheck.causes.evidence import Kind, Recorded
 from reprocheck.causes.likely import has_fixed_hash
 from reprocheck.causes.usercode import Hint, UserCode
+from reprocheck.language import mark, tr
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
 from reprocheck.rules import known
 
-PRIVATE = "makes a generator without a seed, or draws from the system"
+PRIVATE = mark("makes a generator without a seed, or draws from the system")
 """What a line of the kind `entropy` does."""
-DRAWS = (
+DRAWS = mark(
     "draws from a generator without a seed, or from the system, and the value that differs is"
     " computed from it"
 )
@@ -245,7 +246,12 @@ def draw_an_order(*names: str) -> bool:
 
 def line(hint: Hint, what: str) -> str:
     """What a line of the user's does that fits."""
-    return f"{hint.source.file}:{hint.source.line} fits: {what} (`{hint.name}`)."
+    return tr(
+        "{line} fits: {what} (`{name}`).",
+        line=hint.source.at,
+        what=tr(what),
+        name=hint.name,
+    )
 
 
 def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
@@ -288,7 +294,9 @@ def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
     """Entry `name` for a line that draws from a generator of which nothing else is known; nothing
     without one.
     """
-    what = "draws from a generator that nothing seeded: its state is not the same in both runs"
+    what = mark(
+        "draws from a generator that nothing seeded: its state is not the same in both runs"
+    )
     return if_hinted(name, draw, what)
 
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from reprocheck.causes.evidence import Recorded
 from reprocheck.causes.suspects.look import Look, Suspect, called, line, of_hint
 from reprocheck.causes.usercode import Hint, UserCode
+from reprocheck.language import mark
 from reprocheck.model import SourceLine
 
 BY_CLOCK, BY_SYSTEM = "clock path", "system path"
 """Kinds of hints: the clock, or what the system gives, decides which branch the program takes."""
-_DECIDES = "{} decides here which branch the program takes"
-_DECIDED_BY = {BY_CLOCK: "the clock", BY_SYSTEM: "what the system gives"}
+_DECIDES = {
+    BY_CLOCK: mark("the clock decides here which branch the program takes"),
+    BY_SYSTEM: mark("what the system gives decides here which branch the program takes"),
+}
 _A_LOOP = """\
 # continue for a number of steps, not for a time: that number differs in each run
 for step in range(number_of_steps):  # instead of: {text}"""
@@ -47,11 +50,10 @@ def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect
 
 
 def _decided(by: Hint, shown: tuple[Recorded, ...]) -> Suspect:
-    what = _DECIDES.format(_DECIDED_BY[by.kind])
     return Suspect(
         name="different-path",
         shown=shown,
-        evidence=(line(by, what),),
+        evidence=(line(by, _DECIDES[by.kind]),),
         source=by.source,
         fix=_fix(by),
         calls=called(by),

@@ -20,6 +20,7 @@ from reprocheck.causes.suspects.path import other_path
 from reprocheck.ladder.given import made_by_each_run
 from reprocheck.ladder.sentences.start import other_sizes
 from reprocheck.ladder.words import checkpoint, code
+from reprocheck.language import form, mark, tr
 from reprocheck.model.evidence import (
     GivenOtherwise,
     HyperParameterDiffers,
@@ -29,19 +30,19 @@ from reprocheck.model.evidence import (
 from reprocheck.model.letters import capital
 from reprocheck.rules import entry
 
-_SYSTEM = "draws from the system, from a generator without a seed, or from the clock"
-_NO_STATE = (
+_SYSTEM = mark("draws from the system, from a generator without a seed, or from the clock")
+_NO_STATE = mark(
     "No state of a generator was recorded when it was made: it may have been loaded, copied, or"
     " made in another process."
 )
-_STATES_AGREE = (
+_STATES_AGREE = mark(
     "The default generators were in the same state when it was made, so none of them made the"
     " difference."
 )
-_LEFT_OVER = "It holds values that are not finite, or huge or tiny as left-over memory often is."
+_LEFT_OVER = mark(
+    "It holds values that are not finite, or huge or tiny as left-over memory often is."
+)
 _MEMORY = "uninitialised-memory"
-_READ = {True: "it", False: "them"}
-"""How files are called that a run read: by whether there is but one."""
 
 
 def files(look: Look) -> Iterator[Suspect]:
@@ -50,7 +51,11 @@ def files(look: Look) -> Iterator[Suspect]:
     if isinstance(look.rung.evidence, GivenOtherwise):
         yield from of_given(look)
     elif left:
-        said = f"The later run read {_READ[len(left) == 1]} before it wrote there itself."
+        said = form(
+            len(left),
+            "The later run read it before it wrote there itself.",
+            "The later run read them before it wrote there itself.",
+        )
         files_left = tuple(Recorded(kind="file left by run 1", of=path) for path in left)
         yield Suspect(
             name="state-left",
@@ -81,7 +86,7 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
     if clock is None:
         yield from if_hinted("random-hyper-parameter", look.hint("draw"), "draws a number")
         measured = look.hint("elapsed")
-        what = "measures how long something takes, and uses the number"
+        what = mark("measures how long something takes, and uses the number")
         drifting = by_hint("drifting-hyper-parameter", measured, what, shown)
     yield drifting
 
@@ -94,7 +99,9 @@ def weights(look: Look) -> Iterator[Suspect]:
         yield from _another_model(look, sizes)
         return
     if shown.missing_from is not None:
-        said = f"{capital(checkpoint(shown.missing_from))} did not hold it."
+        said = tr(
+            "{checkpoint} did not hold it.", checkpoint=capital(checkpoint(shown.missing_from))
+        )
         yield Suspect(
             name="partial-checkpoint", shown=look.recorded("key missing"), evidence=(said,)
         )
@@ -104,7 +111,7 @@ def weights(look: Look) -> Iterator[Suspect]:
     seeded = {fact.kind for fact in look.generator_facts()} - {"state differs"}
     if shown.filled_in_other_order and seeded <= SEEDED_EQUALLY:
         yield from origins(look)
-        said = "The weights are filled one after the other, in another order in each run."
+        said = tr("The weights are filled one after the other, in another order in each run.")
         yield Suspect(
             name="different-path",
             shown=look.recorded("path differs"),
@@ -121,7 +128,7 @@ def weights(look: Look) -> Iterator[Suspect]:
 
 def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
     """Weights of another size: what says how large the model is, is not the same in each run."""
-    said = f"The weights {sizes}: the number that says how many there are differs."
+    said = tr("The weights {sizes}: the number that says how many there are differs.", sizes=sizes)
     yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
     yield by_hint(
         "drifting-hyper-parameter",
@@ -137,9 +144,10 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
     """
     file, source = loaded.file, look.line_at(loaded.line)
     if made_by_each_run(look.check, file):
-        said = (
-            f"Each run writes {code(file)} before it loads it; what writes it may draw the weights"
-            " without a seed."
+        said = tr(
+            "Each run writes {file} before it loads it; what writes it may draw the weights"
+            " without a seed.",
+            file=code(file),
         )
         yield Suspect(
             name="unseeded-weights",
@@ -148,10 +156,10 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
             fix=_in_what_writes(look, file),
         )
         return
-    said = f"{code(file)} did not hold the same in both runs when it was loaded."
+    said = tr("{file} did not hold the same in both runs when it was loaded.", file=code(file))
     shown = (Recorded(kind="contents differ", of=file),)
     yield Suspect(name="changing-input", shown=shown, evidence=(said,), source=source)
-    wrote = f"What wrote {code(file)} may have drawn them without a seed."
+    wrote = tr("What wrote {file} may have drawn them without a seed.", file=code(file))
     yield Suspect(name="unseeded-weights", evidence=(wrote,), fix=_in_what_writes(look, file))
 
 
@@ -159,10 +167,8 @@ def _in_what_writes(look: Look, file: str) -> str:
     """The seeds of the framework, and where they belong: a seed in the process that loads the file
     changes nothing in it.
     """
-    return (
-        "# in the program that writes"
-        f" {file}:\n{entry('unseeded-weights').fix_for(look.frameworks)}"
-    )
+    seeds = entry("unseeded-weights").fix_for(look.frameworks)
+    return f"# in the program that writes {file}:\n{seeds}"
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
@@ -221,6 +227,6 @@ def _without_states(look: Look) -> Iterator[Suspect]:
         yield by_hint("clock-seed", system, "reads the system or the clock")
         return
     yield Suspect(
-        name="unseeded-weights", evidence=(_NO_STATE, "Nothing seeded a generator before it.")
+        name="unseeded-weights", evidence=(_NO_STATE, tr("Nothing seeded a generator before it."))
     )
     yield from if_hinted("private-initialiser", system, _SYSTEM)

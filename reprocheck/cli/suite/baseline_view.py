@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.terminal import standard_error, standard_output
-from reprocheck.report.text import count, ulps
+from reprocheck.language import count
+from reprocheck.report.text import ulps
 from reprocheck.suite.baselines import Allowed, accept_command, allowed
 from reprocheck.suite.baselines.accept import changed
 from reprocheck.suite.curves import unpack

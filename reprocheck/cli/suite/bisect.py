@@ -196,7 +196,7 @@ class View:
 
     def planned(self, found: Plan, most: int) -> None:
         """What is searched."""
-        from reprocheck.report.text import count
+        from reprocheck.language import count
 
         self._most = most
         changes = count(found.graph.bad_end, "change")

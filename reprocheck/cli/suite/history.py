@@ -253,7 +253,7 @@ def _table(
 
 
 def _counted(shown: int, there: int) -> str:
-    from reprocheck.report.text import count
+    from reprocheck.language import count
 
     if shown == there:
         return count(there, "night")

@@ -129,7 +129,7 @@ def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None
 def _print(
     out: Stream, history: History, merged: Sequence[Merged], nights: Sequence[Night]
 ) -> None:
-    from reprocheck.report.text import count
+    from reprocheck.language import count
 
     if not nights:
         out.paragraph("No two shards of a night are here.")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from reprocheck._version import __version__
 from reprocheck.cli.progress import duration
 from reprocheck.cli.terminal import Stream
+from reprocheck.language import count
 from reprocheck.model.letters import capital
-from reprocheck.report.text import count
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.model import Night, TargetCheck
 

@@ -9,7 +9,7 @@ from os.path import relpath
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.suite.words import cause_of
-from reprocheck.report.text import count
+from reprocheck.language import count
 from reprocheck.suite.baselines import accept_command
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def command(
     Exit 0 whatever the night came to.
     """
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.report.text import count
+    from reprocheck.language import count
     from reprocheck.suite import pages
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night.folder import night_folder

@@ -195,7 +195,7 @@ def _run(
 
 def _kept(view: NightView, same: Sequence[str]) -> str:
     """What of an interrupted night is there, and the command that goes on with it."""
-    from reprocheck.report.text import count
+    from reprocheck.language import count
 
     if not view.night:
         return "Nothing was checked yet."

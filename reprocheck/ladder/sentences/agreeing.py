@@ -8,44 +8,52 @@ from collections.abc import Sequence
 
 from reprocheck.ladder import words
 from reprocheck.ladder.compare import Algorithms
+from reprocheck.language import mark, sentences, tr
 
 _MOST_WEIGHTS = 3
-ONE_RANK = "There is only one rank: nothing is reduced."
+ONE_RANK = mark("There is only one rank: nothing is reduced.")
 
 
 def incomparable(algorithms: Algorithms) -> str:
     """Traces that hash with different algorithms."""
-    return (
-        f"The runs were recorded with different hash algorithms ({algorithms.first},"
-        f" {algorithms.second}): not comparable."
+    return tr(
+        "The runs were recorded with different hash algorithms ({first},"
+        " {second}): not comparable.",
+        first=algorithms.first,
+        second=algorithms.second,
     )
 
 
 def compiled(shown: str) -> str:
     """A forward pass that a compiled function hides; `shown`: what shows it."""
-    return (
-        f"A compiled function hides the inputs and outputs of layers; {shown} shows them, possibly"
-        " with other bits."
+    return tr(
+        "A compiled function hides the inputs and outputs of layers; {shown} shows them, possibly"
+        " with other bits.",
+        shown=shown,
     )
 
 
 def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
     """Weights that were not seen before their first update."""
     which = words.named(names, _MOST_WEIGHTS)
-    unseen = (
-        f"The first values of {which} were not recorded: they could not be read before the first"
-        " update."
+    unseen = tr(
+        "The first values of {which} were not recorded: they could not be read before the first"
+        " update.",
+        which=which,
     )
     if not others_agree:
         return unseen
-    return f"{unseen} Those of the other weights agree."
+    return sentences(unseen, tr("Those of the other weights agree."))
 
 
 def unknown_draws(names: Sequence[str]) -> str:
     """Generators that weights whose first values nobody saw may have been drawn from."""
     return words.sentence(
-        f"the states of {words.generators(names)} differ, and whether the first weights were drawn"
-        " from them was not recorded"
+        tr(
+            "the states of {generators} differ, and whether the first weights were drawn"
+            " from them was not recorded",
+            generators=words.generators(names),
+        )
     )
 
 
@@ -54,8 +62,11 @@ def unequal_at_weights(names: Sequence[str]) -> str:
     if not names:
         return ""
     return words.sentence(
-        f"the state of {words.generators(names)} differed when the weights were made; the"
-        " generators that the iterations draw from agree"
+        tr(
+            "the state of {generators} differed when the weights were made; the"
+            " generators that the iterations draw from agree",
+            generators=words.generators(names),
+        )
     )
 
 
@@ -65,6 +76,9 @@ def unused(names: Sequence[str]) -> str:
         return ""
     them = words.agreeing(names, "it", "them")
     return words.sentence(
-        f"the state of {words.generators(names)} differs and nothing recorded draws from {them}:"
-        " unused"
+        tr(
+            "the state of {generators} differs and nothing recorded draws from {them}: unused",
+            generators=words.generators(names),
+            them=them,
+        )
     )

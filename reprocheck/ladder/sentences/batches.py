@@ -10,40 +10,48 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.pair import Difference
 from reprocheck.ladder.seeds import Seeding
 from reprocheck.ladder.sentences.said import Said
+from reprocheck.language import count, form, mark, sentences, tr
 from reprocheck.model.evidence import BatchDiffers
 
 INPUTS_OF = "inputs of "
 """How the place of a batch begins that no loader made."""
 
-_ORDER = "the same samples in another order"
 _CHANGES = {
-    ("data set", "other order"): (
-        f"{_ORDER} (same samples, other order, over the epoch: the data set itself holds them so)"
+    ("data set", "other order"): mark(
+        "the same samples in another order (same samples, other order, over the epoch: the data"
+        " set itself holds them so)"
     ),
-    ("data set", "other content"): (
+    ("data set", "other content"): mark(
         "other samples or other content for the same indices: the data set itself does not hold"
         " the same"
     ),
-    ("data set", "other samples"): (
+    ("data set", "other samples"): mark(
         "other samples or other content: the data set itself does not hold the same"
     ),
-    ("subset", "other order"): (
-        f"{_ORDER} (same samples, other order, over the epoch: the subset lists them so)"
+    ("subset", "other order"): mark(
+        "the same samples in another order (same samples, other order, over the epoch: the"
+        " subset lists them so)"
     ),
-    ("subset", "other samples"): "other samples: the subset takes others from the data set",
-    ("epoch", "other order"): f"{_ORDER} (same samples, other order, over the epoch)",
-    ("epoch", "other samples"): "other samples (over the whole epoch)",
-    ("indices", "other content"): "the same samples with other content",
-    ("all batches", "other order"): f"{_ORDER} (over the {{seen}} seen)",
-    ("all batches", "other samples"): "other samples (in the {seen} seen)",
-    ("number of samples", "other samples"): "another number of samples ({first} and {second})",
-    ("rest of the batch", "other content"): "other content (the rest of the batch agrees)",
-    ("few samples", "other content"): (
+    ("subset", "other samples"): mark("other samples: the subset takes others from the data set"),
+    ("epoch", "other order"): mark(
+        "the same samples in another order (same samples, other order, over the epoch)"
+    ),
+    ("epoch", "other samples"): mark("other samples (over the whole epoch)"),
+    ("indices", "other content"): mark("the same samples with other content"),
+    ("all batches", "other order"): mark(
+        "the same samples in another order (over the {seen} seen)"
+    ),
+    ("all batches", "other samples"): mark("other samples (in the {seen} seen)"),
+    ("number of samples", "other samples"): mark(
+        "another number of samples ({first} and {second})"
+    ),
+    ("rest of the batch", "other content"): mark("other content (the rest of the batch agrees)"),
+    ("few samples", "other content"): mark(
         "other content in {changed} of {first} samples, the others agree"
     ),
-    ("no sample", "unknown"): "other content: none of the {seen} seen holds the same samples",
-    ("batch", "other samples"): "other samples or other content (in the {seen} seen)",
-    ("nothing", "unknown"): "another batch",
+    ("no sample", "unknown"): mark("other content: none of the {seen} seen holds the same samples"),
+    ("batch", "other samples"): mark("other samples or other content (in the {seen} seen)"),
+    ("nothing", "unknown"): mark("another batch"),
 }
 """What shows a change, and what it is -> what a loader hands out."""
 
@@ -64,28 +72,43 @@ class OfBatch:
 
 def batch(evidence: BatchDiffers, step: Step, known: OfBatch) -> Said:
     """A batch, or an order of samples, that differs."""
-    who = f"{words.code(step.seen.place)} hands out"
+    who = tr("{place} hands out", place=words.code(step.seen.place))
     if not evidence.by_loader:
-        who = f"{words.code(step.seen.place.removeprefix(INPUTS_OF))} is given"
+        who = tr(
+            "{place} is given",
+            place=words.code(step.seen.place.removeprefix(INPUTS_OF)),
+        )
     change = _change(evidence, step, known)
     if evidence.worker is not None:
-        change += f", made by worker {evidence.worker}"
+        change += tr(", made by worker {worker}", worker=evidence.worker)
     return Said(
-        detail=f"{who} {change}.{_leaves(known.content)}",
-        sentence=f"{words.within(step.seen.iteration)} {who} {change}{_why(evidence, known)}",
+        detail=sentences(tr("{who} {change}.", who=who, change=change), _leaves(known.content)),
+        sentence=tr(
+            "{within} {who} {change}{why}",
+            within=words.within(step.seen.iteration),
+            who=who,
+            change=change,
+            why=_why(evidence, known),
+        ),
     )
 
 
 def _change(evidence: BatchDiffers, step: Step, known: OfBatch) -> str:
     if evidence.only_in_one_run:
-        what = "an order of samples"
+        what = tr("an order of samples")
         if step.seen.kind == "batch":
-            what = f"batch {step.seen.call + 1} of the iteration"
+            what = tr("batch {call} of the iteration", call=step.seen.call + 1)
         here, there = words.runs(step)
-        return f"{what} in run {here} that it does not in run {there}"
+        return tr(
+            "{what} in run {here} that it does not in run {there}",
+            what=what,
+            here=here,
+            there=there,
+        )
     first, second = known.content.samples
-    return _CHANGES[evidence.shown_by, evidence.samples].format(
-        seen=words.plural(known.batches, "batch", "batches"),
+    return tr(
+        _CHANGES[evidence.shown_by, evidence.samples],
+        seen=count(known.batches, "batch", "batches"),
         first=len(first),
         second=len(second),
         changed=unequal_samples(first, second),
@@ -102,8 +125,13 @@ def _leaves(content: Difference) -> str:
     leaves, total = content.outputs, len(content.seen.outputs)
     if not 0 < len(leaves) < total:
         return ""
-    differ = words.agreeing(leaves, "differs", "differ")
-    return f" Of the {total} parts of a batch, {words.named(leaves)} {differ}."
+    return form(
+        len(leaves),
+        "Of the {total} parts of a batch, {named} differs.",
+        "Of the {total} parts of a batch, {named} differ.",
+        total=total,
+        named=words.named(leaves),
+    )
 
 
 def _why(evidence: BatchDiffers, known: OfBatch) -> str:
@@ -111,34 +139,49 @@ def _why(evidence: BatchDiffers, known: OfBatch) -> str:
     if evidence.only_in_one_run:
         return ""
     if known.own_seeds:
-        return f", because the worker seeds {_seeds(known.own_seeds)}"
+        return tr(", because the worker seeds {seeds}", seeds=_seeds(known.own_seeds))
     if evidence.built:
-        return f": it was built differently before the training, {_seeded_late(evidence)}"
+        return tr(
+            ": it was built differently before the training, {seeded_late}",
+            seeded_late=_seeded_late(evidence),
+        )
     if known.moved:
-        return f", although {words.generators(known.moved)} that it draws from agrees"
+        return tr(
+            ", although {generators} that it draws from agrees",
+            generators=words.generators(known.moved),
+        )
     of = ""
     if evidence.worker is not None:
-        of = " of the main process"
-    return f", and no process-wide generator{of} explains it"
+        of = tr(" of the main process")
+    return tr(", and no process-wide generator{of} explains it", of=of)
 
 
 def _seeds(own: Sequence[Seeding]) -> str:
     """`numpy from the operating system in line 9 of train.py`."""
     first = own[0]
-    number = "with another number in each run"
+    number = tr("with another number in each run")
     if first.by_system or first.first is None:
-        number = "from the operating system"
+        number = tr("from the operating system")
     names = words.listed([one.generator for one in own])
-    return f"{names} {number}{words.at(first.line, ' in ')}"
+    return tr(
+        "{names} {number}{line}",
+        names=names,
+        number=number,
+        line=words.at(first.line, mark(" in ")),
+    )
 
 
 def _seeded_late(evidence: BatchDiffers) -> str:
     """Generators that were drawn from before the script seeded them, as a clause."""
     early = evidence.drawn_before_seed
     if not early:
-        return "and nothing recorded explains that"
+        return tr("and nothing recorded explains that")
     names = sorted(early)
-    was, them = words.agreeing(names, "was", "were"), words.agreeing(names, "it", "them")
     line = next(iter(early.values()))
-    seeder = words.seeder("", line)
-    return f"and {words.listed(names)} {was} drawn from before {seeder} seeds {them}"
+    return form(
+        len(names),
+        "and {listed} was drawn from before {seeder} seeds it",
+        "and {listed} were drawn from before {seeder} seeds them",
+        listed=words.listed(names),
+        seeder=words.seeder("", line),
+    )

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from reprocheck.ladder import words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.sentences.said import Said
+from reprocheck.language import mark, tr
 from reprocheck.model.evidence import CallDiffers
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
-_NO_PRODUCER = "no recorded producer differs"
-_ONE, _SEVERAL = ("does not", "differs"), ("do not", "differ")
+_NO_PRODUCER = mark("no recorded producer differs")
+_ONE = mark("does not"), mark("differs")
+_SEVERAL = mark("do not"), mark("differ")
 """How it is said of something that it does not agree: beside what agrees, and alone."""
 
 
@@ -25,24 +27,34 @@ def own(evidence: CallDiffers, seen: Seen, *, last: Seen | None) -> Said:
     stretch = ""
     if last is not None:
         child = words.module(last.place, last.class_)
-        stretch = f", in the stretch between {child} and its own output"
-    culprit = f"the forward of {name}"
-    why = "no process-wide generator moved: it draws from a private generator or is noisy"
+        stretch = tr(", in the stretch between {child} and its own output", child=child)
+    culprit = tr("the forward of {name}", name=name)
+    why = tr("no process-wide generator moved: it draws from a private generator or is noisy")
     names = evidence.generators.names
     if names:
-        culprit = f"the state of {words.generators(names)}"
-        why = f"{culprit} that it draws from does not agree"
+        culprit = tr("the state of {generators}", generators=words.generators(names))
+        why = tr("{culprit} that it draws from does not agree", culprit=culprit)
     elif seen.drawn:
-        why = (
-            f"{words.generators(seen.drawn)} that it draws from agrees: it is noisy itself, or"
-            " draws from a private generator besides"
+        why = tr(
+            "{generators} that it draws from agrees: it is noisy itself, or"
+            " draws from a private generator besides",
+            generators=words.generators(seen.drawn),
         )
-    head = f"{words.within(seen.iteration)} {name} returns another output for the same inputs"
+    head = tr(
+        "{within} {name} returns another output for the same inputs",
+        within=words.within(seen.iteration),
+        name=name,
+    )
     return Said(
         culprit=culprit,
-        detail=f"The inputs of {name} agree, its output differs{stretch}; {why}.",
+        detail=tr(
+            "The inputs of {name} agree, its output differs{stretch}; {why}.",
+            name=name,
+            stretch=stretch,
+            why=why,
+        ),
         head=head,
-        sentence=f"{head}{stretch}, and {why}",
+        sentence=tr("{head}{stretch}, and {why}", head=head, stretch=stretch, why=why),
     )
 
 
@@ -51,16 +63,30 @@ def victim(seen: Seen, enters: Seen, before: Seen | None) -> Said:
     `before`: the last fact before it that agrees.
     """
     into = words.module(enters.place, enters.class_)
-    stretch = f"something before {into} that was not recorded"
+    stretch = tr("something before {into} that was not recorded", into=into)
     if before is not None:
-        stretch = f"something between {_named(before)} and {into} that was not recorded"
-    head = f"{words.within(seen.iteration)} the inputs of {into} differ and {_NO_PRODUCER}"
+        stretch = tr(
+            "something between {named} and {into} that was not recorded",
+            named=_named(before),
+            into=into,
+        )
+    head = tr(
+        "{within} the inputs of {into} differ and {no_producer}",
+        within=words.within(seen.iteration),
+        into=into,
+        no_producer=tr(_NO_PRODUCER),
+    )
     name = words.module(seen.place, seen.class_)
     return Said(
         culprit=stretch,
-        detail=f"The inputs of {name} differ already and {_NO_PRODUCER}: {stretch}.",
+        detail=tr(
+            "The inputs of {name} differ already and {no_producer}: {stretch}.",
+            name=name,
+            no_producer=tr(_NO_PRODUCER),
+            stretch=stretch,
+        ),
         head=head,
-        sentence=f"{head}: the difference is made by {stretch}",
+        sentence=tr("{head}: the difference is made by {stretch}", head=head, stretch=stretch),
     )
 
 
@@ -86,22 +112,22 @@ class Agreed:
     def text(self) -> str:
         """As a clause; "" where nothing was recorded."""
         names = {
-            "weights": self.weights,
-            "RNG states": self.states,
-            "batches": self.batches,
-            "module outputs": self.outputs,
+            tr("weights"): self.weights,
+            tr("RNG states"): self.states,
+            tr("batches"): self.batches,
+            tr("module outputs"): self.outputs,
         }
         agreeing = [name for name, agrees in names.items() if agrees]
         if not agreeing:
             return ""
-        return f"{words.listed(agreeing)} agree"
+        return tr("{listed} agree", listed=words.listed(agreeing))
 
     def beside(self, what: str, verbs: tuple[str, str]) -> str:
         """A clause that something does not agree, beside what does."""
         beside, alone = verbs
         if not self.text:
-            return f"{what} {alone}"
-        return f"{self.text}, {what} {beside}"
+            return tr("{what} {verb}", what=what, verb=tr(alone))
+        return tr("{text}, {what} {verb}", text=self.text, what=what, verb=tr(beside))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,13 +144,16 @@ class Unseen:
 def labels_of_module(seen: Seen, agreed: Agreed) -> Said:
     """The call of a loss that is given other labels."""
     name = words.module(seen.place, seen.class_)
-    differ = agreed.beside(f"the labels that the loss {name} is taken against", _SEVERAL)
+    differ = agreed.beside(
+        tr("the labels that the loss {name} is taken against", name=name), _SEVERAL
+    )
     return Said(
-        culprit=f"the labels that {name} is given",
-        detail=f"{capital(differ)}; {_NO_PRODUCER}.",
-        sentence=(
-            f"{words.within(seen.iteration)} {differ}: they are made by something that was not"
-            " recorded"
+        culprit=tr("the labels that {name} is given", name=name),
+        detail=tr("{differ}; {no_producer}.", differ=capital(differ), no_producer=tr(_NO_PRODUCER)),
+        sentence=tr(
+            "{within} {differ}: they are made by something that was not recorded",
+            within=words.within(seen.iteration),
+            differ=differ,
         ),
     )
 
@@ -135,47 +164,67 @@ def labels(
     """What the loss is taken against differs; `names`: its inputs that differ and are labels,
     `path`: the first that differs.
     """
-    culprit = f"something between {_after(last)} and the loss that was not recorded"
-    other = agreed.beside("what else the loss is taken from (labels, targets, constants)", _ONE)
-    differ = f"{other}: `{path}` of {seen.place}; {_NO_PRODUCER}"
+    culprit = tr("something between {after} and the loss that was not recorded", after=_after(last))
+    other = agreed.beside(tr("what else the loss is taken from (labels, targets, constants)"), _ONE)
+    differ = tr(
+        "{other}: `{path}` of {place}; {no_producer}",
+        other=other,
+        path=path,
+        place=seen.place,
+        no_producer=tr(_NO_PRODUCER),
+    )
     if names:
-        culprit = f"the labels that the loss is taken against (`{names[0]}` of {seen.place})"
-        other = agreed.beside("the labels that the loss is taken against", _SEVERAL)
-        differ = f"{other}; {_NO_PRODUCER}"
+        culprit = tr(
+            "the labels that the loss is taken against (`{names}` of {place})",
+            names=names[0],
+            place=seen.place,
+        )
+        other = agreed.beside(tr("the labels that the loss is taken against"), _SEVERAL)
+        differ = tr("{other}; {no_producer}", other=other, no_producer=tr(_NO_PRODUCER))
     return Said(
         culprit=culprit,
-        detail=f"{capital(differ)}.",
-        sentence=f"{words.within(seen.iteration)} {differ}: what makes it was not recorded",
+        detail=tr("{sentence}.", sentence=capital(differ)),
+        sentence=tr(
+            "{within} {differ}: what makes it was not recorded",
+            within=words.within(seen.iteration),
+            differ=differ,
+        ),
     )
 
 
 def loss(iteration: int, unseen: Unseen, *, last: Seen | None, agreed: Agreed) -> Said:
     """A loss that nothing recorded explains."""
-    culprit = f"something between {_after(last)} and the loss that was not recorded"
+    culprit = tr("something between {after} and the loss that was not recorded", after=_after(last))
     shown = ""
     if unseen.first_weights:
-        culprit += ", such as the first weights"
+        culprit += tr(", such as the first weights")
     if unseen.compiled:
-        culprit = "something in the forward pass, which a compiled function hides"
-        shown = f" ({unseen.compiled} shows the forward pass)"
+        culprit = tr("something in the forward pass, which a compiled function hides")
+        shown = tr(" ({compiled} shows the forward pass)", compiled=unseen.compiled)
         if unseen.first_weights:
-            culprit += ", or the first weights"
-    detail = f"The loss differs, {agreed.text}"
-    differs = f"{agreed.text} and the loss differs"
+            culprit += tr(", or the first weights")
+    detail = tr("The loss differs, {text}", text=agreed.text)
+    differs = tr("{text} and the loss differs", text=agreed.text)
     if not agreed.text:
-        detail = "The loss differs, and nothing recorded before it shows why"
-        differs = "the loss differs, and nothing recorded before it shows why"
+        detail = tr("The loss differs, and nothing recorded before it shows why")
+        differs = tr("the loss differs, and nothing recorded before it shows why")
     return Said(
         culprit=culprit,
-        detail=f"{detail}: {culprit}.",
-        sentence=f"{words.within(iteration)} {differs}: the difference is made by {culprit}{shown}",
+        detail=tr("{detail}: {culprit}.", detail=detail, culprit=culprit),
+        sentence=tr(
+            "{within} {differs}: the difference is made by {culprit}{shown}",
+            within=words.within(iteration),
+            differs=differs,
+            culprit=culprit,
+            shown=shown,
+        ),
     )
 
 
 def _after(last: Seen | None) -> str:
     if last is None:
-        return "the start"
-    return f"the last module, {words.module(last.place, last.class_)},"
+        return tr("the start")
+    return tr("the last module, {place},", place=words.module(last.place, last.class_))
 
 
 # ------------------------------------------------------------------------------------- control flow
@@ -184,14 +233,17 @@ def _after(last: Seen | None) -> str:
 def other_path(step: Step) -> Said:
     """What only one run does."""
     seen = step.seen
-    does = f"has {words.fact(seen)}"
+    does = tr("has {seen}", seen=words.fact(seen))
     if seen.kind == "call":
-        does = f"calls {words.module(seen.place, seen.class_)}"
+        does = tr("calls {place}", place=words.module(seen.place, seen.class_))
     if seen.call:
-        does += f" (number {seen.call + 1})"
+        does += tr(" (number {call})", call=seen.call + 1)
     here, there = words.runs(step)
-    detail = (
-        f"{words.within(seen.iteration)} run {here} {does}, which run {there} does not: the control"
-        " flow differs."
+    detail = tr(
+        "{within} run {here} {does}, which run {there} does not: the control flow differs.",
+        within=words.within(seen.iteration),
+        here=here,
+        does=does,
+        there=there,
     )
-    return Said(culprit="the control flow", detail=detail, sentence=detail)
+    return Said(culprit=tr("the control flow"), detail=detail, sentence=detail)

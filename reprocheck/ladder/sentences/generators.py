@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from reprocheck.ladder import words
 from reprocheck.ladder.seeds import Seeding, is_key
 from reprocheck.ladder.sentences.said import Said
+from reprocheck.language import sentences, tr
 from reprocheck.trace.deep import Seen
 
 _KERAS = "keras"
@@ -19,24 +20,40 @@ def drawn(
     """A module or a loader draws from generators whose states differ; `agreed`: the last fact at
     which they were still the same.
     """
-    kind, who = "loader", words.code(seen.place)
+    kind, who = tr("loader"), words.code(seen.place)
     if seen.kind == "call":
-        kind, who = "module", words.module(seen.place, seen.class_)
+        kind, who = tr("module"), words.module(seen.place, seen.class_)
     generators = words.generators(names)
     only_keys = all(map(is_key, names))
     # a key has no state
-    subject, relation = "Its state", "whose state is"
+    subject, relation = tr("Its state"), tr("whose state is")
     if only_keys:
-        subject, relation = "It", "which is"
-    detail = f"The first {kind} that draws from {words.generators(names, 'differing')} is {who}."
+        subject, relation = tr("It"), tr("which is")
+    detail = tr(
+        "The first {kind} that draws from {generators} is {who}.",
+        kind=kind,
+        generators=words.generators(names, tr("differing ")),
+        who=who,
+    )
     if agreed is not None:
-        detail += f" {subject} still agreed at `{agreed.place}` of iteration {agreed.iteration}."
+        until = tr(
+            "{subject} still agreed at `{place}` of iteration {iteration}.",
+            subject=subject,
+            place=agreed.place,
+            iteration=agreed.iteration,
+        )
+        detail = sentences(detail, until)
     return Said(
-        culprit=f"the state of {generators}",
+        culprit=tr("the state of {generators}", generators=generators),
         detail=detail,
-        sentence=(
-            f"{words.within(seen.iteration)} {who} draws from {generators}, {relation} not the same"
-            f" in both runs, {why_unequal(seeded, names)}"
+        sentence=tr(
+            "{within} {who} draws from {generators}, {relation} not the same"
+            " in both runs, {why_unequal}",
+            within=words.within(seen.iteration),
+            who=who,
+            generators=generators,
+            relation=relation,
+            why_unequal=why_unequal(seeded, names),
         ),
     )
 
@@ -50,15 +67,21 @@ def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding
     if seen.kind == "call":
         where = words.module(seen.place, seen.class_)
     return Said(
-        culprit=f"the state of {generators}",
-        detail=(
-            f"The script draws from {words.generators(names, 'differing')} outside of modules and"
-            f" loaders; {where} is the first to receive other values."
+        culprit=tr("the state of {generators}", generators=generators),
+        detail=tr(
+            "The script draws from {generators} outside of modules and"
+            " loaders; {where} is the first to receive other values.",
+            generators=words.generators(names, tr("differing ")),
+            where=where,
         ),
-        sentence=(
-            f"{words.within(seen.iteration)} {where} is the first to receive other values, and the"
-            f" script draws from {generators}, whose state is not the same in both runs,"
-            f" {why_unequal(seeded, names)}"
+        sentence=tr(
+            "{within} {where} is the first to receive other values, and the"
+            " script draws from {generators}, whose state is not the same in both runs,"
+            " {why_unequal}",
+            within=words.within(seen.iteration),
+            where=where,
+            generators=generators,
+            why_unequal=why_unequal(seeded, names),
         ),
     )
 
@@ -67,33 +90,37 @@ def why_unequal(seeded: Mapping[str, Seeding], generators: Sequence[str]) -> str
     """Why the states of generators differ, as a clause."""
     concerned = [seeded[name] for name in generators if name in seeded]
     if not concerned:
-        return f"because nothing seeds {words.listed(sorted(generators))}"
+        return tr("because nothing seeds {generators}", generators=words.listed(sorted(generators)))
     # one with another number in each run explains more than those with the same
     one = min(concerned, key=lambda seeding: seeding.equal)
     if not one.equal:
-        return f"because {with_another_number(one)}"
+        return tr("because {why}", why=with_another_number(one))
     same = equally(one)
     if is_key(one.generator):
-        same = "it was made from the same number"
-    return f"although {same}: {since_then(one)}"
+        same = tr("it was made from the same number")
+    return tr("although {same}: {since_then}", same=same, since_then=since_then(one))
 
 
 def with_another_number(seeding: Seeding) -> str:
     """Who gave a generator another number in each run."""
     who = words.seeder(seeding.by, seeding.line)
     if seeding.folded:
-        return f"{who} folds another number into the key in each run"
+        return tr("{who} folds another number into the key in each run", who=who)
     if is_key(seeding.generator):
-        return f"{who} makes the key from another number in each run"
-    return f"{who} seeds {seeding.generator} with another number in each run"
+        return tr("{who} makes the key from another number in each run", who=who)
+    return tr(
+        "{who} seeds {generator} with another number in each run",
+        who=who,
+        generator=seeding.generator,
+    )
 
 
 def equally(seeding: Seeding) -> str:
     """Who gave a generator the same number in both runs."""
     who = words.seeder(seeding.by, seeding.line)
     if is_key(seeding.generator):
-        return f"{who} makes the key from the same number in both runs"
-    return f"{who} seeds {seeding.generator} equally"
+        return tr("{who} makes the key from the same number in both runs", who=who)
+    return tr("{who} seeds {generator} equally", who=who, generator=seeding.generator)
 
 
 def since_then(seeding: Seeding) -> str:
@@ -102,7 +129,7 @@ def since_then(seeding: Seeding) -> str:
     A key does not move: how often it was drawn from says nothing.
     """
     if is_key(seeding.generator):
-        return "since then it was split or folded in another way in each run"
+        return tr("since then it was split or folded in another way in each run")
     if seeding.generator == _KERAS:
-        return "one run drew more from it since, or what draws took its own seed before that"
-    return "since then one run drew more from it than the other"
+        return tr("one run drew more from it since, or what draws took its own seed before that")
+    return tr("since then one run drew more from it than the other")

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from reprocheck.ladder import words
 from reprocheck.ladder.given import BY_NUMBER, Given
 from reprocheck.ladder.own_words import FoundState
+from reprocheck.language import count, form, mark, sentences, tr
 from reprocheck.model import EnvironmentDifference, SourceDifference
 
-LEFT_BY_RUN_1 = "run 1, which left it behind"
+LEFT_BY_RUN_1 = mark("run 1, which left it behind")
 _KINDS = {
-    "argument": "argument",
-    "variable": "environment variable",
-    "input": "input",
+    "argument": mark("argument {name}"),
+    "variable": mark("environment variable {name}"),
+    "input": mark("input {name}"),
 }
 _MOST_SAID = 3
 """Files and arguments that are named with both values."""
@@ -23,33 +24,48 @@ def environment(differences: Sequence[EnvironmentDifference]) -> str:
     """Facts of the environment that are not the same in a run as in run 1."""
     one, *others = differences
     values = words.both(one.reference, one.value, second=one.run)
-    said = f"`{one.key}` is not the same in run {one.run} as in run 1: {values}."
+    said = tr(
+        "`{key}` is not the same in run {run} as in run 1: {values}.",
+        key=one.key,
+        run=one.run,
+        values=values,
+    )
     if not others:
         return said
     names = [other.key for other in others]
-    return f"{said} So {words.agreeing(names, 'is', 'are')} {words.named(names)}."
+    more = form(len(names), "So is {named}.", "So are {named}.", named=words.named(names))
+    return sentences(said, more)
 
 
 def called(given: Given) -> str:
     """The name in a sentence: argument `--seed`, argument 1."""
     if given.name.startswith(BY_NUMBER):
         return given.name
-    return f"{_KINDS[given.kind]} `{given.name}`"
+    return tr(_KINDS[given.kind], name=words.code(given.name))
 
 
 def sentence(given: Given) -> str:
     """One thing that the runs were not given alike, with both values."""
     name = called(given)
     if given.second is None:
-        return f"Run 1 alone was given the {name}, `{given.first}`."
+        return tr("Run 1 alone was given the {name}, `{first}`.", name=name, first=given.first)
     if given.first is None:
-        return f"Run 2 alone was given the {name}, `{given.second}`."
+        return tr("Run 2 alone was given the {name}, `{second}`.", name=name, second=given.second)
     if given.kind != "input":
-        return f"The {name} is `{given.first}` in run 1 and `{given.second}` in run 2."
-    anew = ", made anew in each," if given.made else ""
-    return (
-        f"The files differ: `{given.name}`{anew} is not the same in both runs: {given.first}"
-        f" in run 1 and {given.second} in run 2."
+        return tr(
+            "The {name} is `{first}` in run 1 and `{second}` in run 2.",
+            name=name,
+            first=given.first,
+            second=given.second,
+        )
+    anew = tr(", made anew in each,") if given.made else ""
+    return tr(
+        "The files differ: `{name}`{anew} is not the same in both runs: {first}"
+        " in run 1 and {second} in run 2.",
+        name=given.name,
+        anew=anew,
+        first=given.first,
+        second=given.second,
     )
 
 
@@ -60,29 +76,37 @@ def given_otherwise(code: Sequence[SourceDifference], others: Sequence[Given]) -
     said = [*map(_of_code, code), *map(sentence, others)]
     shown, more = said[:_MOST_SAID], said[_MOST_SAID:]
     if more:
-        count = words.plural(len(more), "more file or argument", "more files or arguments")
-        shown.append(f"{count} {words.agreeing(more, 'differs', 'differ')} too.")
-    return " ".join(shown)
+        rest = count(len(more), "more file or argument", "more files or arguments")
+        shown.append(form(len(more), "{rest} differs too.", "{rest} differ too.", rest=rest))
+    return sentences(*shown)
 
 
 def _of_code(one: SourceDifference) -> str:
     if one.only_in is not None:
-        return f"Run {one.only_in} alone has {words.code(one.file)}."
+        return tr("Run {only_in} alone has {file}.", only_in=one.only_in, file=words.code(one.file))
     pair = next(iter(one.changed), None)
     if pair is None or pair.first is None or pair.second is None:
-        return f"{words.code(one.file)} is not the same in both runs."
-    return (
-        f"Line {pair.first.line} of {words.code(one.file)} is `{pair.first.text}` in run 1 and"
-        f" `{pair.second.text}` in run 2."
+        return tr("{file} is not the same in both runs.", file=words.code(one.file))
+    return tr(
+        "Line {line} of {file} is `{text}` in run 1 and `{second_text}` in run 2.",
+        line=pair.first.line,
+        file=words.code(one.file),
+        text=pair.first.text,
+        second_text=pair.second.text,
     )
 
 
 def left_behind(paths: Sequence[str], found: FoundState | None) -> str:
     """Files of run 1 that run 2 reads, with what its log says of them."""
-    read = f"Run 2 reads {words.named(paths)}, which run 1 wrote."
+    read = tr("Run 2 reads {named}, which run 1 wrote.", named=words.named(paths))
     if found is None:
         return read
-    return f"{read} The log of run {found.run} says, and that of run 1 does not: {found.line!r}."
+    says = tr(
+        "The log of run {run} says, and that of run 1 does not: {line!r}.",
+        run=found.run,
+        line=found.line,
+    )
+    return sentences(read, says)
 
 
 def left_without_effect(alike: Sequence[str], left: Sequence[str]) -> str:
@@ -90,12 +114,13 @@ def left_without_effect(alike: Sequence[str], left: Sequence[str]) -> str:
     in the same way, `left` all of them.
     """
     if alike:
-        return (
-            f"Run 2 reads {words.named(alike)}, which run 1 wrote; run 1 read the same from there."
+        return tr(
+            "Run 2 reads {named}, which run 1 wrote; run 1 read the same from there.",
+            named=words.named(alike),
         )
     if left:
-        return (
-            f"Run 2 reads {words.named(left)}, which run 1 wrote, but only after the first"
-            " difference."
+        return tr(
+            "Run 2 reads {named}, which run 1 wrote, but only after the first difference.",
+            named=words.named(left),
         )
     return ""

@@ -6,23 +6,26 @@ from collections.abc import Mapping, Sequence
 
 from reprocheck.ladder import words
 from reprocheck.ladder.finding import Finding
+from reprocheck.language import joined, mark, tr
 from reprocheck.model import Rung
 from reprocheck.model.evidence import GivenOtherwise, LeftBehind
-from reprocheck.model.letters import small
+from reprocheck.model.letters import capital, clause, unended
 from reprocheck.model.ranks import named, together
 
-NOTHING_RECORDED = "The two runs at a deeper level recorded nothing in common."
-_ALL_AGREES = "Both runs agree in everything that was recorded."
+NOTHING_RECORDED = mark("The two runs at a deeper level recorded nothing in common.")
+_ALL_AGREES = mark("Both runs agree in everything that was recorded.")
 
 
 def behind(finding: Finding, first: Finding) -> str:
     """A difference that can follow from the first."""
-    before = f"`{first.rung}`"
+    before = words.code(tr(first.rung))
     if finding.rank != first.rank:
-        before += f" of rank {first.rank}"
-    return (
-        f"{words.code(finding.place)} is the first here that differs; the difference on the rung"
-        f" {before} comes before it."
+        before += tr(" of rank {rank}", rank=first.rank)
+    return tr(
+        "{place} is the first here that differs; the difference on the rung"
+        " {before} comes before it.",
+        place=words.code(finding.place),
+        before=before,
     )
 
 
@@ -34,17 +37,17 @@ def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
     if given:
         return given
     if first is not None:
-        return words.sentence(f"{first.sentence.rstrip('.')} {where}")
+        return words.sentence(joined(" ", (unended(first.sentence), where)))
     if rung is not None:
         return words.sentence(rung.detail)
-    return _ALL_AGREES
+    return tr(_ALL_AGREES)
 
 
 def hidden(series: str) -> str:
     """A series alone differs, and nothing that was recorded deeply."""
-    return (
-        f"The training agrees in everything that was recorded; what computes {words.code(series)}"
-        " was not."
+    return tr(
+        "The training agrees in everything that was recorded; what computes {series} was not.",
+        series=words.code(series),
     )
 
 
@@ -52,11 +55,15 @@ def agreed_again(rung: Rung | None, iterations: int) -> str:
     """Two runs that agree, although others did not; `rung` differs nevertheless."""
     also = ""
     if rung is not None and rung.detail:
-        also = f", although {_clause(rung.detail)}"
+        also = tr(", although {clause}", clause=clause(rung.detail))
     return _given(rung, None) or (
-        "The difference did not come back: two runs recorded again agree in everything that was"
-        f" recorded of their first {iterations} iterations{also}. It is intermittent; `--runs N`"
-        " shows how often it happens."
+        tr(
+            "The difference did not come back: two runs recorded again agree in everything that was"
+            " recorded of their first {iterations} iterations{also}. It is intermittent; `--runs N`"
+            " shows how often it happens.",
+            iterations=iterations,
+            also=also,
+        )
     )
 
 
@@ -65,56 +72,61 @@ def _given(rung: Rung | None, first: Finding | None) -> str:
     if rung is None:
         return ""
     if isinstance(rung.evidence, GivenOtherwise):
-        differs = _clause(rung.detail)
-        return f"The two runs were given different inputs: {differs}{_follows(first)}."
+        differs = clause(rung.detail)
+        return tr(
+            "The two runs were given different inputs: {differs}{follows}.",
+            differs=differs,
+            follows=_follows(first),
+        )
     if isinstance(rung.evidence, LeftBehind):
-        return (
-            f"Run 2 starts from what run 1 left behind: it reads `{rung.place}`, which run 1"
-            f" wrote{_follows(first)}."
+        return tr(
+            "Run 2 starts from what run 1 left behind: it reads `{place}`, which run 1"
+            " wrote{follows}.",
+            place=rung.place,
+            follows=_follows(first),
         )
     return ""
-
-
-def _clause(sentence: str) -> str:
-    return small(sentence).rstrip(".")
 
 
 def _follows(first: Finding | None) -> str:
     if first is None:
         return ""
-    return (
-        f"; the first difference that follows is on the rung {words.code(first.rung)} at"
-        f" `{first.place}`"
+    return tr(
+        "; the first difference that follows is on the rung {rung} at `{place}`",
+        rung=words.code(tr(first.rung)),
+        place=first.place,
     )
 
 
 def on_ranks(same: Sequence[int], of: int) -> str:
     """The ranks that have the first difference, of so many."""
     if len(same) < of:
-        return f"({named(same)})"
+        return tr("({ranks})", ranks=named(same))
     if of == 2:
-        return "(on both ranks)"
-    return f"(on all {of} ranks)"
+        return tr("(on both ranks)")
+    return tr("(on all {of} ranks)", of=of)
 
 
 def later(iteration: int) -> str:
     """Losses that differ behind the iterations that were recorded deeply."""
-    return f"The losses of iteration {iteration} differ."
+    return tr("The losses of iteration {iteration} differ.", iteration=iteration)
 
 
 def only_later(iteration: int, agreeing: int) -> str:
     """Runs that begin to differ behind the iterations that were recorded deeply."""
-    return (
-        f"The first {agreeing} iterations agree in everything that was recorded; the losses differ"
-        f" from iteration {iteration} on."
+    return tr(
+        "The first {agreeing} iterations agree in everything that was recorded; the losses differ"
+        " from iteration {iteration} on.",
+        agreeing=agreeing,
+        iteration=iteration,
     )
 
 
 def of_one_run(ranks: Sequence[int]) -> str:
     """Ranks that only one of the two runs recorded."""
-    return (
-        f"One of the two runs recorded {named(ranks)}, the other did not: nothing is compared"
-        " there."
+    return tr(
+        "One of the two runs recorded {named}, the other did not: nothing is compared there.",
+        named=named(ranks),
     )
 
 
@@ -123,4 +135,6 @@ def not_recorded(lines: Mapping[int, Sequence[str]]) -> list[str]:
     said = [(rank, line) for rank, of_rank in lines.items() for line in of_rank]
     if len(lines) < 2:
         return [line for _, line in said]
-    return [f"{which.capitalize()}: {line}" for which, line in together(said)]
+    return [
+        tr("{ranks}: {line}", ranks=capital(which), line=line) for which, line in together(said)
+    ]

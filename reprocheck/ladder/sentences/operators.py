@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from reprocheck.ladder import words
 from reprocheck.ladder.align import Step
 from reprocheck.ladder.sentences.said import Said
+from reprocheck.language import mark, tr
 from reprocheck.model.evidence import Generators, OperatorDiffers
 from reprocheck.trace.deep import Seen
 
-NONE_DIFFERS = "No operator differed where the operators were recorded."
-DIFFER_BEFORE = (
+NONE_DIFFERS = mark("No operator differed where the operators were recorded.")
+DIFFER_BEFORE = mark(
     "The runs that recorded the operators differ before the iterations that they recorded: they say"
     " nothing of it."
 )
@@ -31,38 +32,46 @@ def operator(
     """The first operator that differs; `drawn`: the generators that it draws from whose states
     differ.
     """
-    named = f"{words.code(seen.place)}{_where(seen)}"
+    named = words.code(seen.place) + _where(seen)
     culprit = None if evidence.inputs_differ else named
     why = _own(evidence, seen, drawn) if unequal is None else _given(unequal)
-    detail = f"The first operator that differs is {named}: {why}."
+    detail = tr("The first operator that differs is {named}: {why}.", named=named, why=why)
     return Said(detail=detail, sentence=detail, culprit=culprit)
 
 
 def _given(unequal: UnequalInput) -> str:
     """An input that differs, with its values where they are plain."""
-    differs = f"input {words.code(unequal.path)} differs already"
+    differs = tr("input {path} differs already", path=words.code(unequal.path))
     if unequal.values is not None:
-        differs = f"input {words.code(unequal.path)} is {words.both(*unequal.values)}"
-    return (
-        f"its {differs}, and no recorded operator has made that: it comes from something not"
-        " recorded"
+        differs = tr(
+            "input {path} is {both}",
+            path=words.code(unequal.path),
+            both=words.both(*unequal.values),
+        )
+    return tr(
+        "its {differs}, and no recorded operator has made that: it comes from something not"
+        " recorded",
+        differs=differs,
     )
 
 
 def _own(evidence: OperatorDiffers, seen: Seen, drawn: Generators) -> str:
     """What it means that the inputs agree, as a clause."""
     if evidence.reads_unfilled:
-        return "it reads memory that nothing has filled"
+        return tr("it reads memory that nothing has filled")
     if evidence.given_generator:
-        return "it draws from a private generator that it is given"
+        return tr("it draws from a private generator that it is given")
     if drawn.drawn:
-        return f"it draws from {words.generators(drawn.names)}, whose state differs"
-    if seen.after:
-        return (
-            f"its inputs agree, and so does {words.generators(seen.drawn)} that it draws from: it"
-            " is noisy itself"
+        return tr(
+            "it draws from {generators}, whose state differs",
+            generators=words.generators(drawn.names),
         )
-    return (
+    if seen.after:
+        return tr(
+            "its inputs agree, and so does {generators} that it draws from: it is noisy itself",
+            generators=words.generators(seen.drawn),
+        )
+    return tr(
         "its inputs agree and no process-wide generator moved: it is noisy itself, or draws from a"
         " private generator"
     )
@@ -72,22 +81,30 @@ def elsewhere(iteration: int) -> str:
     """The runs that recorded operators differ in another iteration than those that named the
     module.
     """
-    return f"In the runs that recorded the operators, that is in iteration {iteration}."
+    return tr(
+        "In the runs that recorded the operators, that is in iteration {iteration}.",
+        iteration=iteration,
+    )
 
 
 def alone(step: Step) -> Said:
     """An operator that only one run calls."""
     here, there = words.runs(step)
-    named = f"{words.code(step.seen.place)}{_where(step.seen)}"
-    detail = f"Run {here} calls {named}, which run {there} does not: the control flow differs."
-    return Said(detail=detail, sentence=detail, culprit="the control flow")
+    named = words.code(step.seen.place) + _where(step.seen)
+    detail = tr(
+        "Run {here} calls {named}, which run {there} does not: the control flow differs.",
+        here=here,
+        named=named,
+        there=there,
+    )
+    return Said(detail=detail, sentence=detail, culprit=tr("the control flow"))
 
 
 def _where(seen: Seen) -> str:
     """Node, module and line of an operator, in words."""
     text = ""
     if seen.node:
-        text += f" ({seen.node})"
+        text += tr(" ({node})", node=seen.node)
     if seen.module:
-        text += f" in {words.module(seen.module)}"
+        text += tr(" in {module}", module=words.module(seen.module))
     return text + words.at(seen.line)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reprocheck.ladder import words
+from reprocheck.language import mark, tr
 
 WHY: Mapping[str, str] = {
-    "of the script": "it is code of the script, and no operator in it makes the difference itself",
-    "of a library": "it is an operator of another library than the framework",
-    "from outside": "what differs comes into it from something that was not recorded",
-    "no operators": "of this framework no operators are recorded",
-    "not recorded": "its operators were not recorded; `reprocheck run --level op` records them",
-    "not recordable": "its operators could not be recorded",
-    "inputs": "not all that it was given is known",
-    "size": "its tensors are too large",
+    "of the script": mark(
+        "it is code of the script, and no operator in it makes the difference itself"
+    ),
+    "of a library": mark("it is an operator of another library than the framework"),
+    "from outside": mark("what differs comes into it from something that was not recorded"),
+    "no operators": mark("of this framework no operators are recorded"),
+    "not recorded": mark(
+        "its operators were not recorded; `reprocheck run --level op` records them"
+    ),
+    "not recordable": mark("its operators could not be recorded"),
+    "inputs": mark("not all that it was given is known"),
+    "size": mark("its tensors are too large"),
 }
 """By `reprocheck.ladder.replays.Missing`."""
 
 
 def not_made(of: str, missing: str) -> str:
     """An operation without a replay, as a line of the coverage."""
-    return f"No `replay.py` was made of {words.code(of)}: {WHY[missing]}."
+    return tr("No `replay.py` was made of {of}: {why}.", of=words.code(of), why=tr(WHY[missing]))

@@ -10,6 +10,7 @@ from reprocheck.ladder.align import Step
 from reprocheck.ladder.seeds import Seeding
 from reprocheck.ladder.sentences.generators import equally, since_then, with_another_number
 from reprocheck.ladder.sentences.said import Said
+from reprocheck.language import form, joined, sentences, tr
 from reprocheck.model.evidence import HyperParameterDiffers, WeightsDiffer
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
@@ -27,19 +28,31 @@ def hyper_parameter(
     all_before_agrees: bool,
 ) -> Said:
     """A value of an optimizer that differs at an update; `others`: those that differ there, too."""
-    both = "not the same in both runs"
+    both = tr("not the same in both runs")
     if values is not None:
         both = words.both(*values)
-    text = f"`{name}` of {seen.place} is {both} at the update of iteration {seen.iteration}"
+    text = tr(
+        "`{name}` of {place} is {both} at the update of iteration {iteration}",
+        name=name,
+        place=seen.place,
+        both=both,
+        iteration=seen.iteration,
+    )
     if evidence.other_weights:
         group = name.rpartition(".")[0]
-        text = f"{seen.place} holds other weights in `{group}` in each run: they are {both}"
+        text = tr(
+            "{place} holds other weights in `{group}` in each run: they are {both}",
+            place=seen.place,
+            group=group,
+            both=both,
+        )
     too, agrees = "", ""
     if others:
-        too = f" {words.named(others)} differ too."
+        too = tr("{named} differ too.", named=words.named(others))
     if all_before_agrees:
-        agrees = "; everything recorded before it agrees"
-    return Said(detail=f"{text}.{too}", sentence=f"{text}{agrees}")
+        agrees = tr("; everything recorded before it agrees")
+    detail = sentences(tr("{sentence}.", sentence=text), too)
+    return Said(detail=detail, sentence=text + agrees)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,29 +73,45 @@ class OfWeights:
 def weights(evidence: WeightsDiffer, step: Step, known: OfWeights) -> Said:
     """A parameter or buffer that differs before the first iteration."""
     seen = step.seen
-    count = f"{known.differing} of {known.compared} parameters and buffers"
+    count = tr(
+        "{differing} of {compared} parameters and buffers",
+        differing=known.differing,
+        compared=known.compared,
+    )
     subject = _subject(seen)
     return Said(
-        detail=f"{_what(step)} before the first iteration ({count}){_states(evidence)}.",
-        sentence=f"{subject} before the first iteration, {_why(evidence, seen, known)}",
+        detail=tr(
+            "{what} before the first iteration ({count}){states}.",
+            what=_what(step),
+            count=count,
+            states=_states(evidence),
+        ),
+        sentence=tr(
+            "{subject} before the first iteration, {why}",
+            subject=subject,
+            why=_why(evidence, seen, known),
+        ),
     )
 
 
 def _what(step: Step) -> str:
     weight = words.weight(step.seen)
     if step.both:
-        return f"{capital(weight)} is the first that differs"
+        return tr("{weight} is the first that differs", weight=capital(weight))
     here, there = words.runs(step)
-    return f"Run {here} has {weight} and run {there} does not,"
+    return tr(
+        "Run {here} has {weight} and run {there} does not,", here=here, weight=weight, there=there
+    )
 
 
 def _subject(seen: Seen) -> str:
     """`the weights of stem.0 differ` for `stem.0.weight`."""
     module = seen.place.rpartition(".")[0]
     if not module:
-        return f"{words.weight(seen)} differs"
-    kind = {True: "buffers", False: "weights"}[seen.buffer]
-    return f"the {kind} of `{module}` differ"
+        return tr("{weight} differs", weight=words.weight(seen))
+    if seen.buffer:
+        return tr("the buffers of `{module}` differ", module=module)
+    return tr("the weights of `{module}` differ", module=module)
 
 
 def other_sizes(shapes: _Shapes | None) -> str:
@@ -90,15 +119,18 @@ def other_sizes(shapes: _Shapes | None) -> str:
     if shapes is None:
         return ""
     one, other = ("×".join(map(str, shape)) or "1" for shape in shapes)
-    return f"have {one} elements in run 1 and {other} in run 2"
+    return tr("have {one} elements in run 1 and {other} in run 2", one=one, other=other)
 
 
 def _states(evidence: WeightsDiffer) -> str:
     names = evidence.generators.names
     if names:
-        return f"; the state of {words.generators(names)} differed when it was made"
+        return tr(
+            "; the state of {generators} differed when it was made",
+            generators=words.generators(names),
+        )
     if evidence.states_known:
-        return "; the generators were in the same state when it was made"
+        return tr("; the generators were in the same state when it was made")
     return ""
 
 
@@ -109,36 +141,50 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
     ]
     if evidence.filled_in_other_order and not not_equally:
         where = words.at(seen.filled)
-        return f"because the weights are filled in another order in each run{where}"
+        return tr("because the weights are filled in another order in each run{where}", where=where)
     if known.sizes is not None:
-        return f"which {other_sizes(known.sizes)}: the runs do not build the same model"
+        return tr(
+            "which {sizes}: the runs do not build the same model",
+            sizes=other_sizes(known.sizes),
+        )
     if names:
         return _of_generators(seen, names, known)
     if evidence.loaded is not None:
         file, where = words.code(evidence.loaded.file), words.at(evidence.loaded.line)
-        return f"and {file} does not hold the same in both runs where it is loaded{where}"
+        return tr(
+            "and {file} does not hold the same in both runs where it is loaded{where}",
+            file=file,
+            where=where,
+        )
     if evidence.missing_from is not None:
-        return f"and {words.checkpoint(evidence.missing_from)} does not hold it"
+        return tr(
+            "and {checkpoint} does not hold it", checkpoint=words.checkpoint(evidence.missing_from)
+        )
     if evidence.drawn_before_seed:
         name, line = next(iter(evidence.drawn_before_seed.items()))
-        return f"and {name} was drawn from before {words.seeder('', line)} seeds it"
+        return tr(
+            "and {name} was drawn from before {seeder} seeds it",
+            name=name,
+            seeder=words.seeder("", line),
+        )
     if not evidence.states_known:
         return _without_states(known)
-    made = f"made{words.at(seen.line)}"
+    made = tr("made{line}", line=words.at(seen.line))
     if seen.filled:
-        made = f"filled{words.at(seen.filled)}"
-    return (
-        f"although the generators were in the same state when it was {made}: its memory was never"
+        made = tr("filled{line}", line=words.at(seen.filled))
+    return tr(
+        "although the generators were in the same state when it was {made}: its memory was never"
         " filled, or it was filled from a private generator, from the clock or from the"
-        " operating system"
+        " operating system",
+        made=made,
     )
 
 
 def _without_states(known: OfWeights) -> str:
-    unknown = "and no state of a generator was recorded when it was made"
+    unknown = tr("and no state of a generator was recorded when it was made")
     if known.seeded:
         return unknown
-    return f"{unknown}; nothing seeds a generator before it"
+    return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
 
 
 def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:
@@ -149,21 +195,29 @@ def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:
     # one with another number in each run explains more than those with the same
     one = min(concerned, key=lambda seeding: seeding.equal)
     if not one.equal:
-        return f"because {with_another_number(one)}"
-    return f"although {equally(one)}: {since_then(one)}"
+        return tr("because {why}", why=with_another_number(one))
+    return tr("although {same}: {since_then}", same=equally(one), since_then=since_then(one))
 
 
 def _nothing_seeds(seen: Seen, names: Sequence[str], later: Sequence[Seeding]) -> str:
-    it, is_built = "it", "it is built"
-    if "." in seen.place:
-        it, is_built = "them", "they are built"
+    weights = 1 + ("." in seen.place)
+    it, is_built = form(weights, "it", "them"), form(weights, "it is built", "they are built")
     if seen.filled:
-        is_built = f"{words.line(seen.filled)} fills {it}"
+        is_built = tr("{filled} fills {it}", filled=words.line(seen.filled), it=it)
     elif seen.line:
-        is_built = f"{words.line(seen.line)} builds {it}"
+        is_built = tr("{line} builds {it}", line=words.line(seen.line), it=it)
     afterwards = [
-        f"; {words.seeder(one.by, one.line)} seeds {one.generator} afterwards, with"
-        f" {words.number(one.first)}"
+        tr(
+            "; {seeder} seeds {generator} afterwards, with {first}",
+            seeder=words.seeder(one.by, one.line),
+            generator=one.generator,
+            first=words.number(one.first),
+        )
         for one in later
     ]
-    return f"because nothing seeds {words.listed(names)} before {is_built}{''.join(afterwards)}"
+    return tr(
+        "because nothing seeds {listed} before {is_built}{afterwards}",
+        listed=words.listed(names),
+        is_built=is_built,
+        afterwards=joined("", afterwards),
+    )

@@ -23,7 +23,7 @@
     const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      button.textContent = (await copied(button.parentElement.querySelector("pre"))) ? "Copied" : "Press Ctrl-C";
+      button.textContent = (await copied(button.parentElement.querySelector("pre"))) ? button.dataset.copied : button.dataset.failed;
       setTimeout(() => { button.textContent = label; }, 2000);
     });
   }

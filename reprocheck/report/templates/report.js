@@ -1,6 +1,7 @@
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("chart-data").textContent);
+  const { words } = data;
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const DASH = [null, [8, 4], [2, 3], [8, 3, 2, 3]];
   const isFew = (x) => x.length <= 60;
@@ -59,10 +60,11 @@
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       ctx.font = `${12 * scale}px system-ui, sans-serif`;
-      const place = `iteration ${data.firstDivergence.toLocaleString("en")}`, gap = 6 * scale;
+      const number = data.firstDivergence.toLocaleString("en"), gap = 6 * scale;
+      const [place, first] = [words.place, words.first].map((text) => text.replace("#", number));
       const room = { right: bbox.left + bbox.width - x - gap, left: x - gap - bbox.left };
-      const fits = (words) => ctx.measureText(words).width < Math.max(room.left, room.right);
-      const text = fits(`first divergence: ${place}`) ? `first divergence: ${place}` : place;
+      const fits = (text) => ctx.measureText(text).width < Math.max(room.left, room.right);
+      const text = fits(first) ? first : place;
       const left = ctx.measureText(text).width > room.right;
       ctx.textAlign = left ? "right" : "left";
       ctx.fillText(text, x + (left ? -gap : gap), bbox.top + 12 * scale);
@@ -163,7 +165,7 @@
 
   const losses = () => {
     const { series, bands, log } = data.loss;
-    const columns = [], list = [place("iteration")], fills = [], few = isFew(data.x);
+    const columns = [], list = [place(words.iteration)], fills = [], few = isFew(data.x);
     const positive = log ? extent(series.map((one) => one.values)) : null;
     const raise = (values) => (positive ? values.map((value) => (value == null ? null : Math.max(value, positive[0] / 3))) : values);
     for (const band of bands) {
@@ -173,17 +175,17 @@
     }
     for (const one of series) { columns.push(one.values); list.push(curve(one, short, few)); }
     const y = log ? { distr: 3 } : around(columns);
-    const options = { series: list, bands: fills, scales: { y }, axes: [across("iteration"), valueAxis({})], hooks: { draw: [marks] } };
-    draw("loss-chart", "iteration", data.x, columns, options, "losses");
+    const options = { series: list, bands: fills, scales: { y }, axes: [across(words.iteration), valueAxis({})], hooks: { draw: [marks] } };
+    draw("loss-chart", words.iteration, data.x, columns, options, "losses");
   };
 
   const differences = () => {
     const { series, allowed, floor } = data.difference;
-    const columns = [], list = [place("iteration")], few = isFew(data.x);
+    const columns = [], list = [place(words.iteration)], few = isFew(data.x);
     const value = (shown) => (shown === floor ? "0" : short(shown));
     allowed.forEach((values, index) => {
       columns.push(values);
-      list.push({ label: "allowed", class: index ? "unlisted" : "dash-1", stroke: () => colour("--limit"), width: 2, dash: [7, 4], points: { show: false }, value: (_, shown) => value(shown) });
+      list.push({ label: words.allowed, class: index ? "unlisted" : "dash-1", stroke: () => colour("--limit"), width: 2, dash: [7, 4], points: { show: false }, value: (_, shown) => value(shown) });
     });
     for (const one of series) { columns.push(one.values); list.push({ ...curve(one, value, few), width: 1.75 }); }
     const all = extent(columns) || [floor, 1];
@@ -191,11 +193,11 @@
     const step = Math.max(1, Math.ceil((top - lowest) / 7));
     const ticks = [floor];
     for (let power = lowest + step; power <= top; power += step) ticks.push(Number(`1e${power}`));
-    draw("difference-chart", "iteration", data.x, columns, {
+    draw("difference-chart", words.iteration, data.x, columns, {
       series: list,
       hooks: { draw: [marks] },
       scales: { y: { distr: 3, range: () => [floor / 2, Number(`1e${top}`)] } },
-      axes: [across("iteration"), valueAxis({ splits: () => ticks, filter: (_, splits) => splits, values: (_, splits) => splits.map((one) => (one === floor ? "0" : one >= 0.1 && one <= 10 ? String(one) : one.toExponential(0).replace("+", ""))) })],
+      axes: [across(words.iteration), valueAxis({ splits: () => ticks, filter: (_, splits) => splits, values: (_, splits) => splits.map((one) => (one === floor ? "0" : one >= 0.1 && one <= 10 ? String(one) : one.toExponential(0).replace("+", ""))) })],
     }, "losses");
   };
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams
 from reprocheck.scan.checks.streams import at, every, given, is_none, short
@@ -99,7 +100,7 @@ def _arrival(order: Order, call: Call) -> Hit | None:
     option = next(options, None)
     if option is None:
         return None
-    return hit("RC508", call, option.message)
+    return hit("RC508", call, tr(option.message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +128,14 @@ _UNORDERED = (
         methods=re.compile("DataLoader$"),
         keyword=frozenset(),
         condition="in_order=False",
-        message="`in_order=False` hands out batches as workers finish them",
+        message=mark("`in_order=False` hands out batches as workers finish them"),
     ),
     # tf.data keeps the order of a parallel `map` unless it is told otherwise.
     _Option(
         methods=re.compile("^(map|interleave|batch)$"),
         keyword=frozenset({"num_parallel_calls"}),
         condition="deterministic=False",
-        message="`deterministic=False` hands out elements as they are ready",
+        message=mark("`deterministic=False` hands out elements as they are ready"),
     ),
 )
 
@@ -146,7 +147,7 @@ def _of_queue(order: Order, call: Call) -> Hit | None:
     return hit(
         "RC508",
         call,
-        "several threads or processes put into queues here: what is ready first comes first",
+        tr("several threads or processes put into queues here: what is ready first comes first"),
     )
 
 
@@ -155,7 +156,9 @@ def _of_results(order: Order, call: Call) -> Hit | None:
     use = sequences.decided(order, call.result)
     if use is None or sequences.is_blindly_used(call.node, call):
         return None
-    message = f"`{call.method}` gives results as they arrive, and {use.how}"
+    message = tr(
+        "`{method}` gives results as they arrive, and {how}", method=call.method, how=use.how
+    )
     return hit("RC508", call, message, patchable=_has_order(call))
 
 
@@ -167,7 +170,7 @@ def unordered_options(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC508",
                 store,
-                "with this option the data pipeline hands out elements as they are ready",
+                tr("with this option the data pipeline hands out elements as they are ready"),
             )
 
 
@@ -244,9 +247,10 @@ def parallel_map(order: Order) -> Iterator[Hit]:
     for drawing, call in _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"}):
         parallel = call.keywords.get("num_parallel_calls")
         if not is_none(parallel) and literal(parallel) != 1:
-            message = (
-                f"{_drawn(drawing, call)} draws inside of a parallel map: threads decide which call"
-                " gets which number"
+            message = tr(
+                "{drawn} draws inside of a parallel map: threads decide which call"
+                " gets which number",
+                drawn=_drawn(drawing, call),
             )
             yield hit("RC509", call, message, node=_argument(call.node))
 
@@ -278,9 +282,11 @@ def in_threads(order: Order) -> Iterator[Hit]:
         is_new = id(call) not in told and call.name.startswith("mindspore.dataset.")
         if is_new and _has_threads(order, call):
             told.add(id(call))
-            message = (
-                f"{_drawn(drawing, call)} draws in the threads of this `{call.method}`: which"
-                " sample gets which number is left to them, with a seed as well"
+            message = tr(
+                "{drawn} draws in the threads of this `{method}`: which"
+                " sample gets which number is left to them, with a seed as well",
+                drawn=_drawn(drawing, call),
+                method=call.method,
             )
             yield hit("RC509", call, message)
 
@@ -317,7 +323,10 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC514",
                 call,
-                f"with {number} data workers random operators draw other numbers than with one",
+                tr(
+                    "with {number} data workers random operators draw other numbers than with one",
+                    number=number,
+                ),
             )
             return
 
@@ -327,15 +336,17 @@ def shared_weights(order: Order) -> Iterator[Hit]:
     """Threads or processes that write the same tensors."""
     for call, by in _in_parallel(order, *_WRITES):
         if _is_unlocked(order, call, by):
-            message = (
-                f"the thread or process writes weights (`{call.method}`, {at(call, by.module)})"
-                " without waiting for others"
+            message = tr(
+                "the thread or process writes weights (`{method}`, {line})"
+                " without waiting for others",
+                method=call.method,
+                line=at(call, by.module),
             )
             yield hit("RC902", by, message)
             return
     for by in order.calls(*_STARTED_THREADS):
         if _are_several(order, by) and _uses_tensors(by.module) and _writes_in_place(by):
-            message = "the thread changes tensors in place without waiting for others"
+            message = tr("the thread changes tensors in place without waiting for others")
             yield hit("RC902", by, message)
             return
 

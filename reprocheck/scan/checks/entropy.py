@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from reprocheck.language import mark, tr
 from reprocheck.scan.checks import tables
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
@@ -27,12 +28,12 @@ KINDS = (
     "load",
 )
 WORDS = {
-    "clock": "the clock",
-    "process": "the process id",
-    "system": "the operating system's entropy",
-    "load": "the load of the machine",
-    "hash": "the hash of a string, which differs in each process",
-    "address": "a memory address",
+    "clock": mark("the clock"),
+    "process": mark("the process id"),
+    "system": mark("the operating system's entropy"),
+    "load": mark("the load of the machine"),
+    "hash": mark("the hash of a string, which differs in each process"),
+    "address": mark("a memory address"),
 }
 _HASHED = {True: "hash", False: None}
 """The hash of a number is the same in each run."""
@@ -67,7 +68,8 @@ def source(call: Call) -> str | None:
 
 def described(call: Call) -> str:
     """The clock (`time.time`)."""
-    return f"{WORDS[source(call) or 'system']} (`{call.name.replace('builtins.', '')}`)"
+    what = tr(WORDS[source(call) or "system"])
+    return tr("{what} (`{name}`)", what=what, name=call.name.replace("builtins.", ""))
 
 
 def inside(value: Value) -> Call | None:

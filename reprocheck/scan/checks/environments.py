@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import streams
 from reprocheck.scan.names import last_word
@@ -55,7 +56,7 @@ def _resets(order: Order) -> Iterator[Hit]:
     resets = list(_named(order.methods("reset"), _RESET))
     if not resets or not all(map(_is_unseeded, resets)) or _has_seed(order, resets[0]):
         return
-    message = "the environment has its own generator, which the operating system seeds"
+    message = tr("the environment has its own generator, which the operating system seeds")
     yield hit(
         "RC407",
         resets[0],
@@ -76,14 +77,16 @@ def _learners(order: Order) -> Iterator[Hit]:
     if _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"})):
         return
     name = learner.method
-    message = f"`{name}` seeds its environment and its networks only where it is given a `seed`"
+    message = tr(
+        "`{name}` seeds its environment and its networks only where it is given a `seed`", name=name
+    )
     yield hit(
         "RC407",
         learner,
         message,
         patchable=True,
         seed_keyword="seed",
-        by_hand=f"Give `{name}` a seed: `{name}(…, seed=0)`.",
+        by_hand=tr("Give `{name}` a seed: `{name}(…, seed=0)`.", name=name),
     )
 
 
@@ -107,10 +110,10 @@ def _seeds_environment(order: Order) -> bool:
 def _fix_of_reset(reset: Call) -> str:
     owner = _owner(reset)
     if not owner:
-        return "Give the first `reset` a `seed`."
+        return tr("Give the first `reset` a `seed`.")
     if reset.loops:
-        return f"Call `{owner}.reset(seed=0)` once before the loop."
-    return f"Give the first `reset` a seed: `{owner}.reset(seed=0)`."
+        return tr("Call `{owner}.reset(seed=0)` once before the loop.", owner=owner)
+    return tr("Give the first `reset` a seed: `{owner}.reset(seed=0)`.", owner=owner)
 
 
 def _has_seed(order: Order, reset: Call) -> bool:
@@ -123,7 +126,7 @@ def _samples(order: Order) -> Iterator[Hit]:
     if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"
-    message = (
+    message = tr(
         "the space has its own generator, which the operating system seeds:"
         " `reset(seed=…)` does not reach it"
     )
@@ -132,7 +135,7 @@ def _samples(order: Order) -> Iterator[Hit]:
         sample,
         message,
         patchable=False,
-        fix=f"Call `{owner}.seed(0)` once, before the first `sample`.",
+        fix=tr("Call `{owner}.seed(0)` once, before the first `sample`.", owner=owner),
     )
 
 

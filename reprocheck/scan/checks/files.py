@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, filterfalse
 from operator import attrgetter
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams, unread
@@ -109,7 +110,7 @@ _JOINS = frozenset(
 )
 _BETWEEN = {"Div": "/", "Add": ""}
 """What stands between two parts of a path, by the operator that joins them."""
-_FROM_NAMES = {"sorted": "the order", "hash": "the number", "crc32": "the number"}
+_FROM_NAMES = {"sorted": mark("the order"), "hash": mark("the number"), "crc32": mark("the number")}
 _MOST = 200
 _TESTS = frozenset(
     {
@@ -158,7 +159,11 @@ def directory_order(order: Order) -> Iterator[Hit]:
             continue
         use = _use(order, call)
         if use is not None and _is_for_data(order, call):
-            message = f"`{_listing(call)}` gives names in no guaranteed order, and {use.how}"
+            message = tr(
+                "`{listing}` gives names in no guaranteed order, and {how}",
+                listing=_listing(call),
+                how=use.how,
+            )
             severity = _SEVERITY[use.strong or streams.uses_framework(order)]
             patchable = call.method not in _ENTRIES
             yield hit("RC104", call, message, severity=severity, patchable=patchable)
@@ -184,8 +189,12 @@ def temporary_names(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC105",
                 call,
-                f"{_FROM_NAMES[call.method]} comes from random names ({name.name},"
-                f" {at(name, call.module)}), which are new in each run",
+                tr(
+                    "{what} comes from random names ({name}, {line}), which are new in each run",
+                    what=tr(_FROM_NAMES[call.method]),
+                    name=name.name,
+                    line=at(name, call.module),
+                ),
             )
 
 
@@ -202,8 +211,11 @@ def state_left(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC101",
                 load,
-                f"this reads what an earlier run wrote ({at(written, load.module)}) if it is there:"
-                " the next run starts elsewhere",
+                tr(
+                    "this reads what an earlier run wrote ({line}) if it is there:"
+                    " the next run starts elsewhere",
+                    line=at(written, load.module),
+                ),
             )
             return
 
@@ -229,8 +241,10 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
         yield hit(
             "RC102",
             call,
-            "this checkpoint holds the optimizer and no generator state: a resumed training"
-            " draws other numbers",
+            tr(
+                "this checkpoint holds the optimizer and no generator state: a resumed training"
+                " draws other numbers"
+            ),
         )
 
 
@@ -257,7 +271,7 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
     """A use of the names by their order; an element that is taken by position counts too."""
     match call.parent:
         case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
-            return sequences.Use(call, True, "one is taken by its position")
+            return sequences.Use(call, True, tr("one is taken by its position"))
         case ast.Call() if sequences.is_blindly_used(call.node, call):
             return None
     uses = (finds(order, call) for finds in _USES)
@@ -275,7 +289,7 @@ def _returned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that a library gives to callers, of whom nothing is known."""
     if order.whole or not isinstance(call.parent, ast.Return):
         return None
-    return sequences.Use(call, False, "they are handed on in that order")
+    return sequences.Use(call, False, tr("they are handed on in that order"))
 
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
@@ -283,7 +297,7 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
             if not any(order.uses(call.result)) and not unread.is_only_asked(call):
-                return sequences.Use(call, False, "they are kept in that order")
+                return sequences.Use(call, False, tr("they are kept in that order"))
     return None
 
 

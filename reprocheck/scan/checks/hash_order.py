@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import attrgetter
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, seed_values, sequences
@@ -138,8 +139,8 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC505",
                 call,
-                "`hash()` of a string differs in each process",
-                by_hand="Take `zlib.crc32` of its bytes, or a digest of `hashlib`.",
+                tr("`hash()` of a string differs in each process"),
+                by_hand=tr("Take `zlib.crc32` of its bytes, or a digest of `hashlib`."),
             )
 
 
@@ -151,7 +152,10 @@ def address_order(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC507",
                 call,
-                f"`{call.method}` by `id` orders by memory address, which differs in each process",
+                tr(
+                    "`{method}` by `id` orders by memory address, which differs in each process",
+                    method=call.method,
+                ),
             )
 
 
@@ -305,12 +309,20 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     if use is None or (kind, use.strong, order.whole) not in _SEVERITIES:
         return
     if kind == "object":
-        yield hit("RC507", use.step, f"a set of objects goes by memory address here, and {use.how}")
+        yield hit(
+            "RC507",
+            use.step,
+            tr("a set of objects goes by memory address here, and {how}", how=use.how),
+        )
         return
     yield hit(
         "RC505",
         use.step,
-        f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}",
+        tr(
+            "the order of a set of {elements} differs in each process, and {how}",
+            elements=tr(_ELEMENTS[kind]),
+            how=use.how,
+        ),
         node=node_of(use.step),
         severity=_SEVERITIES[kind, use.strong, order.whole],
         patchable=kind == "text",
@@ -318,7 +330,7 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     )
 
 
-_ELEMENTS = {"text": "strings", "unknown": "what may be strings"}
+_ELEMENTS = {"text": mark("strings"), "unknown": mark("what may be strings")}
 _EVIDENCE = {"text": {}, "unknown": UNSURE}
 
 

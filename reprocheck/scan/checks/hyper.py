@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
@@ -69,7 +70,12 @@ def changing(order: Order) -> Iterator[Hit]:
     for given in _given(order):
         found = entropy.inside(given.value)
         if found is not None:
-            message = f"{given.word} of `{given.call.method}` comes from {entropy.described(found)}"
+            message = tr(
+                "{word} of `{method}` comes from {source}",
+                word=given.word,
+                method=given.call.method,
+                source=entropy.described(found),
+            )
             yield hit("RC201", given.call, message, source=found.name)
 
 
@@ -82,7 +88,11 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
             continue
         if entropy.kind(call.name) is not None:
             place = at(call, schedule.module)
-            message = f"the learning rate follows {entropy.described(call)} ({place})"
+            message = tr(
+                "the learning rate follows {source} ({place})",
+                source=entropy.described(call),
+                place=place,
+            )
             yield hit("RC201", schedule, message, source=call.name)
 
 
@@ -92,7 +102,7 @@ def changing_variable(order: Order) -> Iterator[Hit]:
     for value, name in _assigned(order.root):
         found = entropy.inside(order.value_of(value))
         if found is not None and not _is_given(order, found):
-            message = f"`{name}` comes from {entropy.described(found)}"
+            message = tr("`{name}` comes from {source}", name=name, source=entropy.described(found))
             yield Hit(code="RC201", module=order.root, node=value, message=message)
 
 
@@ -196,7 +206,7 @@ def _given(order: Order) -> tuple[_Given, ...]:
     found: list[_Given] = []
     for call in every(order):
         if not call.own:
-            found += [_Given(call, value, "the learning rate") for value in _rate(call)]
+            found += [_Given(call, value, tr("the learning rate")) for value in _rate(call)]
             keywords = call.keywords.items()
             found += [_Given(call, value, f"`{k}`") for k, value in keywords if k in _KEYWORDS]
     return tuple(found)

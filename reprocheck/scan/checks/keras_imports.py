@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from reprocheck.language import tr
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check
 
@@ -20,9 +21,10 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):
         if f"{name}.".startswith(f"{_PRIVATE}."):
-            message = (
-                f"`{name}` is a private copy of Keras with its own generators; import `keras` or"
-                " `tensorflow.keras`"
+            message = tr(
+                "`{name}` is a private copy of Keras with its own generators; import `keras` or"
+                " `tensorflow.keras`",
+                name=name,
             )
             yield Hit(code="RC013", module=module, node=node, message=message)
             continue
@@ -33,7 +35,10 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
         return
     shown = "` and `".join(sorted(packages))
     last = max(packages.values(), key=lambda node: getattr(node, "lineno", 0))
-    message = f"`{shown}` in one program: objects and seeds of one may not be known to the other"
+    message = tr(
+        "`{shown}` in one program: objects and seeds of one may not be known to the other",
+        shown=shown,
+    )
     yield Hit(code="RC013", module=module, node=last, message=message)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, filterfalse
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import devices, streams
@@ -112,8 +113,8 @@ _USED = {
     False: frozenset({"cpu"}),
 }
 """The devices on which an operator counts, by whether the program uses CUDA."""
-_WHERE = {True: "on CUDA", False: "by several threads"}
-_DEVICES = {"cuda": "a GPU", "npu": "an NPU"}
+_WHERE = {True: mark("on CUDA"), False: mark("by several threads")}
+_DEVICES = {"cuda": mark("a GPU"), "npu": mark("an NPU")}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
 _JOINS_RANKS = (
@@ -194,7 +195,7 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
     module = order.root
     for node in filter(_is_lookup, module.nodes(ast.Subscript)):
         if _is_trained(order.value_of(node.value)) and _is_index(order.value_of(node.slice)):
-            message = (
+            message = tr(
                 "the gradient of indexing with a tensor is added up by threads in the order in"
                 " which they arrive"
             )
@@ -210,8 +211,10 @@ def flash_attention(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC703",
                 call,
-                "the backward pass of flash attention adds to the gradient of the queries with"
-                " atomics",
+                tr(
+                    "the backward pass of flash attention adds to the gradient of the queries with"
+                    " atomics"
+                ),
             )
             return
 
@@ -224,8 +227,11 @@ def extensions(order: Order) -> Iterator[Hit]:
         yield hit(
             "RC704",
             step,
-            f"the backward pass of `{step.name}` adds with atomics, and deterministic mode"
-            " does not know it",
+            tr(
+                "the backward pass of `{name}` adds with atomics, and deterministic mode"
+                " does not know it",
+                name=step.name,
+            ),
         )
 
 
@@ -248,8 +254,11 @@ def refused(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC008",
                 call,
-                f"`{operator.name}` has no deterministic kernel, and deterministic mode raises"
-                " an error for it",
+                tr(
+                    "`{name}` has no deterministic kernel, and deterministic mode raises"
+                    " an error for it",
+                    name=operator.name,
+                ),
             )
             return
 
@@ -266,7 +275,9 @@ def ascend(order: Order) -> Iterator[Hit]:
     calls = list(filter(_ascend_name, every(order)))
     if calls and "npu" in devices.named(order.root):
         names = list(dict.fromkeys(map(_ascend_name, calls)))
-        message = f"{_of_ascend(names)} on Ascend, and deterministic mode is off"
+        message = tr(
+            "{operators} on Ascend, and deterministic mode is off", operators=_of_ascend(names)
+        )
         yield hit("RC603", calls[0], message)
 
 
@@ -280,11 +291,11 @@ def _ascend_name(call: Call) -> str:
 def _of_ascend(names: list[str]) -> str:
     """The operators, and that they are noisy, in words."""
     if len(names) == 1:
-        return f"`{names[0]}` is slightly noisy"
+        return tr("`{name}` is slightly noisy", name=names[0])
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     if len(names) > _MOST_NAMED:
-        shown = f"{shown} and {len(names) - _MOST_NAMED} more"
-    return f"{shown} are slightly noisy"
+        shown = tr("{shown} and {number} more", shown=shown, number=len(names) - _MOST_NAMED)
+    return tr("{shown} are slightly noisy", shown=shown)
 
 
 @check_programs("RC405")
@@ -299,8 +310,11 @@ def device_draws(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC405",
                 call,
-                f"this is drawn on {_DEVICES[kind]}: another kind of device draws other numbers"
-                " from the same seed",
+                tr(
+                    "this is drawn on {device}: another kind of device draws other numbers"
+                    " from the same seed",
+                    device=tr(_DEVICES[kind]),
+                ),
             )
             return
 
@@ -321,7 +335,7 @@ def xla(order: Order) -> Iterator[Hit]:
     """Scatter in JAX on a GPU."""
     scatter = next(filter(_is_scatter, every(order)), None)
     if scatter is not None and order.root.uses_package("jax"):
-        message = "XLA's scatter on a GPU adds in the order in which threads arrive"
+        message = tr("XLA's scatter on a GPU adds in the order in which threads arrive")
         yield hit("RC005", scatter, message)
 
 
@@ -340,8 +354,10 @@ def collectives(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC801",
                 call,
-                "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
-                " before the start",
+                tr(
+                    "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
+                    " before the start"
+                ),
             )
             return
 
@@ -360,11 +376,17 @@ def _noisy(code: str, noises: list[_Noise], cuda: bool) -> Hit:
     first = noises[0]
     others = [one.call for one in noises if one.call.method != first.call.method]
     shown = list(dict.fromkeys(map(_shown, others)))
-    message = f"{_shown(first.call)} adds {_WHERE[cuda]} in the order in which threads arrive"
+    message = tr(
+        "{shown} adds {where} in the order in which threads arrive",
+        shown=_shown(first.call),
+        where=tr(_WHERE[cuda]),
+    )
     if code == "RC701":
-        message = f"the gradient of {message}"
+        message = tr("the gradient of {message}", message=message)
     if shown:
-        message = f"{message}; so do {', '.join(shown[:_MOST_NAMED])}"
+        message = tr(
+            "{message}; so do {shown}", message=message, shown=", ".join(shown[:_MOST_NAMED])
+        )
     return hit(code, first.call, message, operator=first.operator.name)
 
 
@@ -384,12 +406,15 @@ def upsampling(order: Order) -> Iterator[Hit]:
         if is_smooth and _is_in_forward(call):
             shown = f"`{call.method}`"
             if mode is not None and "grid" not in call.name:
-                shown += f" with mode={mode!r}"
+                shown += tr(" with mode={mode!r}", mode=mode)
             yield hit(
                 "RC702",
                 call,
-                f"the backward pass of {shown} adds with atomics on an accelerator, and has no"
-                " deterministic kernel",
+                tr(
+                    "the backward pass of {shown} adds with atomics on an accelerator, and has no"
+                    " deterministic kernel",
+                    shown=shown,
+                ),
             )
             return
 

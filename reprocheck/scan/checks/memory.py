@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks.streams import given, seeded_before
@@ -135,7 +136,7 @@ _SHAPES = (
     "input",
     "prototype",
 )
-_KEPT_AS = {True: "buffer", False: "parameter"}
+_KEPT_AS = {True: mark("buffer"), False: mark("parameter")}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
 _MINDSPORE_LOADS = (
@@ -165,11 +166,15 @@ def unfilled(order: Order) -> Iterator[Hit]:
         kept = _kept(order, call)
         if kept is None or not _is_read(call) or _may_be_filled(order, call, kept):
             continue
-        what = _KEPT_AS[kept.method in _BUFFERS]
+        what = tr(_KEPT_AS[kept.method in _BUFFERS])
         yield hit(
             "RC303",
             call,
-            f"this {what} is `{call.name}`, memory as it was, and nothing fills it",
+            tr(
+                "this {what} is `{name}`, memory as it was, and nothing fills it",
+                what=what,
+                name=call.name,
+            ),
         )
 
 
@@ -187,8 +192,10 @@ def partial(order: Order) -> Iterator[Hit]:
         yield hit(
             "RC305",
             call,
-            "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
-            " and no code checks which these are",
+            tr(
+                "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
+                " and no code checks which these are"
+            ),
             severity=_OF_PARTIAL_LOAD[is_seeded],
         )
 
@@ -205,8 +212,10 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC305",
                 call,
-                "weights that the checkpoint lacks stay as they were drawn, and no code checks"
-                " which these are",
+                tr(
+                    "weights that the checkpoint lacks stay as they were drawn, and no code checks"
+                    " which these are"
+                ),
                 severity="note",
             )
 

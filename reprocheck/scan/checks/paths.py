@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise
 
+from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, tables
 from reprocheck.scan.checks.streams import every
@@ -48,8 +49,10 @@ def shifted(order: Order) -> Iterator[Hit]:
             continue
         draw = _draw_in(loop)
         if draw is not None:
-            message = (
-                f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
+            message = tr(
+                "`{name}` is called as often as {source} says",
+                name=ast.unparse(draw.func),
+                source=entropy.described(found),
             )
             yield hit("RC403", loop, message, node=draw, by_hand=_apart(order.root, draw))
 
@@ -72,7 +75,9 @@ def changing_data(order: Order) -> Iterator[Hit]:
         made = ""
         if found.module is order.root:
             made = ":".join(map(str, found.module.source.span(found.node)))
-        message = f"this holds {entropy.described(found)}, another value in each run"
+        message = tr(
+            "this holds {source}, another value in each run", source=entropy.described(found)
+        )
         yield hit("RC604", call, message, made=made)
 
 
@@ -97,7 +102,10 @@ def other_path(order: Order) -> Iterator[Hit]:
     """An index or a condition of the clock."""
     for call in every(order):
         if entropy.kind(call.name) is not None and _chooses(call):
-            message = f"{entropy.described(call)} decides which branch the program takes here"
+            message = tr(
+                "{source} decides which branch the program takes here",
+                source=entropy.described(call),
+            )
             yield hit("RC605", call, message)
 
 
@@ -110,8 +118,10 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
             continue
         draw = _draw(module, node.body)
         if draw is not None:
-            message = (
-                f"`{ast.unparse(draw.func)}` is called as often as the clock (`{clock}`) allows"
+            message = tr(
+                "`{name}` is called as often as the clock (`{clock}`) allows",
+                name=ast.unparse(draw.func),
+                clock=clock,
             )
             evidence = {"by_hand": _apart(module, draw)}
             yield Hit(code="RC403", module=module, node=draw, message=message, evidence=evidence)
@@ -120,8 +130,8 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
 def _apart(module: Module, draw: ast.Call) -> str:
     """How a draw moves no generator of the rest."""
     if module.name_of(draw.func).startswith("torch."):
-        return "Draw it within `with torch.random.fork_rng():`, which moves no other draw."
-    return "Draw it from a generator of its own, which has a seed and moves no other draw."
+        return tr("Draw it within `with torch.random.fork_rng():`, which moves no other draw.")
+    return tr("Draw it from a generator of its own, which has a seed and moves no other draw.")
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:

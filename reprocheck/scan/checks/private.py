@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
+from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, entropy, hyper, seed_values
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
@@ -103,12 +104,12 @@ HOOKS = frozenset(
     }
 )
 WORDS = {
-    "RC502": "an order is drawn from it",
-    "RC504": "samples are made with it",
-    "RC601": "a layer draws from it",
-    "RC705": "gradients are changed with it",
-    "RC802": "gradients are changed with it",
-    "RC304": "weights are drawn from it",
+    "RC502": mark("an order is drawn from it"),
+    "RC504": mark("samples are made with it"),
+    "RC601": mark("a layer draws from it"),
+    "RC705": mark("gradients are changed with it"),
+    "RC802": mark("gradients are changed with it"),
+    "RC304": mark("weights are drawn from it"),
     "RC407": "",
 }
 _BY_FUNCTION = {
@@ -155,15 +156,15 @@ def unseeded_generators(order: Order) -> Iterator[Hit]:
         if any(excuses(made) for excuses in _EXCUSES):
             continue
         code = _purpose(made)
-        message = f"`{made.shown}` {_STARTS[made.is_system]}"
+        message = tr(_STARTS[made.is_system], name=made.shown)
         if WORDS[code]:
-            message = f"{message}, and {WORDS[code]}"
+            message = tr("{message}, and {use}", message=message, use=tr(WORDS[code]))
         yield hit(code, made.call, message)
 
 
 _STARTS = {
-    True: "always draws from the operating system",
-    False: "starts from the operating system",
+    True: mark("`{name}` always draws from the operating system"),
+    False: mark("`{name}` starts from the operating system"),
 }
 
 
@@ -177,7 +178,7 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
     """Augmentation pipelines with generators of their own."""
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")):
-            message = (
+            message = tr(
                 "this pipeline has its own generator; recent versions of albumentations take"
                 " no global seed, only `seed=`"
             )
@@ -187,7 +188,7 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
                 message,
                 severity="warning",
                 seed_keyword="seed",
-                by_hand="Give the pipeline its own seed: `Compose(…, seed=0)`.",
+                by_hand=tr("Give the pipeline its own seed: `Compose(…, seed=0)`."),
             )
 
 

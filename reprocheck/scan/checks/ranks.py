@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reprocheck.language import tr
 from reprocheck.scan.checks.streams import closure, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -44,7 +45,7 @@ def rank_order(order: Order) -> Iterator[Hit]:
     """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
     loader = next(filter(_shuffles_alone, order.calls(*_LOADERS)), None)
     if loader is not None:
-        message = "each rank shuffles the whole data set for itself here: shares overlap"
+        message = tr("each rank shuffles the whole data set for itself here: shares overlap")
         yield hit("RC510", loader, message)
     yield from _without_epoch(order)
 
@@ -63,7 +64,7 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC510",
                 call,
-                "without `set_epoch` this sampler repeats the order of the first epoch",
+                tr("without `set_epoch` this sampler repeats the order of the first epoch"),
                 severity="note",
             )
             return

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import entropy, streams, tables
 from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
@@ -41,11 +42,11 @@ MAKERS = {
 }
 """Calls that are given the number of a generator of their own, and its keyword."""
 
-_MADE_HERE = "Make it a fixed number here."
+_MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
-_FIXED = "Give `{name}` a fixed seed."
-_BY_RANK = "Give `{name}` a fixed seed; where ranks shall differ, add the rank."
-_BY_WORKER = (
+_FIXED = mark("Give `{name}` a fixed seed.")
+_BY_RANK = mark("Give `{name}` a fixed seed; where ranks shall differ, add the rank.")
+_BY_WORKER = mark(
     "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
 )
 """What to do where no patch is made."""
@@ -142,15 +143,15 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
         return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
     shown, by_hand, in_sight = first.call, first.by_hand, "yes"
-    where = f"the number is made in line {place(made)}"
+    where = tr("the number is made in line {line}", line=place(made))
     if made.module is not first.call.module:
-        shown, by_hand, in_sight = made, _MADE_HERE, "no"
-        where = f"it is set in {at(first.call, made.module)}"
+        shown, by_hand, in_sight = made, tr(_MADE_HERE), "no"
+        where = tr("it is set in {line}", line=at(first.call, made.module))
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
     return hit(
         first.code,
         shown,
-        f"{first.message}; {where}",
+        tr("{message}; {where}", message=first.message, where=where),
         severity=first.severity,
         source=made.name,
         drawn_in=str(made.line),
@@ -182,15 +183,20 @@ def zero_seed(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC408",
                 call,
-                "`mindspore.ops.bernoulli` without its own seed is not reached by"
-                " `mindspore.set_seed`",
+                tr(
+                    "`mindspore.ops.bernoulli` without its own seed is not reached by"
+                    " `mindspore.set_seed`"
+                ),
             )
         if name in _ZERO and not _has_own_seed(call, _ZERO[name]):
             yield hit(
                 "RC408",
                 call,
-                f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
-                " `mindspore.set_seed` does not reach it",
+                tr(
+                    "`mindspore.ops.{name}` with seed 0 takes a random one, and"
+                    " `mindspore.set_seed` does not reach it",
+                    name=name,
+                ),
             )
 
 
@@ -199,7 +205,9 @@ def replaced(order: Order) -> Iterator[Hit]:
     """`numpy.random.seed = 0`."""
     for store in order.stores():
         if store.name in tables.seeds():
-            message = f"this replaces the function `{store.name}` and seeds nothing; call it"
+            message = tr(
+                "this replaces the function `{name}` and seeds nothing; call it", name=store.name
+            )
             yield hit("RC409", store, message, patchable=_is_simple(store))
 
 
@@ -216,7 +224,7 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
                 code="RC409",
                 module=module,
                 node=node.value,
-                message=f"`{name}` is named and not called: nothing is seeded",
+                message=tr("`{name}` is named and not called: nothing is seeded", name=name),
                 patchable=_takes_a_number(name, known),
             )
 
@@ -264,10 +272,12 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         draw = _unseeded_draw(order, number)
         if draw is not None:
             name = title(frozenset({draw.draws.stream}))
-            message = (
-                f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
+            message = tr(
+                "the seed is drawn by `{drawing}`, and nothing seeds {name} before",
+                drawing=short(draw.call.name),
+                name=tr(name),
             )
-            by_hand = _FIXED.format(name=_seeding_name(call))
+            by_hand = tr(_FIXED, name=_seeding_name(call))
             yield _Changing(
                 code="RC402",
                 call=call,
@@ -309,16 +319,20 @@ def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
 
 def _from_system(order: Order, call: Call) -> _Changing:
     if _by_loader(call):
-        message = f"`{call.name}()` seeds each data worker from the operating system"
+        message = tr("`{name}()` seeds each data worker from the operating system", name=call.name)
         return _in_worker(order, call, message)
-    without = "no number"
+    without = tr("no number")
     if call.arguments or call.keywords:
         without = "`None`"
     message = call.name
     if "seed" in call.name:
-        message = f"`{call.name}` with {without} seeds from the operating system"
+        message = tr(
+            "`{name}` with {without} seeds from the operating system",
+            name=call.name,
+            without=without,
+        )
     return _Changing(
-        code="RC402", call=call, message=message, by_hand=_FIXED.format(name=_seeding_name(call))
+        code="RC402", call=call, message=message, by_hand=tr(_FIXED, name=_seeding_name(call))
     )
 
 
@@ -329,20 +343,22 @@ def _in_worker(order: Order, call: Call, message: str) -> _Changing:
         call=call,
         message=message,
         base_seed=_base_seed(order, call),
-        by_hand=_BY_WORKER,
+        by_hand=tr(_BY_WORKER),
     )
 
 
 def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Changing:
     if _by_loader(call):
         return _in_worker(
-            order, call, f"each data worker is seeded from {entropy.described(found)}"
+            order,
+            call,
+            tr("each data worker is seeded from {source}", source=entropy.described(found)),
         )
     code, fix = "RC402", _FIXED
     if entropy.source(found) == "process":
         code, fix = "RC404", _BY_RANK
-    by_hand = fix.format(name=_seeding_name(call))
-    message = f"the seed comes from {entropy.described(found)}"
+    by_hand = tr(fix, name=_seeding_name(call))
+    message = tr("the seed comes from {source}", source=entropy.described(found))
     return _Changing(
         code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand
     )

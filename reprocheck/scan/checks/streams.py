@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from reprocheck.language import mark, tr
 from reprocheck.scan.checks import called, tables
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -19,13 +20,13 @@ from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value, literal
 
 TITLES = {
     "backend": "Keras",
-    "python": "Python's random",
+    "python": mark("Python's random"),
     "numpy": "NumPy",
     "torch": "torch",
-    "device": "the accelerator's generator",
+    "device": mark("the accelerator's generator"),
     "mindspore": "MindSpore",
     "mindspore weights": "MindSpore",
-    "mindspore data": "MindSpore's data pipeline",
+    "mindspore data": mark("MindSpore's data pipeline"),
     "tensorflow": "TensorFlow",
     "keras": "Keras",
 }
@@ -236,7 +237,7 @@ def uses_framework(order: Order) -> bool:
 
 def title(streams: frozenset[str]) -> str:
     """The streams in words."""
-    return next((TITLES[name] for name in TITLES if name in streams), "the generator")
+    return next((TITLES[name] for name in TITLES if name in streams), mark("the generator"))
 
 
 def short(name: str) -> str:
@@ -263,10 +264,10 @@ def at(step: Step, here: Module) -> str:
 
 def line_at(module: Module, line: int, here: Module) -> str:
     """A line of a module, seen from another one: with the file where it is another."""
-    shown = f"line {_shown_line(module, line)}"
+    shown = tr("line {line}", line=_shown_line(module, line))
     if module is here:
         return shown
-    return f"{shown} of {module.shown}"
+    return tr("{line} of {file}", line=shown, file=module.shown)
 
 
 def place(step: Step) -> str:
@@ -278,7 +279,7 @@ def _shown_line(module: Module, joined_line: int) -> str:
     cell, line = module.source.place(joined_line)
     if cell is None:
         return str(line)
-    return f"{line} of cell {cell}"
+    return tr("{line} of cell {cell}", line=line, cell=cell)
 
 
 def is_none(value: Value | None) -> bool:

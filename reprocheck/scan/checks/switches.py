@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import filterfalse
 
+from reprocheck.language import tr
 from reprocheck.scan.checks import devices
 from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
@@ -81,7 +82,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
         if "." in name or name in _KNOWN:
             continue
         meant = _MEANT.get(name, "")
-        message = f"`torch.backends.cudnn.{name}` is an attribute that nothing reads"
+        message = tr("`torch.backends.cudnn.{name}` is an attribute that nothing reads", name=name)
         if meant:
             message = f"{message}; the switch is `{meant}`"
         yield hit("RC010", store, message, patchable=bool(meant), meant=meant)
@@ -96,15 +97,16 @@ def benchmark(order: Order) -> Iterator[Hit]:
         is_off_later = any(order.is_before(store, other) for other in off)
         if is_off_later or not _is(store.value, True):
             continue
-        message = (
+        message = tr(
             "cuDNN times its convolutions and takes the fastest, which may be another one in the"
             " next run"
         )
         before = [one for one in _deterministic(order) if _is_overruled(order, one, store)]
         if before:
-            message = (
+            message = tr(
                 "cuDNN's benchmark is switched on again after deterministic mode in"
-                f" {at(before[-1], store.module)}, and overrides it"
+                " {before}, and overrides it",
+                line=at(before[-1], store.module),
             )
         yield hit("RC706", store, message)
 
@@ -129,7 +131,7 @@ def half(order: Order) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
     store = next(_deterministic_convolutions(order), None)
     if store is not None:
-        message = (
+        message = tr(
             "this is for cuDNN's convolutions alone; `torch.use_deterministic_algorithms(True)` is"
             " for all operators"
         )
@@ -143,8 +145,10 @@ def warns_only(order: Order) -> Iterator[Hit]:
         yield hit(
             "RC012",
             call,
-            "with `warn_only=True` operators without a deterministic kernel run as before, with a"
-            " warning",
+            tr(
+                "with `warn_only=True` operators without a deterministic kernel run as before, with"
+                " a warning"
+            ),
         )
 
 
@@ -162,8 +166,10 @@ def late_workspace(order: Order) -> Iterator[Hit]:
     yield hit(
         "RC007",
         store,
-        f"this comes after CUDA is used in {at(used, store.module)}: cuBLAS has read the variable"
-        " by then",
+        tr(
+            "this comes after CUDA is used in {line}: cuBLAS has read the variable by then",
+            line=at(used, store.module),
+        ),
     )
 
 
@@ -177,7 +183,7 @@ def missing_workspace(order: Order) -> Iterator[Hit]:
     """CUBLAS_WORKSPACE_CONFIG missing where deterministic mode raises an error without it."""
     call = next(filterfalse(_only_warns, _switched_on(order)), None)
     if call is not None:
-        message = (
+        message = tr(
             "CUDA's matrix products raise an error in deterministic mode unless"
             " CUBLAS_WORKSPACE_CONFIG is set before the start"
         )
@@ -198,9 +204,10 @@ def recurrent(order: Order) -> Iterator[Hit]:
     # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
-        message = (
-            f"`nn.{layer.method}` may differ from run to run on CUDA unless"
-            " CUBLAS_WORKSPACE_CONFIG is set before the start"
+        message = tr(
+            "`nn.{method}` may differ from run to run on CUDA unless"
+            " CUBLAS_WORKSPACE_CONFIG is set before the start",
+            method=layer.method,
         )
         yield hit("RC007", layer, message, severity="note")
 
@@ -219,8 +226,10 @@ def hash_seed(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC506",
                 store,
-                "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
-                " only in child processes",
+                tr(
+                    "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
+                    " only in child processes"
+                ),
             )
 
 
@@ -233,8 +242,11 @@ def threads(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC002",
                 call,
-                f"the number of threads follows the machine (`{cores.name}`), and the last bits"
-                " of sums with it",
+                tr(
+                    "the number of threads follows the machine (`{name}`), and the last bits"
+                    " of sums with it",
+                    name=cores.name,
+                ),
             )
 
 
@@ -257,8 +269,11 @@ def autotune(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC004",
                 call,
-                f'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
-                " the next run",
+                tr(
+                    'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
+                    " the next run",
+                    mode=mode,
+                ),
             )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, hyper, seed_values, seeding, streams, unread
@@ -19,7 +20,7 @@ from reprocheck.scan.values import UNKNOWN, Part, Value
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
-_MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
+_MISSES = {(_TORCH, _DEVICE): mark("the accelerator"), (_DEVICE, _TORCH): mark("the CPU")}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
 _OVERRIDDEN = frozenset(
@@ -41,13 +42,13 @@ CODES = {
     "number": "RC406",
 }
 WORDS = {
-    "weights": "the weights of `{name}` are drawn here",
-    "layer": "`{name}` draws here",
-    "order": "`{name}` draws an order here",
-    "augmentation": "`{name}` changes samples at random",
-    "split": "`{name}` chooses samples at random",
-    "number": "`{name}` draws here",
-    "hyper-parameter": "`{name}` draws a hyper-parameter here",
+    "weights": mark("the weights of `{name}` are drawn here"),
+    "layer": mark("`{name}` draws here"),
+    "order": mark("`{name}` draws an order here"),
+    "augmentation": mark("`{name}` changes samples at random"),
+    "split": mark("`{name}` chooses samples at random"),
+    "number": mark("`{name}` draws here"),
+    "hyper-parameter": mark("`{name}` draws a hyper-parameter here"),
 }
 _LOADS = (
     "load_state_dict",
@@ -88,7 +89,9 @@ _WEIGHTS = (
     ".bias.data",
 )
 _BY_HAND = {
-    "optuna": "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`.",
+    "optuna": mark(
+        "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
+    ),
 }
 """How a generator of a library's own is seeded."""
 _MOST = 60
@@ -334,9 +337,11 @@ def _optional_hit(drawing: Drawing, kind: str, seeding: Call | None) -> Hit | No
         return None
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
     name = title(drawing.streams)
-    message = (
-        f"this seeds {name} only where an option is given that is `None` by default, and {drawn}"
-        " draws from it"
+    message = tr(
+        "this seeds {name} only where an option is given that is `None` by default, and {drawn}"
+        " draws from it",
+        name=tr(name),
+        drawn=drawn,
     )
     return hit(CODES.get(kind, "RC202"), seeding, message, severity="note", patchable=False)
 
@@ -347,9 +352,9 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
     seed_place = seeding.place(order, call)
     if _takes_a_seed(drawing):
         seed_place = seeding.argument(drawing)
-    said = WORDS[kind].format(name=short(call.name))
+    said = tr(WORDS[kind], name=short(call.name))
     if _is_of_checkpoint(call):
-        said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
+        said = tr("weights that the checkpoint lacks, as those of a new head, are drawn here")
     if kind == "hyper-parameter":
         return _hyper_hit(drawing, said, seed_place)
     code = CODES[kind]
@@ -360,7 +365,12 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         return hit(
             _LATE.get(kind, code),
             call,
-            f"{said}, before {name} is seeded in {at(late.call, call.module)}",
+            tr(
+                "{said}, before {name} is seeded in {line}",
+                said=said,
+                name=tr(name),
+                line=at(late.call, call.module),
+            ),
             severity=severity,
             patchable=patchable,
             stream=name,
@@ -381,13 +391,21 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         return hit(
             "RC009",
             call,
-            f"`{short(call.name)}` draws without a seed while deterministic operators are on:"
-            " TensorFlow raises an error",
+            tr(
+                "`{name}` draws without a seed while deterministic operators are on:"
+                " TensorFlow raises an error",
+                name=short(call.name),
+            ),
         )
     return hit(
         code,
         call,
-        f"{said}, and nothing seeds {name} in this program{_hint(order, drawing)}",
+        tr(
+            "{said}, and nothing seeds {name} in this program{hint}",
+            said=said,
+            name=tr(name),
+            hint=_hint(order, drawing),
+        ),
         severity=severity,
         patchable=patchable,
         stream=name,
@@ -428,12 +446,12 @@ def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hi
         return hit(
             "RC202",
             call,
-            f"{said}, from a generator without a seed",
+            tr("{said}, from a generator without a seed", said=said),
             patchable=False,
-            by_hand=_BY_HAND.get(call.name.partition(".")[0], ""),
+            by_hand=tr(_BY_HAND.get(call.name.partition(".")[0], "")),
         )
     name = title(drawing.streams)
-    message = f"{said}, and nothing seeds {name} in this program"
+    message = tr("{said}, and nothing seeds {name} in this program", said=said, name=name)
     patchable = bool(seed_place)
     return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
 
@@ -453,9 +471,13 @@ def _unused_hit(
     """
     module, function = unused.module, unused.function
     place = streams.line_at(module, function.lineno, drawing.call.module)
-    message = (
-        f"{said}, and nothing seeds {title(drawing.streams)} in this program: `{function.name}`"
-        f" ({place}) would, and is never called"
+    message = tr(
+        "{said}, and nothing seeds {title} in this program: `{name}`"
+        " ({place}) would, and is never called",
+        said=said,
+        title=tr(title(drawing.streams)),
+        name=function.name,
+        place=place,
     )
     return hit(
         code,
@@ -464,7 +486,7 @@ def _unused_hit(
         severity=severity,
         patchable=patchable,
         stream=title(drawing.streams),
-        fix=f"Call `{function.name}` at the start of the program.",
+        fix=tr("Call `{name}` at the start of the program.", name=function.name),
         more=seed_place,
     )
 
@@ -482,10 +504,13 @@ def _hint(order: Order, drawing: Drawing) -> str:
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)
         if "keras" in drawing.streams and "tensorflow" in one.streams:
-            return f": the seed in {place} does not reach Keras 3, which draws from Python's random"
+            return tr(
+                ": the seed in {place} does not reach Keras 3, which draws from Python's random",
+                place=place,
+            )
         missed = _MISSES.get((drawing.streams, one.streams))
         if missed is not None:
-            return f": the seed in {place} is for {missed} alone"
+            return tr(": the seed in {place} is for {missed} alone", place=place, missed=tr(missed))
     return ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 
+from reprocheck.language import joined, tr
 from reprocheck.model.letters import small
 
 LONGEST = 160
@@ -45,7 +46,7 @@ def described(before: str, after: str, line: int) -> str | None:
     if not all(said) or not 0 < len(said) <= MOST_CHANGES:
         return None
     first, *others = [*said, *_imported(old, new)]
-    return ", and ".join([first, *map(small, others)]) + "."
+    return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
@@ -64,7 +65,7 @@ def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
     listed = "; ".join(added)
     if not listed:
         return []
-    return [f"Add `{listed}` at the top"]
+    return [tr("Add `{listed}` at the top", listed=listed)]
 
 
 def _told(change: _Change, line: int) -> str:
@@ -73,21 +74,21 @@ def _told(change: _Change, line: int) -> str:
     if len(code) > LONGEST or "`" in code:
         return ""
     if change.kind == "insert":
-        return f"Add `{code}` {_place_below(change.above)}"
+        return tr("Add `{code}` {place}", code=code, place=_place_below(change.above))
     lines = change.last - len(change.above)
     if lines != 1:
         return ""
     if line == change.last:
-        return f"Write `{code}`"
-    return f"Write `{code}` in line {change.last}"
+        return tr("Write `{code}`", code=code)
+    return tr("Write `{code}` in line {line}", code=code, line=change.last)
 
 
 def _place_below(lines: Sequence[str]) -> str:
     """Below the last of some lines that is not empty."""
     with_text = [number for number, line in enumerate(lines, 1) if line.strip()]
     if not with_text:
-        return "at the top"
-    return f"below line {with_text[-1]}"
+        return tr("at the top")
+    return tr("below line {line}", line=with_text[-1])
 
 
 def _without_comment(line: str) -> str:

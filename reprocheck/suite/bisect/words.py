@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from reprocheck.report.text import count
+from reprocheck.language import count
 from reprocheck.suite.bisect.packages import Change
 from reprocheck.suite.bisect.result import Bisected, Checked, Guilty, Outcome
 

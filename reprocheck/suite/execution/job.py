@@ -15,7 +15,7 @@ from reprocheck.settings import OPTIONS, Option, plain
 from reprocheck.suite.model import Target
 
 Kind = Literal["check", "recording", "run"]
-OWN_OPTIONS = ("output", "keep", "color", "quiet", "verbose", "show_output")
+OWN_OPTIONS = ("output", "keep", "color", "lang", "quiet", "verbose", "show_output")
 """Options of `run` that the night sets itself."""
 NOT_OF_RECORD = ("runs", "fail_on", "draw", "rtol", "atol", "level")
 """Options of `run` that `record` does not take, and the level, which its kind decides."""

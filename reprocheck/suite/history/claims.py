@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, text, update
 
-from reprocheck.report.text import count
+from reprocheck.language import count
 from reprocheck.suite.history import keep, rows
 from reprocheck.suite.history.errors import HistoryError, UnderWayError
 from reprocheck.suite.history.store import History

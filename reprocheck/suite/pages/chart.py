@@ -13,8 +13,9 @@ from itertools import chain
 
 from markupsafe import escape
 
+from reprocheck.language import count
 from reprocheck.model import LOSS_SERIES, Series
-from reprocheck.report.text import count, line
+from reprocheck.report.text import line
 from reprocheck.suite.curves import unpack
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.pages import words

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reprocheck.report.text import UNKNOWN, count, line, number, seconds
+from reprocheck.language import count
+from reprocheck.report.text import UNKNOWN, line, number, seconds
 from reprocheck.suite.model import Night, OverviewRow, TargetCheck, TargetState, short
 from reprocheck.suite.pages import links, sparkline, words
 from reprocheck.suite.pages.past import Past

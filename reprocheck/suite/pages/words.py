@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from reprocheck import rules
-from reprocheck.report.text import UNKNOWN, count, joined, line, number, seconds, ulps
+from reprocheck.language import count
+from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
 from reprocheck.suite.execution.job import option_words
 from reprocheck.suite.model import Baseline, Difference, Night, Target, TargetCheck, short

@@ -15,7 +15,7 @@ from reprocheck.suite.targets import matrix
 from reprocheck.suite.targets.names import of_matrix
 from reprocheck.suite.targets.values import OF_A_TARGET, read, shown
 
-OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "show_output")
+OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "lang", "show_output")
 """Settings of `run` that a suite decides itself: where reports go, and what is printed."""
 _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_THE_NIGHT}
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}

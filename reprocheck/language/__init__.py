@@ -1,0 +1,214 @@
+"""The language of what people read: messages in English, and their translations.
+
+    tr("run {number} ended", number=2)    the message, in the language that is spoken
+    count(3, "run")                       so many of something
+    form(3, "differs", "differ")          the message for one or for several
+    mark("ran to its end")                a message that stands in a table; `tr` says it later
+    with spoken("zh"): ...                what is said in here is said in Chinese
+
+A message is its own key, as everywhere with gettext; what no catalogue holds is said in English.
+Imports the standard library alone, and `gettext` only where another language is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gettext import NullTranslations
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language of reports.
+
+    tag     its name in HTML (BCP 47)
+    space   what stands between two sentences
+    """
+
+    tag: str
+    space: str
+
+
+LANGUAGES: Mapping[str, Language] = {"en": Language("en", " "), "zh": Language("zh-CN", "")}
+"""By what is asked for."""
+CATALOGUES = Path(__file__).parent
+_spoken: ContextVar[str] = ContextVar("language", default="en")
+
+
+class Translated(str):
+    """A text in another language, with the English one for what machines read."""
+
+    english: str
+
+    def __new__(cls, text: str, english: str) -> Translated:
+        made = super().__new__(cls, text)
+        made.english = english
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.english
+
+    def __add__(self, other: str) -> Translated:
+        return Translated(str(self) + other, self.english + english(other))
+
+    def __radd__(self, other: str) -> Translated:
+        return Translated(other + str(self), other + self.english)
+
+
+@contextmanager
+def spoken(language: str) -> Iterator[None]:
+    """Says in `language` (a key of LANGUAGES) what is said in this thread meanwhile."""
+    before = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(before)
+
+
+def tag() -> str:
+    """The language that is spoken, as HTML names it."""
+    return LANGUAGES[_spoken.get()].tag
+
+
+def tr(message: str, /, **values: object) -> str:
+    """The message in the language that is spoken, with `values` in its named places; what is said
+    already stays as it is.
+
+    >>> tr("run {number} ended", number=2)
+    'run 2 ended'
+    """
+    language = _spoken.get()
+    if language == "en":
+        return _filled(message, values)
+    if isinstance(message, Translated) or not message:
+        return message
+    return _translated(_catalogue(language).gettext(message), message, values)
+
+
+def again(text: str, messages: Iterable[str]) -> str:
+    """What was kept in English, in the language that is spoken: by the one of these messages that
+    it was made of, its values as they stand in it.
+    """
+    found = ((message, _pattern(message).fullmatch(text)) for message in messages)
+    for message, values in found:
+        if values is not None:
+            return tr(message, **values.groupdict())
+    return tr(text)
+
+
+@cache
+def _pattern(message: str) -> re.Pattern[str]:
+    places = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(message))
+    return re.compile(places, re.DOTALL)
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """So many of something, in the language that is spoken.
+
+    >>> count(1, "run"), count(12000, "loss", "losses")
+    ('1 run', '12,000 losses')
+    """
+    several = nouns or f"{noun}s"
+    return form(number, f"{{number:,}} {noun}", f"{{number:,}} {several}", number=number)
+
+
+def form(number: int, one: str, several: str, /, **values: object) -> str:
+    """The message for one or for several.
+
+    >>> form(2, "it differs", "they differ")
+    'they differ'
+    """
+    plain = {1: one}.get(number, several)
+    language = _spoken.get()
+    if language == "en":
+        return _filled(plain, values)
+    return _translated(_catalogue(language).ngettext(one, several, number), plain, values)
+
+
+def mark(message: str) -> str:
+    """Marks a message that is made when its module is loaded: whoever uses it says it with `tr`."""
+    return message
+
+
+def english(text: str) -> str:
+    """The English of a text, for what machines read."""
+    if isinstance(text, Translated):
+        return text.english
+    return text
+
+
+def changed(
+    text: str, change: Callable[[str], str], translated: Callable[[str], str] | None = None
+) -> str:
+    """A text with a change that its English undergoes, too; `translated`: what another language
+    undergoes instead.
+    """
+    if isinstance(text, Translated):
+        return Translated((translated or change)(str(text)), change(text.english))
+    return change(text)
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    """`text.replace(old, new)`, in English, too."""
+    if isinstance(text, Translated):
+        plain = text.english.replace(old, english(new))
+        return Translated(str(text).replace(old, new), plain)
+    return text.replace(old, new)
+
+
+def joined(separator: str, parts: Iterable[str]) -> str:
+    """The parts that are not empty, with the separator between them; in English, too."""
+    held = list(filter(None, parts))
+    text = separator.join(held)
+    if not any(isinstance(part, Translated) for part in (separator, *held)):
+        return text
+    return Translated(text, english(separator).join(map(english, held)))
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, last = names
+    return joined(tr(" and "), (joined(tr(", "), others), last))
+
+
+def sentences(*parts: str) -> str:
+    """Those that are not empty, one after another."""
+    return joined(Translated(LANGUAGES[_spoken.get()].space, " "), parts)
+
+
+def _translated(template: str, message: str, values: Mapping[str, object]) -> str:
+    from reprocheck.language import spacing
+
+    text = template
+    if values:
+        text = spacing.filled(template, values)
+    return Translated(text, _filled(message, values))
+
+
+def _filled(message: str, values: Mapping[str, object]) -> str:
+    """The English text: values that are translated are put in as their English, too."""
+    if not values:
+        return message
+    return message.format_map({name: _plain(value) for name, value in values.items()})
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Translated):
+        return value.english
+    return value
+
+
+@cache
+def _catalogue(language: str) -> NullTranslations:
+    """The messages of a language, read when it is first asked for."""
+    import gettext
+
+    return gettext.translation("reprocheck", CATALOGUES, languages=[language])

@@ -1,0 +1,91 @@
+"""What is said, in English and in another language."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import pytest
+
+from reprocheck.language import count, english, form, joined, listed, sentences, spoken, tag, tr
+from reprocheck.language.spacing import filled
+from reprocheck.model.letters import capital, clause
+
+
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    with spoken("zh"):
+        yield
+
+
+def test_without_another_language_everything_is_said_in_english() -> None:
+    assert tr("run {number}", number=2) == "run 2"
+    assert count(1, "loss", "losses") == "1 loss"
+    assert count(12000, "loss", "losses") == "12,000 losses"
+    assert form(2, "{name} differs", "{name} differ", name="a") == "a differ"
+    assert (tag(), sentences("One.", "", "Two."), listed(["a", "b", "c"])) == (
+        "en",
+        "One. Two.",
+        "a, b and c",
+    )
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_has_a_translation_is_said_in_it_and_keeps_its_english() -> None:
+    said = tr("run {number}", number=2)
+    assert (said, english(said), tag()) == ("运行 2", "run 2", "zh-CN")
+    assert count(3, "iteration") == "3 次迭代"
+    assert english(count(3, "iteration")) == "3 iterations"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_has_no_translation_is_said_in_english() -> None:
+    assert tr("a sentence that nobody wrote about {name}", name="x") == (
+        "a sentence that nobody wrote about x"
+    )
+
+
+@pytest.mark.usefixtures("chinese")
+def test_parts_keep_their_english_in_the_whole() -> None:
+    part = tr("the loss")
+    whole = sentences(tr("{head}; {why}", head=part, why=tr("differs")), "b" + part)
+    assert english(whole) == "the loss; differs bthe loss"
+    assert english(part + "!") == "the loss!"
+    assert english(joined(" / ", (part, part))) == "the loss / the loss"
+    assert english(capital(part)) == "The loss"
+    assert english(clause(tr("The losses of iteration {iteration} differ.", iteration=3))) == (
+        "the losses of iteration 3 differ"
+    )
+    assert not clause(tr("The losses of iteration {iteration} differ.", iteration=3)).endswith("。")
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_is_said_already_is_not_said_again_and_survives_another_process() -> None:
+    said = tr("the loss")
+    assert tr(said) is said
+    back = pickle.loads(pickle.dumps(said))
+    assert (back, english(back)) == (said, "the loss")
+
+
+def test_a_language_is_spoken_within_its_block_alone() -> None:
+    with spoken("zh"):
+        with spoken("en"):
+            assert tr("the loss") == "the loss"
+        assert tr("the loss") == "损失"
+    assert tr("the loss") == "the loss"
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "text"),
+    [
+        ("因为{a}不一致", "seed", "因为 seed 不一致"),
+        ("因为{a}不一致", "种子", "因为种子不一致"),
+        ("在 {a} 中", "损失", "在损失中"),
+        ("在 {a} 中", "`a.py`", "在 `a.py` 中"),
+        ("读取{a}。", "数据a/b中.csv", "读取数据a/b中.csv。"),
+    ],
+)
+def test_chinese_and_latin_stand_apart_and_a_value_stays_as_it_is(
+    template: str, value: str, text: str
+) -> None:
+    assert filled(template, {"a": value}) == text

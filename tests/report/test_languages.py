@@ -1,0 +1,73 @@
+"""A check in another language: the report of the sample, which was recorded in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+
+from reprocheck.language import spoken
+from reprocheck.model import Check
+from reprocheck.recording import bundle
+from reprocheck.report import FORMATS, next_command, to_json
+from reprocheck.workflow import replay
+from tests.conftest import ROOT
+
+SAMPLE = ROOT / "reports" / "sample" / "recording.zip"
+NOT_PROSE = re.compile(
+    r"```.*?```|`[^`]*`|<(script|style|pre|code|svg)\b.*?</\1>|<[^>]*>", re.DOTALL
+)
+RECORDED = (
+    "a seed of numpy.random",
+    "random.Random without a seed",
+    "the patch in a copy of the working directory, without any control",
+)
+"""What a control acted on, and what an arm of the sample was for: the recording holds these words."""
+ENGLISH = re.compile(r"[A-Za-z]+(?:,? [a-z]+){3,}")
+"""Four words and more: names of operators, modules and products are shorter."""
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Iterator[tuple[Check, Check]]:
+    """The check as it is read in English, and in Chinese."""
+    with bundle.opened(SAMPLE) as folder:
+        english = replay.load(folder)
+        with spoken("zh"):
+            chinese = replay.load(folder)
+        yield english, chinese
+
+
+def english_in(report: str) -> list[str]:
+    """Sentences that are not Chinese, outside of code, logs and markup."""
+    prose = unescape(NOT_PROSE.sub(" ", report))
+    for kept in RECORDED:
+        prose = prose.replace(kept, "")
+    return [found[0] for found in ENGLISH.finditer(prose)]
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_a_report_in_chinese_holds_no_english_sentence(
+    name: str, recorded: tuple[Check, Check]
+) -> None:
+    english, chinese = recorded
+    assert english_in(FORMATS[name].render(english).decode())
+    with spoken("zh"):
+        assert english_in(FORMATS[name].render(chinese).decode()) == []
+        assert not english_in(next_command(chinese)[0])
+
+
+def test_the_page_says_in_which_language_it_is(recorded: tuple[Check, Check]) -> None:
+    english, chinese = recorded
+    assert b'<html lang="en">' in FORMATS["html"].render(english)
+    with spoken("zh"):
+        assert b'<html lang="zh-CN">' in FORMATS["html"].render(chinese)
+
+
+def test_the_report_for_programs_is_the_same_in_every_language(
+    recorded: tuple[Check, Check],
+) -> None:
+    english, chinese = recorded
+    with spoken("zh"):
+        assert to_json(chinese) == to_json(english)
