@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.destination import FormatOption, OutputOption, destination
+from reprocheck.cli.destination import OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.resume.asked import GO_ON, PLACES, WITHIN
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reprocheck.resume.model import Outcome, ResumeCheck
 
 TAKEN_FROM_RUN = (
-    "rtol", "atol", "timeout", "workdir", "output", "keep", "python", "show_output", "draw",
+    "rtol", "atol", "timeout", "output", "keep", "python", "show_output", "draw",
     "control", "seed", "deterministic", "quiet", "verbose", "color",
 )  # fmt: skip
 """The options of `run` that mean the same here."""
@@ -61,6 +61,23 @@ StepsOption = Annotated[
         show_default=False,
     ),
 ]
+WorkdirOption = Annotated[
+    str,
+    typer.Option(
+        "--workdir",
+        metavar="copy",
+        help="Where runs work: each in a copy of the working directory. [copy]",
+        show_default=False,
+    ),
+]
+ReportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="html|md|json",
+        help="Print this report instead, or write it to -o.",
+    ),
+]
 InterruptOption = Annotated[
     str,
     typer.Option(
@@ -92,7 +109,8 @@ def resume(
     interrupt: InterruptOption = "",
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
-    format: FormatOption = None,
+    workdir: WorkdirOption = "copy",
+    format: ReportOption = None,
     output_file: OutputOption = None,
 ) -> int:
     """Returns the exit code of the verdict."""
@@ -105,10 +123,10 @@ def resume(
     from reprocheck.resume.elsewhere import absolute
     from reprocheck.resume.report.formats import FORMATS, known
 
-    if flags.get("workdir") == "inplace":
+    if workdir != "copy":
         raise UsageError(
-            "--workdir inplace: a resumed run starts from a snapshot, never from your folder.",
-            "Leave it out: both runs work in copies.",
+            f"--workdir {workdir}: a resumed run starts from a snapshot, never from your folder.",
+            "Leave it out: each run works in a copy.",
         )
     held = settings.load(flags, Path.cwd())
     named = entry_words(ctx.meta[ENTRY], "resume")
