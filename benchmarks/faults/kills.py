@@ -23,7 +23,8 @@ from reprocheck.suite.targets import load
 PLAIN = (*CHECK, "train.py")
 JOB = "-P -m reprocheck run"
 """How a night starts a check."""
-POINTS = 20
+POINTS, LONG = 20, 8
+"""Points of a kind of process, and of one whose command takes several times as long."""
 SIGNALS: Mapping[str, int] = {"SIGKILL": 9, "SIGTERM": 15, "SIGINT": 2, "SIGHUP": 1}
 FOLLOWED = 5
 """At each so-many-th point the advice is followed: the check is made again."""
@@ -113,6 +114,7 @@ class Kind:
     inside   in which runs the training executes it, in turn
     signals  what it is killed by
     ends     the exit statuses that are right
+    points   at how many points
     """
 
     name: str
@@ -124,6 +126,7 @@ class Kind:
     script: str = ""
     signals: tuple[str, ...] = tuple(SIGNALS)
     ends: tuple[int, ...] = ()
+    points: int = POINTS
 
     def allowed(self, number: int) -> tuple[int, ...]:
         """The exit statuses that are right after a signal: its own where the command is killed."""
@@ -158,13 +161,14 @@ KINDS = (
     Kind(name="the script", do=KILL_SELF, ends=(4,)),
     Kind(name="a forked child that trains", do=KILL_SELF, script=FORKS, ends=(4,)),
     Kind(name="a rank", do=KILL_SELF, script=RANKS, ends=(4,)),
-    Kind(name="a worker of a DataLoader", do=KILL_SELF, script=LOADER, ends=(4,)),
+    Kind(name="a worker of a DataLoader", do=KILL_SELF, script=LOADER, ends=(4,), points=LONG),
     Kind(
         name="reprocheck explain",
         words=EXPLAIN,
         who="-m reprocheck explain",
         training="varies",
         ends=(130, 1),
+        points=LONG,
     ),
     Kind(
         name="the script in an arm of explain",
@@ -173,20 +177,27 @@ KINDS = (
         training="varies",
         inside=("arms/",),
         ends=(1,),
+        points=LONG,
     ),
-    Kind(name="reprocheck suite run", words=NIGHT, who="-m reprocheck suite", ends=(130, 0)),
-    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(1, 0)),
+    Kind(
+        name="reprocheck suite run",
+        words=NIGHT,
+        who="-m reprocheck suite",
+        ends=(130, 0),
+        points=LONG,
+    ),
+    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(1, 0), points=LONG),
 )
 
 
 def faults() -> Iterator[Fault]:
-    """Every kind at 20 points of its life, by its signals in turn."""
+    """Every kind at points of its life, by its signals in turn."""
     for kind in KINDS:
         yield Fault(
             group="Killed",
             name=f"{kind.name}: {', '.join(kind.signals)}",
             make=partial(killed, kind),
-            points=POINTS,
+            points=kind.points,
             ends=tuple({end for name in kind.signals for end in kind.allowed(SIGNALS[name])}),
         )
 
@@ -210,9 +221,9 @@ def killed(kind: Kind, root: Path, point: int) -> Seen:
 def _variables(kind: Kind, number: int, point: int) -> dict[str, str]:
     """What makes the process die at one of its points."""
     if kind.who:
-        at = 1 + point * events(kind) // POINTS
+        at = 1 + point * events(kind) // kind.points
         return Asked(who=kind.who, at=at, act="signal", argument=number).variables
-    step = 1 + point * STEPS // POINTS
+    step = 1 + point * STEPS // kind.points
     inside = kind.inside[point // 4 % len(kind.inside)]
     return in_script(inside, step, kind.do.format(number=number))
 

@@ -16,7 +16,6 @@ from benchmarks.faults.seen import Fault, Seen, looked_at
 from benchmarks.marked import state_of
 
 LIBFAKETIME = "**/faketime/libfaketime.so.1"
-SET_BACK = "open({file!r}, 'w').write('-1d')"
 STOP_OURS = """
 from pathlib import Path
 guard = os.getppid()
@@ -54,7 +53,7 @@ OPEN_FILES = 24
 def faults() -> Iterator[Fault]:
     """All of this group."""
     made: tuple[tuple[str, Callable[[Path, int], Seen | None], tuple[int, ...]], ...] = (
-        ("the clock is set back by a day in run 1", clock_set_back, (0,)),
+        ("the clock was set back by a day since the check before", clock_set_back, (0,)),
         ("another process has the number of a check that was killed", id_again, (0,)),
         (f"{OPEN_FILES} open files are allowed (`ulimit -n`)", few_files, (0, 2)),
         ("reprocheck has no memory left (`ulimit -v`)", no_memory, (0, 2, 70)),
@@ -73,24 +72,14 @@ def faults() -> Iterator[Fault]:
 
 
 def clock_set_back(root: Path, _: int) -> Seen | None:
-    """For reprocheck and for the training. Quiet: under this library a thread that sleeps while
-    the clock is set is told that its time is not valid.
-    """
+    """Between two checks; the older one has the later time."""
     library = next(Path("/usr/lib").glob(LIBFAKETIME), None)
     if library is None:
         return None
     place = Place(root)
-    file = root / "clock"
-    file.write_text("+0")
-    clock = {
-        "LD_PRELOAD": str(library),
-        "FAKETIME_TIMESTAMP_FILE": str(file),
-        "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-    }
-    do = SET_BACK.format(file=str(file))
-    command = place.check("--quiet", **clock, **in_script("run-1/", 10, do))
-    return looked_at(place, command, after=place.check(**clock))
+    place.check()
+    command = place.check("--keep", "5", LD_PRELOAD=str(library), FAKETIME="-1d")
+    return looked_at(place, command, after=place.check())
 
 
 def id_again(root: Path, _: int) -> Seen | None:

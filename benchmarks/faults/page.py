@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import fcntl
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.faults.seen import Row, cell, shown
@@ -12,6 +14,11 @@ from benchmarks.table import machine
 FILE = Path("docs/reference/faults.md")
 MARK = "<!-- python -m benchmarks.faults -->\n"
 """In the page: the tables follow to its end."""
+NOT_MADE = "not made here"
+BAD = ("left running", "wrong", "lost")
+_IS_ROW = re.compile(r"\| (?!-)")
+_BETWEEN = re.compile(r"(?<!\\)\|")
+"""Between two cells; a bar within one has a backslash before it."""
 HEAD = (
     "fault",
     "points",
@@ -26,53 +33,65 @@ HEAD = (
 )
 
 
-def tables(rows: Sequence[Row], seconds: float) -> str:
-    """All rows, and their sums in front of them."""
-    made = [row for row in rows if row.seen]
-    points = sum(len(row.seen) for row in made)
-    counts = {
-        "left running": sum(len(list(row.left)) for row in made),
-        "wrong": sum(len(list(row.wrong)) for row in made),
-        "lost": sum(len(list(row.lost)) for row in made),
-    }
-    said = ", ".join(f"{name}: {count}" for name, count in counts.items())
-    lines = [
-        f"Written by `python -m benchmarks.faults --write` in {seconds:.0f} s. {machine()}",
+def tables(rows: Sequence[Row], before: Mapping[str, str], groups: Mapping[str, str]) -> str:
+    """All rows, and their sums in front of them.
+
+    before  the lines of rows that were made earlier, by their names, which stay
+    groups  the faults that there are, in their order, with their groups
+    """
+    lines = {**before, **{cell(row.fault.name): _line(row) for row in rows}}
+    found = {cell(name): group for name, group in groups.items() if cell(name) in lines}
+    cells = [_cells_of(lines[name]) for name in found]
+    made = [one for one in cells if one["points"] != NOT_MADE]
+    points = sum(int(one["points"]) for one in made)
+    bad = {name: sum(one[name] != "0" for one in made) for name in BAD}
+    said = ", ".join(f"{name}: {count}" for name, count in bad.items())
+    text = [
+        f"Written by `python -m benchmarks.faults --write`. {machine().partition(' Load')[0]}",
         "",
-        f"**{len(made)} faults, made at {points} points. {said}.**",
+        f"**{len(made)} faults, made at {points} points. Faults after which anything was {said}.**",
     ]
-    for group in dict.fromkeys(row.fault.group for row in rows):
-        lines += ["", f"## {group}", "", *_table([row for row in rows if row.fault.group == group])]
-    return "\n".join(lines) + "\n"
+    for group in dict.fromkeys(found.values()):
+        text += ["", f"## {group}", "", f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
+        text += [lines[name] for name, of in found.items() if of == group]
+    return "\n".join(text) + "\n"
 
 
-def write(text: str) -> None:
-    """Puts the tables into the page, in place of those that are there."""
+def write(rows: Sequence[Row], groups: Mapping[str, str]) -> None:
+    """Puts the rows into the page, in place of those of the same names; the others stay."""
     file = ROOT / FILE
-    head = file.read_text(encoding="utf-8").partition(MARK)[0]
-    file.write_text(head + MARK + "\n" + text, encoding="utf-8")
+    with file.open("r+b") as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)  # another group may be made beside this one
+        head, _, now = file.read_text(encoding="utf-8").partition(MARK)
+        text = tables(rows, _lines(now), groups)
+        file.write_text(head + MARK + "\n" + text, encoding="utf-8")
 
 
 def kept(text: str) -> dict[str, dict[str, str]]:
     """The rows of a page by their names: a cell by the name of its column."""
+    return {name: _cells_of(line) for name, line in _lines(text.partition(MARK)[2]).items()}
+
+
+def _lines(text: str) -> dict[str, str]:
+    """The lines of tables that are rows, by their first cells."""
     found = {}
-    for line in text.partition(MARK)[2].splitlines():
-        cells = [cell.strip() for cell in line.replace("\\|", "\0").strip("|").split("|")]
-        if line.startswith("|") and len(cells) == len(HEAD) and cells[0] not in ("fault", "---"):
-            found[cells[0].replace("\0", "|")] = dict(zip(HEAD, cells, strict=True))
-    return found
+    for line in filter(_IS_ROW.match, text.splitlines()):
+        found[_cells_of(line)[HEAD[0]]] = line
+    return {name: line for name, line in found.items() if name != HEAD[0]}
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
-    yield f"| {' | '.join(HEAD)} |"
-    yield "|" + "---|" * len(HEAD)
-    for row in rows:
-        yield f"| {' | '.join(_cells(row))} |"
+def _cells_of(line: str) -> dict[str, str]:
+    cells = (cell.strip() for cell in _BETWEEN.split(line.strip()[1:-1]))
+    return dict(zip(HEAD, cells, strict=True))
+
+
+def _line(row: Row) -> str:
+    return f"| {' | '.join(_cells(row))} |"
 
 
 def _cells(row: Row) -> list[str]:
     if not row.seen:
-        return [cell(row.fault.name), "not made here", *[""] * (len(HEAD) - 2)]
+        return [cell(row.fault.name), NOT_MADE, *[""] * (len(HEAD) - 2)]
     kept = ("none" if one.kept is None else str(one.kept) for one in row.seen)
     return [
         cell(row.fault.name),

@@ -55,7 +55,7 @@ except OSError:
 """
 LONG_LOG = """
 line = b"x" * 1023 + b"\\n"
-for _ in range(1 << 10):
+for _ in range(1 << 7):
     os.write(1, line * (1 << 10))
 """
 OWN_FOLDER = """
@@ -121,7 +121,7 @@ TRAININGS = (
     Training(name="it opens 10,000 files", do=MANY_FILES, ends=(0,)),
     Training(name="it opens files until no descriptor is left", do=NO_FILE_LEFT, ends=(0,)),
     Training(name="it closes all descriptors but three", do=NO_DESCRIPTORS, ends=(0,)),
-    Training(name="it prints 1 GiB", do=LONG_LOG, ends=(0,), inside="run-1/"),
+    Training(name="it prints 128 MiB", do=LONG_LOG, ends=(0,), inside="run-1/"),
     Training(name="it removes the folder that it works in", do=OWN_FOLDER, ends=(0,)),
     Training(name="it removes its own trace", do=OWN_TRACE, ends=(0, 3), inside="run-2/"),
     Training(

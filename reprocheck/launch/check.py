@@ -5,6 +5,7 @@ settings and judging.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -70,7 +71,7 @@ def check(
                 level=settings.level_of_runs,
                 portable=portable,
             )
-            empty = record_of(made)
+            empty = _record_or_nothing(made)
         with operation("keeping what was recorded"):
             return _check(made, empty, enough)
     except (UsageError, KeyboardInterrupt):
@@ -86,6 +87,15 @@ def _check(made: Plan, empty: CheckRecord, enough: Enough | None) -> CheckRecord
         record.write(made.folder, replace(empty, runs=runs))
 
     return replace(empty, runs=record_runs(made, keep, enough))
+
+
+def _record_or_nothing(made: Plan) -> CheckRecord:
+    """`record_of`; where that fails or is interrupted, the runs' temporary files are gone."""
+    try:
+        return record_of(made)
+    except BaseException:
+        shutil.rmtree(made.scratch, ignore_errors=True)
+        raise
 
 
 def record_of(made: Plan) -> CheckRecord:

@@ -103,7 +103,10 @@ def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
             said += f" As they were before: {os.path.relpath(folder / after.before, cwd)}."
         yield said
     if after.lost:
+        store = os.path.relpath(folder / STORE, cwd)
         yield (
-            f"Could not be put back after the runs: {summary(after.lost, 10)}. Use `--workdir copy`"
-            " to give each run its own copy."
+            f"Could not be put back after the runs: {summary(after.lost, 10)}. What was kept of"
+            f" them stays in {store}: once they can be written, the next"
+            " command of reprocheck in this folder puts them back. What was too large to keep is"
+            " lost; `--workdir copy` gives each run its own copy."
         )

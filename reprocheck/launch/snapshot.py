@@ -253,7 +253,9 @@ def _restored(store: Path, ours: Ours, aside: Aside) -> FilesAfter:
         for path in found.theirs
         if _keep_as_before(aside.of_before(path), found.index[path], store)
     ]
-    if not lost:
+    if lost:
+        os.utime(store / OWNER)  # up to now all that the runs wrote is theirs
+    else:
         shutil.rmtree(store, ignore_errors=True)
     return FilesAfter(
         put_back=tuple(path for path in found.mine if path not in lost),
@@ -502,6 +504,17 @@ def _put_back(path: Path, kept: Kept, store: Path) -> None:
         move(store / str(kept.number), path)
         return
     new = path.with_name(f".{path.name[:200]}.reprocheck")
+    try:
+        _make_beside(new, kept, store)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def _make_beside(new: Path, kept: Kept, store: Path) -> None:
+    """Makes what stood there before, to be moved to its place."""
+    entry = kept.entry
     if entry.kind == "link":
         new.unlink(missing_ok=True)
         new.symlink_to(entry.target or "")
@@ -511,11 +524,6 @@ def _put_back(path: Path, kept: Kept, store: Path) -> None:
     with contextlib.suppress(OSError):
         os.chown(new, entry.uid, entry.gid, follow_symlinks=False)
     os.utime(new, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
-    try:
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
 
 
 def _write_content(target: Path, kept: Kept, store: Path) -> None:
