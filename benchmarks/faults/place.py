@@ -239,9 +239,19 @@ class Place:
         return left_after(MARK, self.mark, PATIENCE)
 
     def lost(self) -> tuple[str, ...]:
-        """Files of the user's that do not stand where they stood, as they were."""
+        """Files of the user's that neither stand where they stood, as they were, nor lie in
+        `before` of a report folder, which is said where it is so.
+        """
         now = self.files()
-        return tuple(name for name, content in self.users.items() if now.get(name) != content)
+        return tuple(
+            name
+            for name, content in self.users.items()
+            if now.get(name) != content and not self._is_kept_aside(name, content)
+        )
+
+    def _is_kept_aside(self, name: str, content: bytes) -> bool:
+        kept = (folder / "before" / name for folder in self.folders())
+        return any(path.is_file() and path.read_bytes() == content for path in kept)
 
     def scratch(self) -> tuple[str, ...]:
         """What we have left in the folder for temporary files, but for the locks of a suite."""

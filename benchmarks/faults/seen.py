@@ -267,5 +267,6 @@ def shown(texts: Iterable[str]) -> str:
 
 def cell(text: str) -> str:
     """A text as a cell of a table of Markdown."""
+    text = " ".join(text.split())
     shortened = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     return shortened.replace("|", "\\|").replace("<", "&lt;")
