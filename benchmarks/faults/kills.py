@@ -232,8 +232,10 @@ def _after_night(place: Place, command: Ended) -> Seen:
     """A night goes on as its message says: each check is in the history once, and good unless it
     was the one that was killed.
     """
-    resumed = place.run(*RESUME)
-    if "no night" in resumed.stderr.lower():
+    place.run(*RESUME)
+    with open_history(load(place.project).history) as history:
+        begun = bool(history.nights())
+    if not begun:
         place.run(*NIGHT)
     seen = looked_at(place, command)
     with open_history(load(place.project).history) as history:
