@@ -7,9 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from reprocheck.language import count, english, form, joined, listed, sentences, spoken, tag, tr
+from reprocheck.language import (
+    LANGUAGES,
+    count,
+    english,
+    form,
+    joined,
+    listed,
+    sentences,
+    spoken,
+    tag,
+    tr,
+)
 from reprocheck.language.spacing import filled
 from reprocheck.model.letters import capital, clause
+from reprocheck.settings import options
 
 
 @pytest.fixture
@@ -89,3 +101,7 @@ def test_chinese_and_latin_stand_apart_and_a_value_stays_as_it_is(
     template: str, value: str, text: str
 ) -> None:
     assert filled(template, {"a": value}) == text
+
+
+def test_the_setting_offers_every_language() -> None:
+    assert tuple(LANGUAGES) == options.LANGUAGES

@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 
+from reprocheck.cli import main
 from reprocheck.language import spoken
 from reprocheck.model import Check
 from reprocheck.recording import bundle
@@ -71,3 +72,13 @@ def test_the_report_for_programs_is_the_same_in_every_language(
     english, chinese = recorded
     with spoken("zh"):
         assert to_json(chinese) == to_json(english)
+
+
+def test_the_variable_chooses_the_language_and_the_flag_goes_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REPROCHECK_LANG", "zh")
+    assert main(["report", str(SAMPLE), "--format", "md"]) == 0
+    assert "不可复现" in capsys.readouterr().out
+    assert main(["report", str(SAMPLE), "--format", "md", "--lang", "en"]) == 0
+    assert "不可复现" not in capsys.readouterr().out
