@@ -133,6 +133,7 @@ class Recorder(Writer):
 
     workdir = ""
     begin = 1
+    boundaries = None
 
     def __init__(self) -> None:
         super().__init__({})
