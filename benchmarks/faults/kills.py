@@ -186,7 +186,7 @@ KINDS = (
         ends=(130, 0),
         points=LONG,
     ),
-    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(1, 0), points=LONG),
+    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(3, 0), points=LONG),
 )
 
 
