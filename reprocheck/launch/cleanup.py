@@ -95,8 +95,10 @@ def main() -> None:
     folder = Path(sys.argv[1])
     scratch = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     with _alone(folder):
-        after = clean_up(folder, scratch)
+        after = clean_up(folder)
         note_files(folder, after)
+        if scratch is not None:  # last: by it, the next command finds what is not put back yet
+            shutil.rmtree(scratch, ignore_errors=True)
     if after == FilesAfter():
         return
     if after.put_back:
