@@ -25,7 +25,9 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        temporary.chmod(0o666 & ~_umask() if mode is None else mode)
+        if mode is None:
+            mode = 0o666 & ~_umask()
+        temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

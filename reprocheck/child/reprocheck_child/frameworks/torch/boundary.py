@@ -3,6 +3,7 @@ state of each optimizer, schedulers and scalers.
 """
 
 import weakref
+from inspect import getmembers, isclass
 from typing import Any, Dict, Iterator, List, Tuple
 
 from ...hooking import guarded
@@ -68,8 +69,7 @@ class Held:
             top = module and self.names.top(module)
             if top is not None and not self.names.knows(top):
                 self.names.adopt(top, self.deep.frame(2))
-                for _ in self.names.new_weights(top):
-                    pass
+                list(self.names.new_weights(top))
 
     def _weights(self) -> Iterator[Tuple[str, Any, bool]]:
         """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
@@ -80,8 +80,8 @@ class Held:
             if attribute in getattr(module, "_non_persistent_buffers_set", ()):
                 continue
             for tensors, buffer in (("_parameters", False), ("_buffers", True)):
-                tensor = (getattr(module, tensors, None) or {}).get(attribute)
-                if tensor is not None and id(tensor) == identity:
+                tensor = getattr(module, tensors, {}).get(attribute)
+                if id(tensor) == identity:
                     yield name, tensor, buffer
 
     def _optimizers(self) -> Iterator[Tuple[int, Any]]:
@@ -97,8 +97,8 @@ class Held:
 def _schedulers(module: Any) -> Iterator[Any]:
     """Schedulers that have a constructor of their own: not all of them call that of the base."""
     base = module.LRScheduler
-    for kind in list(vars(module).values()):
-        if isinstance(kind, type) and issubclass(kind, base) and "__init__" in vars(kind):
+    for _, kind in getmembers(module, isclass):
+        if issubclass(kind, base) and "__init__" in vars(kind):
             yield kind
 
 
