@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ MOST_SHOWN = 3
 LONGEST = 170
 """Characters of a message in the table."""
 _NOT_SAME = [
+    (re.compile(re.escape(sys.executable)), "python"),
     (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
     (re.compile(r"/[^\s`'\"]*?/project(?=[/ :.,`])"), "PROJECT"),
     (re.compile(r"/tmp/[\w./-]*"), "TMP"),
