@@ -62,12 +62,15 @@ def command(folder: Path, scratch: Path) -> list[str]:
     """What the guard becomes when reprocheck has died: this module, started so that the environment
     of the run does not touch it.
     """
+    import msgspec
+
     root = str(Path(__file__).resolve().parents[2])
+    packages = str(Path(msgspec.__file__).resolve().parents[1])  # the record is read with it
     code = (
-        "import sys; sys.path.insert(0, sys.argv.pop(1)); from reprocheck.launch.cleanup import"
-        " main; main()"
+        "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3];"
+        " from reprocheck.launch.cleanup import main; main()"
     )
-    return [sys.executable, "-I", "-S", "-c", code, root, str(folder), str(scratch)]
+    return [sys.executable, "-I", "-S", "-c", code, root, packages, str(folder), str(scratch)]
 
 
 @contextmanager

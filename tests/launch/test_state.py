@@ -274,7 +274,7 @@ def test_what_the_script_itself_says_of_it_is_evidence(place: Place, cache: Path
         level="module",
         iterations=8,
     )
-    cause = replay.load(place.folder).causes[0]
+    cause = replay.explained(replay.judged(place.folder), place.folder).causes[0]
     assert cause.code == "RC101"
     assert any("~/.cache/x/last.txt" in said for said in cause.evidence)
     assert "'resumed from step 4'" in cause.evidence[0], (

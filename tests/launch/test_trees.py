@@ -145,6 +145,9 @@ def test_nothing_is_alive_when_reprocheck_is_ended(place: Place, number: signal.
     if number == signal.SIGKILL:
         assert status == -signal.SIGKILL
         wait_until(lambda: not list(place.path.glob("reports/train-*/snapshot")))
+        (kept,) = place.path.glob("reports/train-*/record.json")
+        (after,) = json.loads(kept.read_text())["files_after"]
+        assert after["put_back"] == ["data.txt"]
         return
     assert status == 130
     record = json.loads((place.path / "reports" / "latest" / "record.json").read_text())

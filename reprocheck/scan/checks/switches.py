@@ -106,7 +106,7 @@ def benchmark(order: Order) -> Iterator[Hit]:
             message = tr(
                 "cuDNN's benchmark is switched on again after deterministic mode in"
                 " {before}, and overrides it",
-                line=at(before[-1], store.module),
+                before=at(before[-1], store.module),
             )
         yield hit("RC706", store, message)
 
