@@ -18,10 +18,6 @@ from reprocheck.resume.model import (
 from reprocheck.resume.offset import shifted
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 
-CERTAIN = 2
-"""Iterations that must agree in every bit before another offset than the recorded one is taken for
-the right one.
-"""
 READ_UNSEEN = "orbax"
 """Savers whose files are read again without an event."""
 
@@ -74,16 +70,17 @@ def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
     """k: the updates that were recorded when the checkpoint was written.
 
     A script that logs its losses by itself, without an optimizer that is known, may save between
-    its update and that call: its losses then agree one iteration later, and in every bit.
+    its update and that call, and so may one whose updates are no events, as of JAX. The first loss
+    of the resumed run is then that of the iteration behind, in every bit: weights and batch are
+    those of there.
     """
     k = checkpoint.iteration
-    resumed = shifted(sides.resumed, 0, sides.go_on)
-    if _agree(shifted(sides.continued, k, sides.go_on), resumed):
-        return k
-    later = shifted(sides.continued, k + 1, resumed.longest)
-    enough = min(later.longest, resumed.longest) >= CERTAIN
-    cut = shifted(sides.resumed, 0, later.longest)
-    return k + 1 if enough and _agree(later, cut) else k
+    first = shifted(sides.resumed, 0, 1)
+    is_here = _agree(shifted(sides.continued, k, 1), first)
+    is_next = _agree(shifted(sides.continued, k + 1, 1), first)
+    if is_next and not is_here:
+        return k + 1
+    return k
 
 
 def _count(continued: Run, sides: Sides) -> int:
