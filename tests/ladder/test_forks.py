@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,17 +49,28 @@ def test_what_a_process_does_not_answer_is_done_here() -> None:
     assert forks.shared(dies_elsewhere, ITEMS, much=True) == ITEMS
 
 
-def test_no_process_is_left_after_an_interrupt() -> None:
+def test_no_process_is_left_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[forks._Fork] = []
+    fork = forks._fork
+
+    def noted(work: Callable[[int], int], share: Sequence[int]) -> forks._Fork:
+        started.append(fork(work, share))
+        return started[-1]
+
     def interrupted(item: int) -> int:
         if item == 0:
             raise KeyboardInterrupt
         signal.pause()
         return item
 
+    monkeypatch.setattr(forks, "_fork", noted)
     with pytest.raises(KeyboardInterrupt):
         forks.shared(interrupted, ITEMS, much=True)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert len(started) == 2
+    for one in started:
+        # of this process alone: a test before this one may have left a child of its own
+        with pytest.raises(ChildProcessError):
+            os.waitpid(one.pid, os.WNOHANG)
 
 
 def test_ranks_that_are_skimmed_by_several_processes(
