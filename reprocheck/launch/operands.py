@@ -54,7 +54,7 @@ def record_operands(
         created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
         arm=ARM,
-        values=wanted,
+        told={"values": wanted},
     )
     try:
         record_runs(made, _not_kept)

@@ -51,7 +51,6 @@ class Plan:
     renewed        no copy of the working directory can be made: it is put back after each run
                    instead
     patched        files (whole paths), and those that Python is given in their place
-    values         the operator whose inputs are kept, value by value
     """
 
     entry: EntryPoint
@@ -79,7 +78,6 @@ class Plan:
     told: Mapping[str, object] = field(default_factory=dict)
     renewed: bool = False
     patched: Mapping[Path, Path] = field(default_factory=dict)
-    values: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def copies(self) -> bool:
@@ -112,7 +110,6 @@ class Plan:
             controls=self.under.told(variables),
             told=self.told,
             patched=self.replaced_in(workdir.path),
-            values=self.values,
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
             after_death=cleanup.command(self.folder, self.scratch),
@@ -232,7 +229,7 @@ def plan(
     patched: Mapping[Path, Path] | None = None,
     begin: int = 1,
     portable: bool = False,
-    values: Mapping[str, object] | None = None,
+    told: Mapping[str, object] | None = None,
     numbered: bool = False,
 ) -> Plan:
     """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
@@ -275,7 +272,7 @@ def plan(
         patched=patched or {},
         begin=begin,
         portable=portable,
-        values=values or {},
+        told=told or {},
         numbered=numbered,
     )
     again = created is not None and settings.workdir != "copy"

@@ -59,7 +59,6 @@ class Job:
     told           what else it is told
     attend         called at each look at the run, with its processes: does what they wait for
     patched        real paths of files, and of those that Python is given in their place
-    values         the operator whose inputs are kept, value by value
     since          when the first run of the pair was planned, in Unix seconds
     """
 
@@ -82,7 +81,6 @@ class Job:
     told: Mapping[str, object] = field(default_factory=dict)
     attend: Attend | None = None
     patched: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, object] = field(default_factory=dict)
     fixed_addresses: bool = False
     after_death: Sequence[str] = ()
     output: Output | None = None
@@ -295,7 +293,6 @@ def _prepare(job: Job) -> None:
         **({"begin": job.begin} if job.begin > 1 else {}),
         **({"portable": True} if job.portable else {}),
         **({"patched": dict(job.patched)} if job.patched else {}),
-        **({"values": dict(job.values)} if job.values else {}),
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
         "since": job.since,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from reprocheck import language
 from reprocheck.language import mark, tr
 
 REPLACEMENT = "�"
@@ -58,7 +59,7 @@ def tail(text: str, lines: int, characters: int) -> str:
 
 def joined(separator: str, *parts: str) -> str:
     """The parts that are not empty, with the separator between them."""
-    return separator.join(filter(None, parts))
+    return language.joined(separator, parts)
 
 
 def number(value: float | None) -> str:

@@ -134,7 +134,7 @@ def path_of(checkpoint: Checkpoint) -> str:
         return checkpoint.paths[0]
     common = _common([PurePosixPath(path).parent for path in checkpoint.paths])
     if common in ("", "."):
-        return largest_name(checkpoint.paths)
+        return min(checkpoint.paths, default="")
     return common
 
 
@@ -146,8 +146,3 @@ def _common(folders: Sequence[PurePath]) -> str:
             break
         parts.append(level[0])
     return str(PurePosixPath(*parts)) if parts else ""
-
-
-def largest_name(paths: Sequence[str]) -> str:
-    """Of files that lie side by side in the working directory, the first by name."""
-    return min(paths, default="")

@@ -9,11 +9,9 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from reprocheck.child.reprocheck_child.shared.marks import SENT, SIGNAL
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.resume.asked import SIGNALS
-
-SIGNAL, SENT = "signal-wanted", "signal-sent"
-"""As `reprocheck_child.pause` names its marks."""
 
 
 class Interruption:

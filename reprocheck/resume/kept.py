@@ -40,8 +40,14 @@ def last_checkpoint(folder: Path, record: RunRecord) -> Checkpoint | None:
     found = _events(folder, record, events.Checkpoint)
     if not found:
         return None
-    last = found[-1]
-    return Checkpoint(iteration=last.i, by=last.by, line=last.l, paths=tuple(last.p), size=last.s)
+    return checkpoint_of(found[-1])
+
+
+def checkpoint_of(event: events.Checkpoint) -> Checkpoint:
+    """The checkpoint that a process told of."""
+    return Checkpoint(
+        iteration=event.i, by=event.by, line=event.l, paths=tuple(event.p), size=event.s
+    )
 
 
 Kind = TypeVar("Kind", bound=events.Event)

@@ -60,8 +60,8 @@ StateRungName = Literal[
 class Offset:
     """By how much the numbers of the continued run are ahead of those of a resumed run.
 
-    >>> Offset(k=3).both(1)
-    'iteration 4 of the continued run, 1 of the resumed run'
+    >>> Offset(k=3).continued(1)
+    4
     """
 
     k: int
@@ -69,17 +69,6 @@ class Offset:
     def continued(self, iteration: int) -> int:
         """The iteration of the continued run that one of the resumed run stands against."""
         return iteration + self.k
-
-    def resumed(self, iteration: int) -> int:
-        """The iteration of the resumed run that one of the continued run stands against."""
-        return iteration - self.k
-
-    def both(self, iteration: int) -> str:
-        """Both numbers of an iteration of the resumed run, in words."""
-        return (
-            f"iteration {self.continued(iteration)} of the continued run, {iteration} of the"
-            " resumed run"
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from reprocheck.errors import ReportError
 from reprocheck.files.limits import too_large
 from reprocheck.recording.record import RESUME as NAME
 from reprocheck.resume.model import SCHEMA_VERSION, ResumeRecord
-from reprocheck.resume.snapshots import note
+from reprocheck.resume.written import put
 
 MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 """More than any check has: a record that says more was not written by reprocheck."""
@@ -24,7 +24,7 @@ def write(folder: Path, resume: ResumeRecord) -> None:
     import msgspec
 
     plain = msgspec.to_builtins(resume, enc_hook=str)
-    note(folder, NAME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    put(folder, NAME, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 def read(folder: Path) -> ResumeRecord:

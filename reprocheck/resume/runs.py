@@ -91,8 +91,16 @@ def _recorded(
     refuse_wide_folder(Path.cwd(), entry)
     elsewhere = Elsewhere(asked.pattern)
     elsewhere.refuse()
-    continued = replace(
-        _plan(entry, settings, folder, teller, asked.within),
+    continued = plan(
+        entry,
+        settings,
+        folder.absolute(),
+        teller,
+        teller.output,
+        runs=2,
+        steps=asked.within,
+        level="module",
+        numbered=True,
         told=asked.told(),
     )
     resume = ResumeRecord(
@@ -123,20 +131,6 @@ def _recorded(
             elsewhere.remove()
             shutil.rmtree(continued.scratch, ignore_errors=True)
             cleanup.clean_up(folder)
-
-
-def _plan(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, steps: int) -> Plan:
-    return plan(
-        entry,
-        settings,
-        folder.absolute(),
-        teller,
-        teller.output,
-        runs=2,
-        steps=steps,
-        level="module",
-        numbered=True,
-    )
 
 
 def _continued(made: Plan, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:

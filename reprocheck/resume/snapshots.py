@@ -6,17 +6,15 @@ Only what changed since the run began is kept.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from reprocheck.child.reprocheck_child.shared.marks import OUTSIDE, TAKEN, WANTED
 from reprocheck.errors import ReportError
-from reprocheck.files.atomic import replacing
 from reprocheck.launch import snapshot
 from reprocheck.launch.cleanup import PLACES
 from reprocheck.launch.process import GuardedProcess
@@ -24,16 +22,16 @@ from reprocheck.launch.tree import Tree, file_changes, read_tree
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
 from reprocheck.resume.elsewhere import Elsewhere
+from reprocheck.resume.kept import checkpoint_of
 from reprocheck.resume.model import Checkpoint
+from reprocheck.resume.written import NO_ROOM
+from reprocheck.trace import events
 
-OUTSIDE = ".outside"
+ELSEWHERE = ".outside"
 """Folder in a snapshot for what lies outside of the working directory."""
-WANTED, TAKEN = "wanted-", "taken-"
-"""As `reprocheck_child.pause` names its marks."""
 LONGEST_WRITING = 60.0
 """Seconds for which another process is waited for that still writes a file of the checkpoint."""
 POLL = 0.02
-NO_ROOM = "Free some space there, or name another folder with --output."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +58,7 @@ class Snapshot:
 
         Raises OSError.
         """
-        self.elsewhere.put_back(self.folder / OUTSIDE)
+        self.elsewhere.put_back(self.folder / ELSEWHERE)
         for path in self.deleted:
             (copy / path).unlink(missing_ok=True)
         for path in self.folders:
@@ -104,7 +102,7 @@ class Snapshots:
         before; "" where there is none.
         """
         try:
-            return (self._trace / "outside").read_text(encoding="utf-8")
+            return (self._trace / OUTSIDE).read_text(encoding="utf-8")
         except OSError:
             return ""
 
@@ -119,7 +117,7 @@ class Snapshots:
 
     def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
         """Waits until no process of the run holds a file of the checkpoint open for writing."""
-        paths = set(_read(mark)["p"])
+        paths = set(_said(mark).p)
         deadline = time.monotonic() + LONGEST_WRITING
         while time.monotonic() < deadline:
             if paths.isdisjoint(written_by(process.tree(), self._workdir.path)):
@@ -127,15 +125,8 @@ class Snapshots:
             time.sleep(POLL)
 
     def _take(self, mark: Path) -> Snapshot:
-        said = _read(mark)
-        checkpoint = Checkpoint(
-            iteration=int(said["i"]),
-            by=str(said["by"]),
-            line=str(said["l"]),
-            paths=tuple(said["p"]),
-            size=int(said["s"]),
-        )
-        return self._kept(checkpoint, tuple(said["at"]))
+        said = _said(mark)
+        return self._kept(checkpoint_of(said), tuple(said.at))
 
     def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
         now = read_tree(self._workdir.path)
@@ -164,7 +155,7 @@ class Snapshots:
             _refuse_too_large(size, folder)
             for path in paths:
                 _keep_one(self._workdir.path / path, folder / path)
-            self._elsewhere.keep(folder / OUTSIDE)
+            self._elsewhere.keep(folder / ELSEWHERE)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise ReportError(
@@ -191,16 +182,8 @@ def _keep_one(source: Path, target: Path) -> None:
         shutil.copystat(source, target)
 
 
-def _read(mark: Path) -> Any:
-    return json.loads(mark.read_text(encoding="utf-8"))
+def _said(mark: Path) -> events.Checkpoint:
+    """What a process says in its mark: the event of its trace, with the paths as they are."""
+    import msgspec
 
-
-def note(folder: Path, name: str, data: bytes) -> None:
-    """Writes a file of the report folder in one step. Raises ReportError."""
-    try:
-        with replacing(folder / name) as file:
-            file.write(data)
-    except OSError as error:
-        raise ReportError(
-            f"{folder / name} cannot be written: {error.strerror or error}.", NO_ROOM
-        ) from None
+    return msgspec.json.decode(mark.read_bytes(), type=events.Checkpoint)

@@ -201,6 +201,7 @@ class Checkpoint(Event):
     """What a continued run kept; `reprocheck.resume` reads it."""
 
     i: int = 0
+    at: list[str] = []
     by: str = ""
     l: str = ""  # noqa: E741
     p: list[str] = []

@@ -16,7 +16,7 @@ from _thread import get_ident
 from fnmatch import fnmatch
 
 from . import import_hook, loaders, users
-from .files import NO_FILES, _absolute, writes
+from .files import NO_FILES, absolute, held_for_writing, without_links, writes
 from .hooking import around, guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -165,18 +165,8 @@ class Checkpoints:
 
     def is_written_to(self, paths: list[str]) -> bool:
         """Whether this process holds one of these files open for writing."""
-        import fcntl
-
         wanted = {os.path.join(self._root, path) for path in paths}
-        for number in os.listdir("/proc/self/fd"):
-            try:
-                path = os.readlink("/proc/self/fd/" + number)
-                access = fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_ACCMODE
-            except OSError:  # closed meanwhile
-                continue
-            if path in wanted and access != os.O_RDONLY:
-                return True
-        return False
+        return not wanted.isdisjoint(held_for_writing())
 
     # ---------------------------------------------------------------------------------- a look
 
@@ -300,7 +290,7 @@ class Checkpoints:
     def _opened(self, path: Any, mode: Any, flags: Any) -> None:
         if isinstance(path, int) or not writes(mode, flags):
             return
-        whole = _real(_absolute(path))
+        whole = without_links(absolute(path))
         if not whole or whole.startswith((self._own, *NO_FILES)):
             return
         inside = self._saving.get(get_ident())
@@ -326,7 +316,7 @@ class Checkpoints:
 
     @guarded("watching what is kept on disk")
     def _renamed(self, source: Any, target: Any, *_: Any) -> None:
-        old, new = (_real(_absolute(path)) for path in (source, target))
+        old, new = (without_links(absolute(path)) for path in (source, target))
         inside = os.path.join(self._root, "")
         if self._pattern and not new.startswith(inside) and self._matches(new):
             self._touched = True
@@ -382,14 +372,6 @@ def _entries(folder: str) -> Iterator[Any]:
             yield from entries
     except OSError:  # removed meanwhile
         return
-
-
-def _real(path: str) -> str:
-    """A path whose folders are no links."""
-    if not path:
-        return ""
-    folder, name = os.path.split(path)
-    return os.path.join(os.path.realpath(folder), name)
 
 
 def _is_under_way(task: Any) -> bool:

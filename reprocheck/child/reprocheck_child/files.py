@@ -20,7 +20,7 @@ from .inputs import CODE, Inputs
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Iterator, Mapping
 
 _listdir, _readlink = os.listdir, os.readlink
 """Ours: a script may replace them before the end of its process."""
@@ -143,18 +143,8 @@ class Files:
         `python train.py > log` in a script of the shell gives one. At its end: those that a library
         opened by itself, too.
         """
-        import fcntl
-
-        if not os.path.isdir("/proc/self/fd"):
-            return
-        for number in map(int, _listdir("/proc/self/fd")):
-            try:
-                path = _readlink("/proc/self/fd/%d" % number)
-                access = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
-            except OSError:  # closed meanwhile, as that of the folder itself
-                continue
-            is_file = path.startswith("/") and os.path.lexists(path)
-            if is_file and access != os.O_RDONLY:
+        for path in held_for_writing():
+            if path.startswith("/") and os.path.lexists(path):
                 self.written(path)
 
     def written(
@@ -165,10 +155,10 @@ class Files:
 
         `new`: whether nothing stood there. None: it is looked up.
         """
-        path = _absolute(path, folder)
+        path = absolute(path, folder)
         if not path or not _first(self.told_written, path, how):
             return
-        path = _without_links(path)
+        path = without_links(path)
         told = self._name(path)
         if not told:
             return
@@ -181,7 +171,7 @@ class Files:
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """An `open` event."""
-        path = _absolute(path)
+        path = absolute(path)
         if path.endswith(".pyc"):
             # that the interpreter keeps what it compiled is nothing that the script writes
             path, mode = _source(path), "r"
@@ -196,7 +186,7 @@ class Files:
         if not is_data:
             if kind == "r" and not self._recent(path):
                 return
-            path = _without_links(path)
+            path = without_links(path)
         told = self._name(path)
         if told and _first(self.told_read, told, kind):
             self.recorder.emit({"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9})
@@ -245,6 +235,22 @@ class Files:
             return False
 
 
+def held_for_writing() -> Iterator[str]:
+    """What the process holds open for writing, as the system names it."""
+    import fcntl
+
+    if not os.path.isdir("/proc/self/fd"):
+        return
+    for number in map(int, _listdir("/proc/self/fd")):
+        try:
+            path = _readlink("/proc/self/fd/%d" % number)
+            access = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
+        except OSError:  # closed meanwhile, as that of the folder itself
+            continue
+        if access != os.O_RDONLY:
+            yield path
+
+
 def _hook(files: Files) -> Any:
     """The audit hook. It is called for each `id()` of the script, too: what is of no interest costs
     one look into a table.
@@ -281,8 +287,10 @@ def _unless_ignored(name: str) -> str:
     return ""
 
 
-def _without_links(path: str) -> str:
-    """A path whose folders are no links: that of the file itself, which may be one."""
+def without_links(path: str) -> str:
+    """A path whose folders are no links: that of the file itself, which may be one; "" of ""."""
+    if not path:
+        return ""
     parent, name = os.path.split(path)
     return os.path.join(os.path.realpath(parent), name)
 
@@ -307,7 +315,7 @@ def writes(mode: Any, flags: Any) -> bool:
     return bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
 
-def _absolute(path: Any, folder: Any = NOWHERE) -> str:
+def absolute(path: Any, folder: Any = NOWHERE) -> str:
     """A path of an audit event in full; "" where it is none."""
     if isinstance(path, int):
         path = os.readlink("/proc/self/fd/%d" % path)

@@ -13,14 +13,15 @@ from time import monotonic, sleep
 from . import files, jsontext
 from .checkpoints import Checkpoints, Found
 from .hooking import guarded
+from .shared.marks import OUTSIDE, SENT, SIGNAL, TAKEN, WANTED
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
 _exit, _getpid = os._exit, os.getpid
-SIGNAL, SENT = "signal-wanted", "signal-sent"
-WANTED, TAKEN, FOLLOWED = "wanted-", "taken-", "continues-until"
+FOLLOWED = "continues-until"
+"""Holds the last iteration of a continued run, for its other ranks."""
 LONGEST = 600.0
 """Seconds for which the snapshot is waited for."""
 LONGEST_WRITING = 60.0
@@ -142,9 +143,8 @@ class Pause:
         self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
         self._leave(FOLLOWED, str(until))
         recorder.stop_after(until)
-        boundaries = getattr(recorder, "boundaries", None)
-        if boundaries is not None:
-            boundaries.add(updates + 1)
+        if recorder.boundaries is not None:
+            recorder.boundaries.add(updates + 1)
         self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
 
     def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class Pause:
         """
         recorder = self._recorder
         recorder.emit({"e": "outside", "p": path})
-        self._leave("outside", path)
+        self._leave(OUTSIDE, path)
         recorder.emit({"e": "stop", "i": recorder.grouping.closed})
         _exit(0)
 

@@ -195,7 +195,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         unrestored=(*sorted(unrestored), *_private(due, came)),
         later_pass=came.of is not data.resumed[0].of,
         content=due.is_of(came),
-        counts=_counts(data, due, rest),
+        counts=_counts(data, due, rest, known),
     )
 
 
@@ -314,9 +314,10 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
     return list(whole[len(whole) - len(order) :]) == list(order)
 
 
-def _counts(data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]]) -> Counts:
+def _counts(
+    data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
+) -> Counts:
     """What came and was due up to the end of the epoch, or of what was recorded."""
-    known = spots(data.continued)
     epoch = known[due].epoch
     in_epoch = [(one, other) for one, other in rest if known[one].epoch == epoch]
     before = (batch for batch in data.continued if batch.iteration < due.iteration)

@@ -9,7 +9,7 @@ from pathlib import Path
 from reprocheck.errors import UsageError
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.report import document, markdown, page
-from reprocheck.resume.snapshots import note
+from reprocheck.resume.written import put
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,4 +41,4 @@ def write(check: ResumeCheck, folder: Path, formats: Iterable[str] | None = None
     """Writes the formats (all by default) into a folder. Raises ReportError."""
     for name in FORMATS if formats is None else formats:
         form = FORMATS[name]
-        note(folder, form.filename, form.render(check))
+        put(folder, form.filename, form.render(check))
