@@ -4,8 +4,11 @@ iteration, and the report says so.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from reprocheck.child.reprocheck_child.trace_file import TraceFile
+from reprocheck.child.reprocheck_child.writer import Writer
 from reprocheck.model import Run, RunRecord, Tolerance
 from reprocheck.trace import read_run
 from reprocheck.verdict import judge
@@ -78,3 +81,16 @@ def test_without_the_iterations_that_are_compared_there_is_no_verdict(tmp_path: 
     verdict = judge((run, run), Tolerance())
     assert verdict.verdict == "inconclusive"
     assert "breaks off before both checks could be made" in verdict.reason
+
+
+def test_a_trace_whose_first_line_could_not_be_written_begins_with_it_later(tmp_path: Path) -> None:
+    folder = tmp_path / "trace"
+    writer = Writer({})
+    writer._file = TraceFile(str(folder / "1-1.jsonl"))
+    writer._greeting = '{"e":"process"}\n'
+    writer.emit({"e": "lost"})
+    folder.mkdir()
+    writer.emit({"e": "note"})
+    writer.emit({"e": "exit"})
+    lines = (folder / "1-1.jsonl").read_text().splitlines()
+    assert [json.loads(line)["e"] for line in lines] == ["process", "broken", "note", "exit"]

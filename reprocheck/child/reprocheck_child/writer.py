@@ -220,12 +220,15 @@ class Writer:
         """Where a line is lost, the next that can be written says so before itself; a mark beside
         the trace says so, too, since there may be none.
         """
-        greeting, self._greeting = self._greeting, None
+        text = line.encode("ascii", "backslashreplace")
+        if self._lost:
+            text = _BROKEN % self._lost.encode("ascii", "replace") + text
+        if self._greeting is not None:
+            # what a trace begins with is tried again where it could not be written
+            text = self._greeting.encode("ascii", "backslashreplace") + text
         try:
-            if self._lost:
-                self._file.write(_BROKEN % self._lost.encode("ascii", "replace"))
-                self._lost = ""
-            self._file.write(((greeting or "") + line).encode("ascii", "backslashreplace"))
+            self._file.write(text)
+            self._greeting, self._lost = None, ""
         except OSError as error:
             self._lost = self._lost or (error.strerror or "it cannot be written").lower()
             leave_mark(self._file.path[: -len(".jsonl")] + LOST)
