@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.errors import message
+from reprocheck.language import mark, tr
 from reprocheck.workflow.escalation import keep_caveat
 
 if TYPE_CHECKING:
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
     from reprocheck.settings import Settings
     from reprocheck.workflow.teller import Teller
 
-NO_OPERATOR = "No values of tensors were recorded: no operator is known to make the difference."
-NO_TENSORS = "No values of tensors were recorded: {} is given none, or none of a known type."
-NOT_AGAIN = "No values of tensors were recorded: in a further run {} was not given the same again."
-TOO_LARGE = (
-    "Of the tensors that {} is given, values of at most {} MB are recorded, the smallest tensors"
-    " first: not those of {}."
+NO_OPERATOR = mark(
+    "No values of tensors were recorded: no operator is known to make the difference."
 )
 
 
@@ -37,7 +34,7 @@ def with_operands(
         culprit = check.ladder.replay
     if culprit is None and not check.verdict.exit_code:
         return check
-    caveat = NO_OPERATOR
+    caveat = tr(NO_OPERATOR)
     if culprit is not None:
         caveat = _recorded(culprit, check, entry, held, folder, teller)
     if caveat:
@@ -59,13 +56,16 @@ def _recorded(
 
     pair = next((one for one in check.record.deeper if one.level == "op"), None)
     if culprit.of != "operator" or pair is None:
-        return NO_OPERATOR
+        return tr(NO_OPERATOR)
     name = f"`{culprit.name}`"
     inputs = values.wanted(culprit)
     if not inputs:
-        return NO_TENSORS.format(name)
+        return tr(
+            "No values of tensors were recorded: {name} is given none, or none of a known type.",
+            name=name,
+        )
     wanted = {"operator": culprit.name, "inputs": inputs, "most": values.MOST_BYTES}
-    teller.status(f"recording what {culprit.name} is given")
+    teller.status(tr("recording what {name} is given", name=culprit.name))
     try:
         found = launch.record_operands(
             entry,
@@ -78,13 +78,23 @@ def _recorded(
             output=teller.output,
         )
     except Exception as error:
-        return f"No values of tensors were recorded: {message(error)}"
+        return tr("No values of tensors were recorded: {message}", message=message(error))
     finally:
         teller.clear()
     if not found:
-        return NOT_AGAIN.format(name)
+        return tr(
+            "No values of tensors were recorded: in a further run {name} was not given the same"
+            " again.",
+            name=name,
+        )
     kept = values.with_values(culprit, folder).values
     missing = ", ".join(f"`{path}`" for path in inputs if path not in kept)
     if missing:
-        return TOO_LARGE.format(name, values.MOST_BYTES // 1_000_000, missing)
+        return tr(
+            "Of the tensors that {name} is given, values of at most {most} MB are recorded, the"
+            " smallest tensors first: not those of {missing}.",
+            name=name,
+            most=values.MOST_BYTES // 1_000_000,
+            missing=missing,
+        )
     return ""
