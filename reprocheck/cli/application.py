@@ -97,9 +97,9 @@ def put_back() -> None:
     import tempfile
 
     output = Path.cwd() / "reports"
-    pointers = Path(tempfile.gettempdir()).glob("reprocheck-*/check.json")
+    scratches = Path(tempfile.gettempdir()).glob("reprocheck-*.*-*")
     if not any(output.glob("*/snapshot")) and not any(
-        _names(pointer, Path.cwd()) for pointer in pointers
+        _names(scratch / "check.json", Path.cwd()) for scratch in scratches
     ):
         return
     from reprocheck.cli.terminal import standard_error
@@ -111,10 +111,12 @@ def put_back() -> None:
 
 def _names(pointer: Path, folder: Path) -> bool:
     """Whether the check that left `pointer`, which may be under way elsewhere, is one of this
-    folder.
+    folder; or whether it was killed before it left one.
     """
     try:
         return json.dumps(str(folder)) in pointer.read_text()
+    except FileNotFoundError:
+        return True
     except (OSError, UnicodeDecodeError):
         return False
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from reprocheck.launch.files_after import STORE
@@ -15,7 +17,38 @@ POINTER = "check.json"
 lie.
 """
 SCRATCH = "reprocheck-"
-"""How the name of such a folder begins."""
+"""How the name of such a folder begins; behind it stand, in hexadecimal, the number of the process
+that made it and the start of that process: `reprocheck-PID.STARTED-RANDOM`.
+"""
+
+
+def make_scratch(folder: Path, cwd: Path) -> Path:
+    """A new folder for the temporary files of the runs of the check in `folder`."""
+    pid = os.getpid()
+    of_whom = f"{pid:x}.{int(started(pid) or 0):x}"
+    scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{of_whom}-"))
+    point(scratch, folder, cwd)
+    return scratch
+
+
+def without_word() -> Iterator[Path]:
+    """Folders for the temporary files of checks that were killed while they made or removed them:
+    they hold no file of the user's, and no word of their check.
+
+    Of this user alone: the folder that they lie in is everybody's.
+    """
+    for scratch in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*.*-*"):
+        with contextlib.suppress(OSError, ValueError):
+            is_mine = scratch.stat().st_uid == os.getuid()
+            if is_mine and _maker_is_dead(scratch) and not (scratch / POINTER).exists():
+                yield scratch
+
+
+def _maker_is_dead(scratch: Path) -> bool:
+    """Raises ValueError where the name does not say who made it."""
+    of_whom = scratch.name.removeprefix(SCRATCH).partition("-")[0]
+    pid, start = (int(part, 16) for part in of_whom.split("."))
+    return started(pid) != str(start)
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:

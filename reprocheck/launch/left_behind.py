@@ -18,8 +18,9 @@ from pathlib import Path
 
 from reprocheck.launch import cleanup
 from reprocheck.launch.files_after import STORE, note_files, sentences
-from reprocheck.launch.heartbeat import POINTER, SCRATCH
+from reprocheck.launch.heartbeat import POINTER, SCRATCH, without_word
 from reprocheck.launch.snapshot import OWNER, started, summary
+from reprocheck.model import FilesAfter
 
 SLACK = 2.0
 """Seconds after the last sign of life of a check within which its runs may still have written."""
@@ -42,21 +43,34 @@ def restored(output: Path, cwd: Path) -> Iterator[str]:
 
     Where there are none, it looks into two folders.
     """
-    found = tuple(_killed(output, cwd))
-    if not found:
-        return
-    for killed in found:
+    for scratch in tuple(without_word()):
+        shutil.rmtree(scratch, ignore_errors=True)
+    for folder, after in put_back(output, cwd):
+        yield from told(after, folder, cwd)
+
+
+def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
+    """Puts back what killed checks of the folder `cwd` have left: their report folders, and what
+    became of the user's files.
+    """
+    for killed in tuple(_killed(output, cwd)):
         for scratch in killed.scratches:
             shutil.rmtree(scratch, ignore_errors=True)
         after = cleanup.clean_up(killed.folder, until=killed.until)
         note_files(killed.folder, after)
-        place = os.path.relpath(killed.folder, cwd)
-        if after.put_back:
-            yield (
-                f"An earlier check was killed ({place}). Files that it had changed are put back:"
-                f" {summary(after.put_back, MOST_NAMED)}."
-            )
-        yield from sentences(after, killed.folder, cwd)
+        yield killed.folder, after
+
+
+def told(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
+    """What became of the user's files after a check that was killed. `folder`: where its report
+    lies.
+    """
+    if after.put_back:
+        yield (
+            f"An earlier check was killed ({os.path.relpath(folder, cwd)}). Files that it had"
+            f" changed are put back: {summary(after.put_back, MOST_NAMED)}."
+        )
+    yield from sentences(after, folder, cwd)
 
 
 def _killed(output: Path, cwd: Path) -> Iterator[Killed]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.entry_point import CALL
-from reprocheck.launch.heartbeat import SCRATCH, point
+from reprocheck.launch.heartbeat import make_scratch
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.renewed import Renewed
 from reprocheck.launch.run import Job, run_place
@@ -247,8 +246,7 @@ def plan(
         user=users_environment(),
     )
     with interrupts.waiting():  # what is made is known to the next command
-        scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
-        point(scratch, folder, cwd)
+        scratch = make_scratch(folder, cwd)
     made = Plan(
         entry=entry,
         settings=settings,

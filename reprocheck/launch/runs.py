@@ -101,7 +101,8 @@ def record_runs(
                 else _side_by_side(plan, keep, beside or Beside(rooms=Rooms(plan.settings.jobs)))
             )
     finally:
-        shutil.rmtree(plan.scratch, ignore_errors=True)
+        with interrupts.waiting():
+            shutil.rmtree(plan.scratch, ignore_errors=True)
 
 
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ from types import TracebackType
 import msgspec
 
 from reprocheck.errors import ReportError, ReprocheckError
+from reprocheck.launch.files_after import BEFORE, STORE
+from reprocheck.launch.left_behind import put_back, told
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
@@ -57,6 +60,7 @@ class UnderWay:
         if not self.job.target.workdir.is_dir():
             self._error = f"There is no folder {self.job.target.workdir}."
             return None
+        _put_back_of_killed(self.job, self._work)
         # -P: no module of the working directory stands in for one of ours
         command = (sys.executable, "-P", "-m", "reprocheck", *command_words(self.job, self._work))
         environment = {**os.environ, **self.job.target.environment, **self.job.environment}
@@ -94,6 +98,7 @@ class UnderWay:
         status = None
         if self._process is not None:
             status = self._process.exit_status
+        _put_back_of_killed(self.job, self._work)
         if status != 0:
             _need_room(self._work)
         performed = Performed(
@@ -172,7 +177,7 @@ def _need_room(work: Path) -> None:
         probe.write_bytes(bytes(ROOM))
         probe.unlink()
     except OSError as error:
-        shutil.rmtree(work, ignore_errors=True)
+        _remove(work)
         raise _no_place(work.parent, error) from None
 
 
@@ -188,8 +193,7 @@ def _put_in_place(performed: Performed, work: Path) -> None:
     goes before that: once the report is in its place nobody makes this attempt again.
     """
     job = performed.job
-    found = (record.parent for record in work.glob("*/record.json"))
-    report = next((folder for folder in found if not folder.is_symlink()), work)
+    report = _report_in(work)
     note = _Note(
         started=performed.started,
         seconds=performed.seconds,
@@ -205,12 +209,45 @@ def _put_in_place(performed: Performed, work: Path) -> None:
         (report / NOTE).write_bytes(msgspec.json.format(msgspec.json.encode(note)))
         ready = work.with_name(f"{work.name}-ready")
         report.rename(ready)
-        for left in job.folder.parent.glob(f".{job.folder.name}-*"):
+        for left in _attempts(job):
             if left != ready:
-                shutil.rmtree(left, ignore_errors=True)
+                _remove(left)
         ready.rename(job.folder)
     except OSError as error:
         raise _unwritable(job, error) from None
+
+
+def _report_in(work: Path) -> Path:
+    """The folder of the report; that of the job where there is none."""
+    found = (record.parent for record in work.glob("*/record.json"))
+    return next((folder for folder in found if not folder.is_symlink()), work)
+
+
+def _put_back_of_killed(job: Job, work: Path) -> None:
+    """Puts the user's files back where the check or one of a killed night could not do it any more,
+    and says so behind what the check has printed.
+    """
+    report = _report_in(work)
+    workdir = job.target.workdir.resolve()
+    said: list[str] = []
+    for place in _attempts(job):
+        for folder, after in put_back(place, workdir):
+            shown = job.folder if folder == report else folder
+            said += told(after, shown, workdir)
+    if said:
+        with suppress(OSError), (work / STDERR).open("a", encoding="utf-8") as file:
+            file.writelines(f"{sentence}\n" for sentence in said)
+
+
+def _attempts(job: Job) -> Iterator[Path]:
+    """The folders of this attempt of a job, and of those of it that were killed."""
+    return job.folder.parent.glob(f".{job.folder.name}-*")
+
+
+def _remove(work: Path) -> None:
+    """Removes the folder of a job, but for files of the user's that are in it alone."""
+    if not any(any(work.glob(f"*/{name}")) for name in (STORE, BEFORE)):
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def packed(job: Job) -> bytes:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.kills import ALL_AT_ONCE
 from benchmarks.marked import marked
 from reprocheck.errors import ReportError
 from reprocheck.suite.execution import Job, claims, left_by, perform, read
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.execution.machine import GPUS, NPUS, Machine
-from reprocheck.suite.execution.perform import UnderWay, commit_of, packed, unpacked
+from reprocheck.suite.execution.perform import UnderWay, commit_of, packed, tail, unpacked
 from reprocheck.suite.model import Resources, Target
 from tests.suite.nights import GOOD, PLAIN
 
@@ -58,6 +59,18 @@ def test_nothing_of_a_target_with_500_children_is_alive_afterwards(folder: Path)
     assert (check.verdict, check.good, check.bitwise) == ("reproducible", True, True)
     assert left_by(many) == performed
     assert [path.name for path in many.folder.parent.iterdir()] == ["attempt-1"]
+
+
+def test_the_files_of_a_check_that_was_killed_with_its_guard_are_put_back(folder: Path) -> None:
+    writes = "import os, pathlib, signal\npathlib.Path('data.txt').write_text('of a run')\n"
+    killed = job(folder, "killed", writes + ALL_AT_ONCE.format(number=9))
+    data = killed.target.workdir / "data.txt"
+    data.write_text("mine")
+    assert perform(killed).exit_status == -9
+    assert data.read_text() == "mine"
+    assert (killed.folder / "left" / "data.txt").read_text() == "of a run"
+    assert "Files that it had changed are put back: data.txt." in tail(killed.folder)
+    assert not (killed.folder / "snapshot").exists()
 
 
 def test_a_device_is_one_checks_at_a_time(folder: Path) -> None:
