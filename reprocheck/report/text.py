@@ -69,6 +69,19 @@ def number(value: float | None) -> str:
     return _digits(value, "{:.4g}".format)
 
 
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two values with as many significant digits as tell them apart, four at least.
+
+    >>> told_apart(1.4321, 1.4322)
+    ('1.4321', '1.4322')
+    """
+    for digits in (4, 5, 6, 7, 8, 9):
+        texts = _digits(one, f"{{:.{digits}g}}".format), _digits(other, f"{{:.{digits}g}}".format)
+        if texts[0] != texts[1]:
+            return texts
+    return _digits(one, repr), _digits(other, repr)
+
+
 def loss(value: float | None, dtype: str = "float32") -> str:
     """A loss with as many digits as tell every value of its dtype apart."""
     if dtype == "float64":

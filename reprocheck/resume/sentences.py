@@ -235,7 +235,8 @@ def _apart(outcome: Outcome) -> str:
     losses = outcome.losses
     if losses is None or losses.continued is None or losses.resumed is None:
         return ""
-    return f": {text.number(losses.resumed)} instead of {text.number(losses.continued)}"
+    resumed, continued = text.told_apart(losses.resumed, losses.continued)
+    return f": {resumed} instead of {continued}"
 
 
 def _behind(run: Run) -> str:

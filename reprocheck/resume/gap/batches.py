@@ -195,6 +195,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         unrestored=(*sorted(unrestored), *_private(due, came)),
         later_pass=came.of is not data.resumed[0].of,
         content=due.is_of(came),
+        strange=_is_strange(data, came),
         counts=_counts(data, due, rest, known),
     )
 
@@ -233,23 +234,46 @@ def _position_in(order: Sequence[object], batch: Batch) -> int | None:
 
 
 def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Where each batch of the continued run stands. Without a loader that tells of its epochs, one
-    ends where a sample comes again.
-    """
-    found: dict[Batch, Spot] = {}
+    """Where each batch of the continued run stands."""
+    untold = [batch for batch in batches if batch.of.fact is None]
+    found = {
+        batch: Spot(batch.iteration, batch.of.number, batch.position)
+        for batch in batches
+        if batch.of.fact is not None
+    }
+    return found | _without_loader(untold)
+
+
+def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
+    """Where batches stand of which no loader tells: an epoch ends where a sample comes again."""
+    epochs: list[list[Batch]] = []
     seen: set[object] = set()
-    epoch = position = 0
     for batch in batches:
-        if batch.of.fact is not None:
-            found[batch] = Spot(batch.iteration, batch.of.number, batch.position)
-            continue
-        if seen & set(batch.samples):
-            epoch, position = epoch + 1, 0
+        if not epochs or seen & set(batch.samples):
+            epochs.append([])
             seen.clear()
+        epochs[-1].append(batch)
         seen.update(batch.samples)
-        found[batch] = Spot(batch.iteration, epoch, position)
-        position += 1
-    return found
+    if not _are_epochs(epochs):
+        return {batch: Spot(batch.iteration) for batch in batches}
+    return {
+        batch: Spot(batch.iteration, number, position)
+        for number, epoch in enumerate(epochs)
+        for position, batch in enumerate(epoch)
+    }
+
+
+def _are_epochs(found: Sequence[Sequence[Batch]]) -> bool:
+    """Whether each goes through the same data, but for less than a batch that an epoch may drop at
+    its end: not so where samples are drawn with replacement or from a buffer that grows.
+    """
+    whole = found[:-1]
+    if not whole:
+        return True
+    first = set(_samples(whole[0]))
+    others = set(_samples(batch for epoch in whole[1:] for batch in epoch))
+    same_length = len(set(map(len, whole))) == 1
+    return same_length and len(others - first) < len(whole[0][0].samples)
 
 
 def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> Spot | None:
@@ -317,14 +341,25 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
 def _counts(
     data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
 ) -> Counts:
-    """What came and was due up to the end of the epoch, or of what was recorded."""
+    """What came and was due up to the end of the epoch, or of what was recorded; nothing where
+    there are no epochs.
+    """
     epoch = known[due].epoch
+    if epoch is None:
+        return Counts()
     in_epoch = [(one, other) for one, other in rest if known[one].epoch == epoch]
     before = (batch for batch in data.continued if batch.iteration < due.iteration)
     seen = Counter(_samples(batch for batch in before if known[batch].epoch == epoch))
     were_due = Counter(_samples(one for one, _ in in_epoch))
     came = Counter(_samples(other for _, other in in_epoch))
     return Counts((came & seen).total(), (were_due - came).total(), came.total())
+
+
+def _is_strange(data: Data, came: Batch) -> bool:
+    """Whether the continued run took less than half of the samples of a batch."""
+    taken_there = set(_samples(data.continued))
+    known = [sample for sample in came.samples if sample in taken_there]
+    return 2 * len(known) < len(came.samples)
 
 
 def _samples(batches: Iterable[Batch]) -> Iterator[object]:

@@ -136,6 +136,7 @@ class BatchGap:
                  no state was put back
     later_pass   it is not in the first pass of the resumed run
     content      the samples are those that were due, with other values
+    strange      the continued run took less than half of the samples, before or after
     """
 
     iteration: int
@@ -149,6 +150,7 @@ class BatchGap:
     later_pass: bool = False
     counts: Counts = Counts()
     content: bool = False
+    strange: bool = False
     ended: bool = False
     """The resumed run ended by itself where the continued run went on."""
 

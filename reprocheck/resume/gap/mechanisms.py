@@ -130,8 +130,9 @@ def _steps(gap: BatchGap) -> int:
     return found.position - expected.position
 
 
-def _lost_or_repeated(gap: BatchGap) -> bool:
-    return bool(gap.counts.twice or gap.counts.never)
+def _is_of_another_order(gap: BatchGap) -> bool:
+    """The samples are those of the continued run: what makes them is the same."""
+    return bool(gap.counts.twice or gap.counts.never) and not gap.strange
 
 
 def _is_unrestored(gap: BatchGap) -> bool:
@@ -165,6 +166,6 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-redrawn-order", lambda gap: gap.same_order is False),
         ("resume-samples-in-flight", _is_ahead),
         ("resume-loader-position", _is_behind),
-        ("resume-redrawn-order", _lost_or_repeated),
+        ("resume-redrawn-order", _is_of_another_order),
     ],
 }

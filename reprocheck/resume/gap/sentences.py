@@ -165,6 +165,8 @@ def _of_batch(gap: BatchGap) -> str:
     if gap.content:
         return f"{spot(gap.expected)} has the same samples with other values"
     came = "samples in another order than any of the continued run"
+    if gap.strange:
+        came = "samples most of which the continued run never took"
     if gap.found is not None:
         came = spot(gap.found, again=_was_before(gap))
     return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}"

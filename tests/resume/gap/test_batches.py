@@ -151,3 +151,16 @@ def test_epochs_of_a_loop_without_a_loader_are_known_by_samples_that_come_again(
     assert gap is not None
     assert gap.expected == Spot(7, 1, 2) and gap.found == Spot(5, 1, 0)
     assert name_of(gap) == "resume-loader-position"
+
+
+def test_what_is_drawn_from_a_buffer_that_grows_has_no_epochs_and_no_order() -> None:
+    def drawn(iteration: int, shift: int) -> list[Seen]:
+        newest = iteration + 3 + shift
+        return [fact for fact in step([newest, newest - 1], iteration) if fact.kind != "epoch"]
+
+    continued = [fact for iteration in range(1, 13) for fact in drawn(iteration, 0)]
+    resumed = [fact for iteration in range(1, 5) for fact in drawn(iteration, 50)]
+    gap = first_gap(Data(taken(continued), taken(resumed), 6))
+    assert gap is not None and gap.strange
+    assert gap.expected == Spot(7) and gap.counts == Counts()
+    assert name_of(gap) is None
