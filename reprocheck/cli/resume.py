@@ -213,7 +213,7 @@ def _print_rows(outcome: Outcome, console: Console) -> None:
     labels = Labels(console.out, LABEL)
     for row in rows.facts(outcome):
         if row.code:
-            labels.row(row.label, "")
+            console.out.line(f"  {row.label}", "dim")
             labels.code(row.said, "cyan")
         else:
             labels.row(row.label, row.said)

@@ -241,7 +241,7 @@ def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
         for batch in batches
         if batch.of.fact is not None
     }
-    return found | _without_loader(untold)
+    return {**found, **_without_loader(untold)}
 
 
 def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
