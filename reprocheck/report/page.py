@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from html import unescape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +142,21 @@ def _scripts() -> list[str]:
 def own_policy() -> str:
     """The content security policy of every page that `render` makes."""
     return policy(_scripts())
+
+
+def runs_no_other_script(page: bytes) -> bool:
+    """Whether a page begins as those of `render` do, up to the policy that lets it run the scripts
+    of this version alone. So does no page of another version.
+    """
+    found = _BEGINNING.match(page)
+    return found is not None and unescape(found[1].decode("ascii", "replace")) == own_policy()
+
+
+_BEGINNING = re.compile(
+    rb'\s*<!doctype html>\s*<html lang="[\w-]{1,20}">\s*<head>\s*<meta charset="utf-8">\s*'
+    rb'<meta http-equiv="Content-Security-Policy" content="([^"<>]{1,2000})">'
+)
+"""What stands before the first element that could run anything."""
 
 
 def policy(scripts: list[str]) -> str:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISREG
 
 from sqlalchemy import select, update
 
+from reprocheck.errors import ReprocheckError
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.rows import is_inside
 from reprocheck.suite.history.store import History
@@ -36,7 +38,8 @@ def bringing(source: Path, here: Path) -> Bring:
         if not check.folder or not is_inside(check.folder):
             return replace(check, folder="")
         folder = in_night(check.folder, check.night, night)
-        _copy(source, PurePath(check.folder), here / folder)
+        if _copy(source, PurePath(check.folder), here / folder):
+            _draw_again(here / folder)
         return replace(check, folder=folder if (here / folder).exists() else "")
 
     return bring
@@ -57,14 +60,31 @@ def bring_kept(source: Path, here: Path) -> None:
         _copy(source, place, here / place)
 
 
-def _copy(source: Path, place: PurePath, here: Path) -> None:
-    """Copies a file or folder of another suite where it is not here yet, in one step.
+def _draw_again(folder: Path) -> None:
+    """Draws the report of a check from its record, or leaves none, where the page that came along
+    could run scripts of another machine in a browser here.
+    """
+    from reprocheck import report
+    from reprocheck.report.page import runs_no_other_script
+    from reprocheck.workflow import replay
+
+    page = folder / report.FORMATS["html"].filename
+    if not page.is_file() or runs_no_other_script(page.read_bytes()):
+        return
+    page.unlink()
+    with suppress(ReprocheckError):
+        report.write(replay.load(folder), folder)
+
+
+def _copy(source: Path, place: PurePath, here: Path) -> bool:
+    """Copies a file or folder of another suite where it is not here yet, in one step; returns
+    whether it did.
 
     Links are left out: they would bring files of this machine into what is shown to others.
     """
     there = source / place
     if here.exists() or not there.exists() or there.resolve() != source.resolve() / place:
-        return
+        return False
     partial = here.with_name(f"{PARTIAL}{here.name}")
     try:
         here.parent.mkdir(parents=True, exist_ok=True)
@@ -78,6 +98,7 @@ def _copy(source: Path, place: PurePath, here: Path) -> None:
             f"{there} cannot be copied to {here}: {error}.",
             "Run the same merge again once that is mended: it goes on where it stopped.",
         ) from error
+    return True
 
 
 def _links(folder: str, names: list[str]) -> list[str]:

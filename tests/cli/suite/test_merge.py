@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,29 @@ def test_shards_become_a_night_with_states_and_reports(
     assert set(states) == set(NAMES)
     assert all(folder.is_dir() and whole.id in folder.parts for folder in folders)
     assert before == {path: path.read_bytes() for path in before}, "a shard is only read"
+
+
+def test_a_page_of_another_machine_that_could_run_its_scripts_is_drawn_again(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (suite / "train.py").write_text(
+        "import reprocheck\nfor step in range(3):\n    reprocheck.log_loss(1.0)\n"
+    )
+    assert main(["run", "train.py"]) == 0
+    report = (suite / "reports" / "latest").resolve()
+    own = (report / "report.html").read_bytes()
+    hostile = own.replace(b"script-src ", b"script-src 'unsafe-inline' ")
+    for number, page in ((1, own), (2, hostile), (3, hostile)):
+        (place,) = machine(suite / f"m{number}", number).glob("nights/*/*/*")
+        if number < 3:
+            shutil.copytree(report, place, dirs_exist_ok=True)
+        (place / "report.html").write_bytes(page)
+    capsys.readouterr()
+    said(capsys, "m1", "m2", "m3")
+    found = {path.parts[-3]: path for path in (suite / "nightly").glob("nights/*/*/*/report.html")}
+    assert found["t1"].read_bytes() == own
+    assert found["t2"].read_bytes() == own
+    assert "t3" not in found, "there is no record to draw it from"
 
 
 def test_shards_that_share_a_history_are_joined_in_it(
