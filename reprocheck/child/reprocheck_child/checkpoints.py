@@ -168,6 +168,28 @@ class Checkpoints:
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
+    # ------------------------------------------------------------------------- of several ranks
+
+    def told(self) -> dict[str, Any]:
+        """What this rank wrote since the last look, for the rank that looks for all."""
+        told = {
+            "touched": self._touched,
+            "others": self._others,
+            "saved": self._saved and vars(self._saved),
+            "written": {path: vars(one) for path, one in self._written.items()},
+        }
+        self._forget()
+        return told
+
+    def take(self, told: dict[str, Any]) -> None:
+        """Another rank has told what it wrote."""
+        self._touched = self._touched or told["touched"]
+        self._others = self._others or told["others"]
+        if told["saved"] and self._saved is None:
+            self._saved = Written(**told["saved"])
+        for path, one in told["written"].items():
+            self._written.setdefault(path, Written(**one))
+
     # ---------------------------------------------------------------------------------- a look
 
     def begin(self) -> None:

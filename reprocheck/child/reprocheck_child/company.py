@@ -48,6 +48,14 @@ def reached(folder: str) -> None:
     _leave_mark(folder, _REACHED)
 
 
+def processor_ticks(pid: int) -> int | None:
+    """Ticks of processor time that a process has used; None where it has ended."""
+    fields = _fields(pid)
+    if not fields:
+        return None
+    return int(fields[11]) + int(fields[12])
+
+
 class Company:
     """The others, as seen from a process that has come to its stop."""
 

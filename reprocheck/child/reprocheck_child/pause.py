@@ -2,7 +2,8 @@
 the working directory.
 
 The process that trains leaves `wanted-PID-N` in the trace folder, with what was found, and waits
-for `taken-PID-N`. Other ranks read it there, so that all of them stop at the same iteration.
+for `taken-PID-N`. Of several ranks the first looks for all of them, which wait with it: see
+`ranks`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 from time import monotonic, sleep
 
-from . import files, jsontext
+from . import files, jsontext, ranks
 from .checkpoints import Checkpoints, Found
 from .hooking import guarded
 from .shared.marks import OUTSIDE, SENT, SIGNAL, TAKEN, WANTED
@@ -58,6 +59,10 @@ class Pause:
         self._within = int(asked["within"])
         self._signal_at = int(asked.get("signal_at") or 0)
         self._number = 0
+        self._number_of_boundary = -1
+        self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
+        self._behind: int | None = None
+        self._ranks: ranks.Ranks | None = None
         self._signaled = False
         self._begun = False
         self._patience = LONGEST_TASKS
@@ -78,14 +83,85 @@ class Pause:
         """Before an iteration. Costs the script nothing but time."""
         if not self._begun:
             self._begun = True
-            self._unseen(self._checkpoints.begin)
-        elif (self._recorder.world[0] or 0) > 0:
-            self._follow()
-        elif self._wanted or self._signal_at:
+            self._ranks = ranks.of(self._recorder)
+            self._boundary(self._checkpoints.begin)
+        elif self._follows or self._wanted or self._signal_at:
             self._await_tasks()
-            self._unseen(self._look)
+            self._boundary(self._look)
             self._await_signal()
         self._epochs_at[self._recorder.grouping.updated + 1] = self._epoch()
+
+    @property
+    def _follows(self) -> bool:
+        """Whether another rank looks for this one."""
+        return bool(self._recorder.world[0])
+
+    def _boundary(self, look: Callable[[], None]) -> None:
+        """Looks once all ranks are there; those behind the first are told what it has found."""
+        if self._follows:
+            self._unseen(self._follow)
+        elif self._ranks is None:
+            self._unseen(look)
+        else:
+            self._unseen(lambda: self._lead(look))
+
+    def _lead(self, look: Callable[[], None]) -> None:
+        """Looks for all ranks, which wait here until it has."""
+        others = self._ranks
+        assert others is not None
+        number = self._next_number()
+        for told in others.gathered(number):
+            self._checkpoints.take(told)
+        self._behind = None
+        look()
+        # behind the signal each rank comes to its end by itself
+        comes_again = bool(self._wanted) or self._recorder.grouping.updated < self._signal_at
+        answer = {"until": self._until, "behind": self._behind, "over": not comes_again}
+        others.answer(number, answer)
+        if not comes_again:
+            self._ranks = None
+
+    def _follow(self) -> None:
+        """Another rank looks: this one stops where that one does, and records what it holds behind
+        the same checkpoint.
+        """
+        if self._ranks is None:
+            return
+        answer = self._ranks.answered(self._next_number(), self._checkpoints.told())
+        if answer is None:
+            self._follow_late()
+            return
+        if answer["over"]:
+            self._ranks = None
+        self._goes_on(answer["until"], answer["behind"])
+
+    def _follow_late(self) -> None:
+        """The ranks do not come to their boundaries together: this one stops where the first does
+        all the same.
+        """
+        try:
+            with open(self._path(FOLLOWED), encoding="ascii") as file:
+                until = int(file.read())
+        except (OSError, ValueError):
+            return
+        self._recorder.stop_after(until)
+
+    def _goes_on(self, until: int, behind: int | None) -> None:
+        """The run ends after iteration `until`; `behind`: the update whose checkpoint it was."""
+        if behind is None:
+            return
+        self._until, self._behind = until, behind
+        self._recorder.stop_after(until)
+        if self._recorder.boundaries is not None:
+            self._recorder.boundaries.add(behind + 1)
+
+    def _next_number(self) -> int:
+        """The number of a boundary, the same in all ranks: an iteration has two, before its forward
+        pass and before its loss.
+        """
+        first = int(self._recorder.grouping.updated) * 2
+        self._number_of_boundary = first if self._number_of_boundary < first else first + 1
+        return self._number_of_boundary
 
     def _account(self) -> None:
         """Says at the end what was written and taken for no checkpoint."""
@@ -142,9 +218,7 @@ class Pause:
         name = "%d-%d" % (_getpid(), self._number)
         self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
         self._leave(FOLLOWED, str(until))
-        recorder.stop_after(until)
-        if recorder.boundaries is not None:
-            recorder.boundaries.add(updates + 1)
+        self._goes_on(until, updates)
         self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
 
     def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
@@ -163,20 +237,13 @@ class Pause:
         """Waits for the signal that is to end this run, once its time has come. A script that has
         a handler goes on behind it.
         """
-        if self._signaled or not 0 < self._signal_at <= self._recorder.grouping.updated:
+        if self._signaled or self._follows:
+            return
+        if not 0 < self._signal_at <= self._recorder.grouping.updated:
             return
         self._signaled = True
         self._leave(SIGNAL, str(_getpid()))
         self._wait(lambda: not os.path.exists(self._path(SENT)), LONGEST)
-
-    def _follow(self) -> None:
-        """Another rank has found the checkpoint: this one stops where that one does."""
-        try:
-            with open(self._path(FOLLOWED), encoding="ascii") as file:
-                until = int(file.read())
-        except (OSError, ValueError):
-            return
-        self._recorder.stop_after(until)
 
     # ------------------------------------------------------------------------------------- waiting
 

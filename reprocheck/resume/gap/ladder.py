@@ -208,10 +208,11 @@ def found_of(
 def _gaps(
     continued: Side, resumed: Side, data: Data, pair: Pair, others: Mapping[int, States]
 ) -> Iterator[At]:
-    was, now = held(continued), held(resumed)
-    yield "weights", state.weights(was, now, continued, resumed), 1
-    yield "optimizer state", state.optimizer(was, now), 1
-    yield "hyper-parameters", state.schedule(was, now), 1
+    if continued.marked and resumed.marked:
+        was, now = held(continued), held(resumed)
+        yield "weights", state.weights(was, now, continued, resumed), 1
+        yield "optimizer state", state.optimizer(was, now), 1
+        yield "hyper-parameters", state.schedule(was, now), 1
     batch = _batch(continued, resumed, data)
     for generator in generators.gaps(continued, resumed, _until(batch), others):
         yield "RNG state", generator, 1
