@@ -1,4 +1,6 @@
-"""`python -m benchmarks [--suite] [--only NAME] [--output FILE]`: measurements, one table."""
+"""`python -m benchmarks [--suite | --resume] [--only NAME] [--output FILE]`:
+measurements, one table.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from benchmarks import (
     levels_parts,
     ranks,
     recorder,
+    resume_cost,
     scan,
     suite_history,
     suite_pages,
@@ -43,9 +46,13 @@ SUITE: Mapping[str, Measure] = {
     "suite-pages": suite_pages.pages,
     "suite-simulation": suite_simulation.measure,
 }
+RESUME: Mapping[str, Measure] = {
+    "resume-steps": resume_cost.steps,
+    "resume-memory": resume_cost.memory,
+}
 LARGE: Mapping[str, Measure] = {"level-parts": levels_parts.parts, "ranks-full": ranks.full}
 """Measurements that are made only when they are asked for by their names."""
-ALL = {**MEASUREMENTS, **SUITE, **LARGE}
+ALL = {**MEASUREMENTS, **SUITE, **RESUME, **LARGE}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +78,13 @@ OF_THE_SUITE = Page(
     measurements=SUITE,
 )
 
+OF_RESUME = Page(
+    title="What a check of a resume costs",
+    command="python -m benchmarks --resume",
+    file=HERE / "resume_cost.md",
+    measurements=RESUME,
+)
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -81,6 +95,9 @@ def main() -> None:
         " 2 GB of disk and needs PostgreSQL",
     )
     parser.add_argument(
+        "--resume", action="store_true", help="those of `reprocheck resume`; takes 8 GB of disk"
+    )
+    parser.add_argument(
         "--only",
         choices=list(ALL),
         action="append",
@@ -89,11 +106,15 @@ def main() -> None:
     parser.add_argument(
         "--output",
         type=Path,
-        help="where to write the table (default: results.md here, with --suite suite.md; nowhere"
-        " with --only)",
+        help="where to write the table (default: results.md here, with --suite suite.md, with"
+        " --resume resume_cost.md; nowhere with --only)",
     )
     arguments = parser.parse_args()
-    page = OF_THE_SUITE if arguments.suite else WHOLE
+    page = WHOLE
+    if arguments.suite:
+        page = OF_THE_SUITE
+    elif arguments.resume:
+        page = OF_RESUME
     started = time.monotonic()
     rows = _measured(arguments.only or page.measurements)
     seconds = time.monotonic() - started

@@ -29,6 +29,8 @@ from reprocheck.launch.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
 
 POLL = 0.1
+ATTENDED = 0.02
+"""Seconds between two looks at a run, and at what it waits for."""
 SILENT = 60.0
 LOOK_AT_FILES = 0.5
 """Seconds between two looks at what the processes of a run hold open for writing."""
@@ -312,12 +314,10 @@ def _prepare(job: Job) -> None:
 
 def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> None:
     asked = False
-    while not process.wait(POLL, () if asked else watch.ends.descriptors):
+    while not _waited(process, watch, () if asked else watch.ends.descriptors):
         now = time.monotonic()
         watch.look(now)
         watch.look_at_files(now, process)
-        if watch.job.attend is not None:
-            watch.job.attend(process)
         # The interpreter may have lost the exception of a signal, in a callback of its own.
         if not asked and (halt.is_set() or interrupts.heard()):
             watch.ending = "interrupted"
@@ -326,6 +326,23 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
             watch.ends.look()
             watch.ends.close()
             process.end()
+
+
+def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool:
+    """As `process.wait(POLL, also)`. What the run waits for itself is attended to at shorter
+    intervals: its training stands still meanwhile.
+    """
+    attend = watch.job.attend
+    if attend is None:
+        return process.wait(POLL, also)
+    until = time.monotonic() + POLL
+    while (now := time.monotonic()) < until:
+        if process.wait(ATTENDED, also):
+            return True
+        attend(process)
+        if time.monotonic() < now + ATTENDED:  # one of `also` is readable
+            break
+    return False
 
 
 def _finish(process: GuardedProcess) -> None:

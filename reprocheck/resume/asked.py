@@ -54,10 +54,12 @@ class Asked:
 
     def told(self) -> dict[str, object]:
         """What the recorder of the continued run is told."""
+        spare = AFTER + 1 if self.interrupt else 0
         return {
             "resume": {
                 "at": list(self.places),
-                "go_on": self.go_on + (AFTER + 1) * bool(self.interrupt),
+                "go_on": self.go_on + spare,
+                "spare": spare,
                 "within": self.within,
                 "pattern": self.pattern,
             },

@@ -98,10 +98,13 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     equal = outcome.losses.bitwise.equal is True
     try:
         with collector.paused():
-            return explain(folder, records, outcome.offset.k, equal=equal)
+            explained = explain(folder, records, outcome.offset.k, equal=equal)
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return Explained(coverage=(f"The cause could not be determined: {what}",))
+        return Explained(coverage=(f"the cause could not be determined: {what}",))
+    return replace(
+        explained, coverage=(*explained.coverage, *sentences.behind_steps(outcome, explained))
+    )
 
 
 def _without_place(

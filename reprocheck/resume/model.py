@@ -168,12 +168,14 @@ class Explained:
     """What the ladder across the gap says of one place.
 
     starts_over  nothing of the model is what it was at the checkpoint
+    steps        how many steps the rungs from the forward pass on were compared in; None: all
     """
 
     rungs: tuple[StateRung, ...] = ()
     mechanism: Mechanism | None = None
     coverage: tuple[str, ...] = ()
     starts_over: bool = False
+    steps: int | None = None
 
     @property
     def first(self) -> StateRung | None:

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from reprocheck.language import count
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
+from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.resume.asked import path_of
 from reprocheck.resume.kept import Unkept
-from reprocheck.resume.model import Checkpoint, Offset, Outcome, ResumeRecord, ResumeVerdict
+from reprocheck.resume.model import (
+    Checkpoint,
+    Explained,
+    Offset,
+    Outcome,
+    ResumeRecord,
+    ResumeVerdict,
+)
 from reprocheck.verdict.lost import lost
 
 SAVE_SOONER = (
@@ -277,6 +285,19 @@ def read(outcome: Outcome) -> str:
     return f"{summary(outcome.read)}; not {summary(missed)}"
 
 
+def behind_steps(outcome: Outcome, explained: Explained) -> tuple[str, ...]:
+    """What is said where the losses part behind the steps that were recorded deeply."""
+    first = outcome.losses.bitwise.first_iteration if outcome.losses is not None else None
+    is_seen = explained.steps is None or first is None or first <= explained.steps
+    if is_seen or explained.first is not None:
+        return ()
+    return (
+        f"modules, gradients and updates were compared in the first"
+        f" {count(explained.steps or 0, 'iteration')} behind the checkpoint: a checkpoint nearer to"
+        " where the losses part shows more",
+    )
+
+
 def caveats(found: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """What limits the answer."""
     said = []
@@ -285,7 +306,8 @@ def caveats(found: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[str, ...
             f"The continued run itself began from {summary(found)}, which an earlier training had"
             " left there: k counts from there."
         )
+    said += [f"{capital(line)}." for one in outcomes for line in one.explained.coverage]
     unread = [one for one in outcomes if not one.read and one.verdict == "resumes_exactly"]
     if unread:
         said.append("The resumed run was not seen to read the checkpoint.")
-    return tuple(said)
+    return tuple(dict.fromkeys(said))

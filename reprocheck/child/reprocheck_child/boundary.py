@@ -16,6 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+DEEP = 2
+"""Iterations from a boundary on that are recorded deeply, where an adapter can rest.
+
+Weights, states and generators show in the first forward pass and its update, and that update in the
+second; deep facts of all iterations would cost half as much as short iterations themselves.
+"""
 _RESTORES = 200
 """States put back that are recorded: a script that does so for each sample says no more by it."""
 
@@ -31,10 +37,19 @@ class Boundary:
         self.deep = deep
         self.held: list[Callable[[], None]] = []
         """Write weights, states of optimizers and schedules; adapters add theirs."""
+        self.on_rest: list[Callable[[], None]] = []
+        """Called when an adapter that rests between two boundaries begins to."""
+        self._can_rest = False
+        self._until = 0  # the last iteration that is recorded deeply
         self.restores = 0
         self.looked = 0  # the iteration before which a checkpoint was looked for last
         import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
         import_hook.when_imported("numpy.random", self._watch_numpy)
+
+    def may_rest(self) -> None:
+        """An adapter can leave out what stands in `Deep.rests` between two boundaries."""
+        self._can_rest = True
+        self._rest()
 
     @guarded("looking at what a training goes on with")
     def reached(self) -> None:
@@ -48,13 +63,26 @@ class Boundary:
             recorder.before_iteration()  # whether a checkpoint was written since the last one
         wanted = recorder.boundaries
         if iteration not in wanted:
+            self._rest_behind(iteration)
             return
         wanted.discard(iteration)
+        deep.rests = False
+        self._until = iteration + DEEP - 1
         deep.seen("boundary", "", call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
         for write in self.held:
             write()
+
+    def _rest_behind(self, iteration: int) -> None:
+        if self._can_rest and not self.deep.rests and iteration > self._until:
+            self._rest()
+
+    def _rest(self) -> None:
+        self.deep.seen("rest", "", call=False)
+        self.deep.rests = True
+        for callback in self.on_rest:
+            callback()
 
     def watch(self, generator: str, name: str, *modules: Any) -> None:
         """Wrap a function of a module that puts a state of a generator back; `modules` behind the

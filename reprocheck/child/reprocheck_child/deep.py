@@ -52,7 +52,8 @@ class Deep:
         self.rests = recorder.begin > 1
         """Whether the iterations under way are not to be recorded yet.
 
-        Seeds, orders of loaders and where weights were made are: what follows is told by them.
+        Seeds, orders of loaders and where weights were made are: what follows is told by them. In a
+        check of a resume, batches and what the outermost modules are given are, too.
         """
         if self.rests:
             recorder.on_event.append(self._wake)
@@ -112,13 +113,15 @@ class Deep:
         self._gathered: list[dict[str, Any] | str] = []
         self._last_seeds: dict[str, dict[str, Any]] = {}  # generator -> the fact of its last seed
         self._lock = RLock()
-        self._reached: Reached | None = Reached(self._name_of, self._names)
         self.boundary: Any = None
         """What a resume is judged by, where that is asked for."""
         if recorder.boundaries is not None:
             from .boundary import Boundary
 
             self.boundary = Boundary(self)
+        self._reached: Reached | None = None
+        if self.boundary is None:  # no rung of a resume asks which code has run
+            self._reached = Reached(self._name_of, self._names)
         recorder.before_line = self.before_line
         recorder.on_fork.append(self.forked)
         recorder.on_end.append(self._reach_end)

@@ -49,6 +49,7 @@ class Pause:
     at       places that are wanted: `first`, `epoch-end`, `second-epoch`, or a number of updates
     go_on    iterations that follow a checkpoint
     pattern  what a checkpoint is called; "" where that is to be found out
+    spare    boundaries behind the first: a run that a signal ends may save at one of them
     signal_at  updates after which the run is ended by a signal; 0 for none
     """
 
@@ -57,6 +58,7 @@ class Pause:
         self._wanted: list[str] = list(asked["at"])
         self._go_on = int(asked["go_on"])
         self._within = int(asked["within"])
+        self._spare = int(asked.get("spare") or 0)
         self._signal_at = int(asked.get("signal_at") or 0)
         self._number = 0
         self._number_of_boundary = -1
@@ -153,7 +155,8 @@ class Pause:
         self._until, self._behind = until, behind
         self._recorder.stop_after(until)
         if self._recorder.boundaries is not None:
-            self._recorder.boundaries.add(behind + 1)
+            behind_it = range(behind + 1, behind + 2 + self._spare)
+            self._recorder.boundaries.update(behind_it)
 
     def _next_number(self) -> int:
         """The number of a boundary, the same in all ranks: an iteration has two, before its forward

@@ -24,7 +24,7 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.held import held
-from reprocheck.resume.gap.sides import Side, shifted
+from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
@@ -48,13 +48,17 @@ UNMARKED = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What one rank shows: the gap on each rung that differs, and the rungs that were compared."""
+    """What one rank shows: the gap on each rung that differs, and the rungs that were compared.
+
+    steps  how many steps were compared; None: all
+    """
 
     rank: int
     gaps: Mapping[StateRungName, Gap] = field(default_factory=dict)
     compared: frozenset[StateRungName] = frozenset()
     iterations: Mapping[StateRungName, int] = field(default_factory=dict)
     marked: bool = True
+    steps: int | None = None
     frameworks: tuple[str, ...] = ()
 
     @property
@@ -116,6 +120,7 @@ def explained(ranks: Sequence[Found]) -> Explained:
         mechanism=_mechanism(leading),
         coverage=coverage,
         starts_over=leading.starts_over,
+        steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
     )
 
 
@@ -202,6 +207,7 @@ def found_of(
         compared=frozenset(_compared(continued, resumed, data, pair)),
         iterations=iterations,
         marked=continued.marked and resumed.marked,
+        steps=_steps_of(continued, resumed, pair),
     )
 
 
@@ -251,7 +257,17 @@ def _pair(continued: Side, resumed: Side, data: Data) -> Pair:
     place = next((batch.fact.place for batch in data.continued), "")
     due = [batch.fact for batch in data.due]
     came = [batch.fact for batch in data.resumed]
-    return Pair(shifted(continued, due, place), shifted(resumed, came, place))
+    one, other = shifted(continued, due, place), shifted(resumed, came, place)
+    if continued.rested or resumed.rested:
+        whole = min(last_step(one.seen), last_step(other.seen))
+        one, other = cut(one, whole), cut(other, whole)
+    return Pair(one, other)
+
+
+def _steps_of(continued: Side, resumed: Side, pair: Pair) -> int | None:
+    if not continued.rested and not resumed.rested:
+        return None
+    return last_step(pair.first.seen)
 
 
 def _compared(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[StateRungName]:

@@ -14,9 +14,11 @@ import msgspec
 from reprocheck.trace.deep import DeepTrace, Seen
 
 _LEFT_OUT = frozenset(
-    {"boundary", "state", "held", "restore", "seed", "load", "weights", "epoch", "found"}
+    {"boundary", "rest", "state", "held", "restore", "seed", "load", "weights", "epoch", "found"}
 )
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
+_RESTS = frozenset({"rest", "boundary"})
+"""Behind the one little is recorded, behind the other everything."""
 _FORWARD = frozenset({"batch", "call", "between", "root"})
 """Facts of a forward pass: behind an update, the first of them begins the next step."""
 
@@ -44,6 +46,21 @@ class Side:
         marked = (n for n, fact in enumerate(facts) if self._is_boundary(fact))
         of_iteration = (n for n, fact in enumerate(facts) if fact.iteration >= self.first)
         return next(marked, next(of_iteration, len(facts)))
+
+    @cached_property
+    def end(self) -> int:
+        """Index behind the last fact before the recorder rested; the start where it rests there."""
+        facts = self.trace.seen
+        told = [fact.kind for fact in facts[: self.start + 1] if fact.kind in _RESTS]
+        if told[-1:] == ["rest"]:
+            return self.start
+        rests = (n for n, fact in enumerate(facts) if n > self.start and fact.kind == "rest")
+        return next(rests, len(facts))
+
+    @property
+    def rested(self) -> bool:
+        """Whether steps were recorded deeply up to some point only."""
+        return self.end < len(self.trace.seen)
 
     @property
     def marked(self) -> bool:
@@ -87,7 +104,7 @@ class Side:
 
 def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
     """What a run did from there on, its steps numbered from 1, so that the two runs compare like
-    with like.
+    with like; up to where the recorder rested.
 
     A step is what leads to an update. It stands for the iteration: which optimizers belong to one
     is known only once each has stepped again, and the two runs may have built another number.
@@ -99,10 +116,25 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
     facts = (
         _renamed(fact, place, is_used=id(fact) in taken)
         for number, fact in enumerate(side.trace.seen)
-        if id(fact) in taken or (number >= side.start and fact.kind != "batch")
+        if number < side.end and _is_step(fact, number >= side.start, id(fact) in taken)
     )
     kept = [fact for fact in facts if fact.kind not in _LEFT_OUT]
     return replace(side.trace, seen=tuple(_renumbered(kept)))
+
+
+def _is_step(fact: Seen, is_behind: bool, is_used: bool) -> bool:
+    return is_used or (is_behind and fact.kind != "batch")
+
+
+def last_step(facts: Sequence[Seen]) -> int:
+    """The last step that came to its update; the last of all where none has one."""
+    updated = [fact.iteration for fact in facts if fact.kind == "update"]
+    return max(updated or (fact.iteration for fact in facts), default=0)
+
+
+def cut(trace: DeepTrace, step: int) -> DeepTrace:
+    """The steps of a shifted trace up to this one."""
+    return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= step))
 
 
 def _renamed(fact: Seen, place: str, *, is_used: bool) -> Seen:

@@ -27,7 +27,7 @@ torch.set_rng_state(torch.get_rng_state())
 random.setstate(random.getstate())
 numpy.random.set_state(numpy.random.get_state())
 torch.manual_seed(5)
-for step in range(3):
+for step in range(7):
     with torch.no_grad():
         model(torch.ones(4, 2))  # a validation
     optimizer.zero_grad()
@@ -41,11 +41,14 @@ for step in range(3):
 """
 
 
+KINDS = ("gradient", "update", "outgrad", "batch", "call")
+
+
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Level]:
     script = tmp_path_factory.mktemp("boundary") / "train.py"
     script.write_text(SCRIPT)
-    return plain(script), record(script, "module", boundaries=[2])
+    return plain(script), record(script, "module", boundaries=[2, 3])
 
 
 def test_the_training_is_not_changed(both: tuple[list[str], Level]) -> None:
@@ -57,20 +60,40 @@ def test_all_that_is_held_before_an_iteration_is_written_once(
     both: tuple[list[str], Level],
 ) -> None:
     level = both[1]
-    (boundary,) = level.seen("boundary")
-    held = {fact["p"]: fact for fact in level.seen("held")}
-    assert boundary["i"] == 2 and len(held) == len(level.seen("held"))
+    assert [boundary["i"] for boundary in level.seen("boundary")] == [2, 3]
+    facts = [fact for fact in level.seen("held") if fact["i"] == 3]
+    held = {fact["p"]: fact for fact in facts}
+    assert len(held) == len(facts)
     assert {"0.weight", "1.running_mean", "0.weight:exp_avg", "0.weight:step"} <= held.keys()
     assert held["1.running_mean"]["b"] and not held["0.weight"]["b"]
     assert "average.n_averaged" in held
-    (last,) = [fact for fact in level.seen("update", "0.weight") if fact["i"] == 1][:1]
+    (last,) = [fact for fact in level.seen("update", "0.weight") if fact["i"] == 2][:1]
     assert held["0.weight"]["out"][0][1]["h"] == last["out"][0][1]["h"]
+
+
+def test_before_a_boundary_and_behind_two_iterations_only_what_is_fed_is_written(
+    both: tuple[list[str], Level],
+) -> None:
+    level = both[1]
+    assert [fact["i"] for fact in level.seen("rest")] == [1, 5]
+    iterations = {kind: {fact["i"] for fact in level.seen(kind)} for kind in KINDS}
+    deep = {2, 3, 4}
+    assert iterations["gradient"] == iterations["update"] == iterations["outgrad"] == deep
+    assert iterations["batch"] == iterations["call"] == set(range(1, 8))
+    resting = [fact for fact in level.seen("call") if fact["i"] in (1, 7)]
+    outermost = [fact for fact in resting if not fact["p"] and fact["in"]]
+    assert resting == outermost and "out" not in resting[0]
+    assert {fact["i"] for fact in level.seen("weights", "0.weight")} == {1}
 
 
 def test_schedules_and_scales_are_held_by_what_decides_their_next_value(
     both: tuple[list[str], Level],
 ) -> None:
-    schedules = {fact["p"]: dict(fact["out"]) for fact in both[1].seen("held") if "k" in fact}
+    schedules = {
+        fact["p"]: dict(fact["out"])
+        for fact in both[1].seen("held")
+        if "k" in fact and fact["i"] == 2
+    }
     assert list(schedules) == ["ReduceLROnPlateau[0]", "ExponentialLR[1]", "GradScaler[2]"]
     assert schedules["ExponentialLR[1]"]["last_epoch"] == {"v": 1}
     assert schedules["GradScaler[2]"]["scale"] == {"v": 8.0}
@@ -85,7 +108,7 @@ def test_states_that_are_put_back_and_where_generators_stand_are_written(
     assert restored == [
         ("torch", "train.py:13"), ("python", "train.py:14"), ("numpy", "train.py:15")
     ]  # fmt: skip
-    states = {fact["p"]: fact["raw"] for fact in level.seen("state")}
+    states = {fact["p"]: fact["raw"] for fact in level.seen("state") if fact["i"] == 2}
     assert states.keys() == {"python", "numpy", "torch"}
     state = state_of("torch", states["torch"])
     assert state is not None

@@ -46,7 +46,7 @@ class Held:
         with self.aside(), self.torch.no_grad():
             self._name_others()
             for name, tensor, buffer in self._weights():
-                self._write(name, [["", self.prints.later(tensor)]], b=buffer)
+                self._write(name, [["", self.prints.later(tensor, sketched=False)]], b=buffer)
             for index, optimizer in self._optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):

@@ -291,7 +291,8 @@ class Loaders:
     def after_batch(self, batch: Any, iterator: Any) -> None:
         """A batch is handed out."""
         epoch = self.epochs.get(iterator)
-        if epoch is None or self.deep.rests:
+        is_left_out = self.deep.rests and self.deep.boundary is None
+        if epoch is None or is_left_out:
             return
         keys: Dict[str, Any] = self.deep.moved(epoch.before)
         indices = epoch.last if epoch.worker is None else epoch.handed

@@ -44,6 +44,9 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     }
     if deep.boundary is not None:
         steps["boundary"] = lambda: _part("boundary").Held(torch, deep, adapter).watch()
+        deep.boundary.may_rest()
+        prints.tables.on["cpu"]  # made now, and not in the middle of a step
+        deep.boundary.on_rest.append(adapter.deep.gradients.rest)
     if recorder.level == "op":
         steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
     return install_hooks(torch, steps)
@@ -100,7 +103,7 @@ class _Deep:
     @guarded("looking at a loss")
     def before_backward(self, roots: List[Any], kind: str) -> None:
         """A backward pass is about to start, not inside another."""
-        if self.deep.rests:
+        if self.deep.rests and self.deep.boundary is None:
             self.names.fills.end()
             return
         self.find_devices()

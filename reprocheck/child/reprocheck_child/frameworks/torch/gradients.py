@@ -117,6 +117,10 @@ class Gradients:
         self.outputs.clear()
         self.written.marks.clear()
 
+    def rest(self) -> None:
+        """What follows is not recorded: writes to weights that are not seen are not told later."""
+        self.written.marks.clear()
+
     def watch_thawed(self) -> None:
         """Weights that needed no gradient before may need one now."""
         for identity, name in list(self.frozen.items()):
@@ -129,7 +133,7 @@ class Gradients:
 
     def weight_gradient(self, name: str, gradient: Any) -> None:
         """Something was added to the gradient of a weight, or it was returned to the script."""
-        if self.deep.hooks.gone:
+        if self.deep.hooks.gone or self.deep.rests:
             return
         try:
             if gradient is not None and not self._elsewhere(gradient):
@@ -164,6 +168,8 @@ class Gradients:
             if self.deep.boundary is not None:
                 self.deep.boundary.reached()
             self.deep.seen("rng", "before backward", g=self.deep.rng())
+            if self.deep.rests:
+                return
             for place, saved in self._between(roots):
                 self.deep.seen("between", place, **{"in": saved})
             place = "loss" if kind == BACKWARD else "autograd.grad"
@@ -243,7 +249,7 @@ class Gradients:
     def record_weights(self, root: Any) -> None:
         """Record the parameters and buffers of a module that were not recorded yet."""
         for weight in self.names.new_weights(root):
-            out = [["", self.prints.later(weight.tensor)]]
+            out = [["", self.prints.later(weight.tensor, sketched=self.deep.boundary is None)]]
             if weight.buffer:
                 self.deep.seen("weights", weight.name, call=False, out=out, b=True, **weight.made)
             else:

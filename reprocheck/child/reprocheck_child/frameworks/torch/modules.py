@@ -74,6 +74,7 @@ class Modules:
         base, enter, leave = self.torch.nn.Module, self.enter, self.leave
         deep, hooks = self.deep, self.deep.hooks
         real = base.__call__
+        watches = deep.boundary is not None
 
         # By hand: the most frequent hook of all, and one that sees what the module raises. Python
         # looks a call up in the class: one attribute of `Module` reaches all modules, also those
@@ -81,7 +82,8 @@ class Modules:
         @functools.wraps(real)
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             # a script may have put a function of its own over this one, that goes on to call it
-            stack = None if hooks.gone or deep.rests else enter(self, args, kwargs)
+            is_left_out = hooks.gone or (deep.rests and not watches)
+            stack = None if is_left_out else enter(self, args, kwargs)
             if stack is None:
                 return real(self, *args, **kwargs)
             output = _MISSING
@@ -108,6 +110,9 @@ class Modules:
         None where nothing is recorded.
         """
         try:
+            stack = self.local.stack
+            if self.deep.rests and stack:
+                return None
             # another thread of the script, or `jit.trace`: what the recorder does would be traced
             if self.deep.elsewhere() or self.tracing() is not None:
                 return None
@@ -117,7 +122,6 @@ class Modules:
                     "called inside a transformation of torch.func",
                 )
                 return None
-            stack = self.local.stack
             with self.aside():
                 if stack:
                     inputs = self._passed(stack, args, kwargs) or self._inputs(args, kwargs)
@@ -144,10 +148,13 @@ class Modules:
                 return
             with self.aside():
                 moved: Dict[str, Any] = {**self.deep.moved(call.states)}
-                if moved and type(call.module).__module__ in _DRAWING:
-                    moved["x"] = call.module.extra_repr()
                 if self.names.uninitialised:
                     self.gradients.record_weights(call.module)
+                if self.deep.rests:
+                    self._say_given(call, moved)
+                    return
+                if moved and type(call.module).__module__ in _DRAWING:
+                    moved["x"] = call.module.extra_repr()
                 tensors: Iterable[Any]
                 if type(output) is self.tensor:
                     out = [["", self._output(output)]]
@@ -169,6 +176,12 @@ class Modules:
                         callback(call.module)
         except Exception as error:
             self.deep.recorder.problem("after a module's forward", error)
+
+    def _say_given(self, call: "_Call", moved: Dict[str, Any]) -> None:
+        """While the recorder rests, what an outermost module was given says which batch it was."""
+        self.deep.seen(
+            "call", call.path, k=type(call.module).__name__, **{"in": call.inputs}, **moved
+        )
 
     def _output(self, output: Any) -> Any:
         found = self._read(output)
@@ -235,7 +248,8 @@ class Modules:
         self.gradients.watch_thawed()
         # inside a backward pass, a checkpoint calls the module again: no batch, and no update
         if self.task() == -1:
-            self.gradients.record_by_hand()
+            if not self.deep.rests:
+                self.gradients.record_by_hand()
             self._start(module, args, kwargs, inputs)
 
     def _start(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
