@@ -69,19 +69,20 @@ def _recorded_caveats(record: CheckRecord, runs: dict[int, Run]) -> tuple[str, .
 def _outcome(
     folder: Path, place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
 ) -> Outcome:
-    resumed = runs.get(place.run or 0)
-    if resumed is None or place.checkpoint is None:
+    continued, resumed = runs.get(CONTINUED), runs.get(place.run or 0)
+    if continued is None or resumed is None or place.checkpoint is None:
         reason = "the check was interrupted before its resumed run had ended"
         return Outcome(place=place, verdict="inconclusive", reason=reason)
     sides = Sides(
-        continued=runs[CONTINUED],
+        continued=continued,
         resumed=resumed,
         go_on=resume.go_on,
         tolerance=record.tolerance,
     )
     outcome = judged(place, place.checkpoint, sides)
-    if place.interrupted is not None and outcome.exit_code:
-        differs_at = unrepeatable(runs[CONTINUED], runs[place.interrupted])
+    interrupted = runs.get(place.interrupted or 0)
+    if interrupted is not None and outcome.exit_code:
+        differs_at = unrepeatable(continued, interrupted)
         if differs_at is not None:
             return replace(
                 outcome, verdict="inconclusive", reason=sentences.not_repeatable(differs_at)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from reprocheck.errors import ReportError
-from reprocheck.files.limits import too_large
+from reprocheck.files.limits import content
+from reprocheck.files.regular_file import NotRegularError
 from reprocheck.recording.record import RESUME as NAME
-from reprocheck.resume.model import SCHEMA_VERSION, ResumeRecord
+from reprocheck.resume.model import CONTINUED, SCHEMA_VERSION, ResumeRecord
 from reprocheck.resume.written import put
 
 MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
@@ -16,7 +18,7 @@ MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 
 def is_one(folder: Path) -> bool:
     """Whether a report folder is that of a check of a resume."""
-    return (folder / NAME).is_file()
+    return os.path.lexists(folder / NAME)
 
 
 def write(folder: Path, resume: ResumeRecord) -> None:
@@ -33,9 +35,9 @@ def read(folder: Path) -> ResumeRecord:
 
     path = folder / NAME
     try:
-        if why := too_large(path):
-            raise ReportError(f"{folder} is not read: {why}.", "Do not use it.")
-        found = msgspec.json.decode(path.read_bytes(), type=ResumeRecord)
+        found = msgspec.json.decode(content(path), type=ResumeRecord)
+    except NotRegularError as error:
+        raise ReportError(f"{path} is not read: {error.strerror}.", "Do not use it.") from None
     except OSError as error:
         raise ReportError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -60,6 +62,8 @@ def _impossible(found: ResumeRecord) -> str:
     if len(found.places) > MOST_PLACES:
         return f"it holds {len(found.places):,} places"
     numbers = [found.go_on, found.within]
+    if any(place.run == CONTINUED for place in found.places):
+        return "a resumed run is the continued run"
     numbers += [place.checkpoint.iteration for place in found.places if place.checkpoint]
     if any(not 0 <= number <= MOST_ITERATIONS for number in numbers):
         return "it holds numbers of iterations that no training has"

@@ -288,12 +288,13 @@ def read(outcome: Outcome) -> str:
 def behind_steps(outcome: Outcome, explained: Explained) -> tuple[str, ...]:
     """What is said where the losses part behind the steps that were recorded deeply."""
     first = outcome.losses.bitwise.first_iteration if outcome.losses is not None else None
-    is_seen = explained.steps is None or first is None or first <= explained.steps
+    steps = explained.steps
+    is_seen = not steps or first is None or first <= steps
     if is_seen or explained.first is not None:
         return ()
     return (
-        f"modules, gradients and updates were compared in the first"
-        f" {count(explained.steps or 0, 'iteration')} behind the checkpoint: a checkpoint nearer to"
+        "modules, gradients and updates were compared in"
+        f" {count(steps or 0, 'iteration')} behind the checkpoint: one that is written nearer to"
         " where the losses part shows more",
     )
 

@@ -13,7 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-NAMES = ("trace", "record", "zip", "curves", "baselines", "foreign", "settings", "cells", "text")
+NAMES = (
+    "trace", "record", "resume", "zip", "curves", "baselines", "foreign", "settings", "cells",
+    "text",
+)  # fmt: skip
 FOLDER = Path(".fuzz")
 LIMITS = ("-rss_limit_mb=2500", "-timeout=20", "-max_len=20000", "-verbosity=0")
 

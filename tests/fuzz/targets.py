@@ -5,6 +5,7 @@ A target raises nothing but for a mistake of ours.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,9 +19,12 @@ from reprocheck.suite.curves import pack, unpack
 from reprocheck.suite.targets import load
 from tests.recording.fuzz.test_readers import LINES, read_all, scratch
 from tests.recording.recordings import process, recording, training
+from tests.resume.recorded import RESUME, boundary, resumed
+from tests.resume.test_hostile import read_all as read_resume
 
 Target = Callable[[bytes], None]
 HONEST = process(0, 1, training([0.5, 0.25, 0.125]))
+STATES = b"".join(json.dumps(fact).encode() + b"\n" for fact in boundary(4, (0.5,)))
 
 
 def _trace(data: bytes) -> None:
@@ -37,6 +41,16 @@ def _record(data: bytes) -> None:
         folder = recording(path / "run", {"1-1": HONEST})
         (folder / "record.json").write_bytes(data)
         read_all(folder)
+
+
+def _resume(data: bytes) -> None:
+    """`resume.json`; what stands behind a zero byte follows the trace of the resumed run."""
+    record, _, facts = data.partition(b"\0")
+    with scratch() as path:
+        folder = resumed(path / "run", record)
+        with (folder / "run-2" / "trace" / "1-1.jsonl").open("ab") as trace:
+            trace.write(facts)
+        read_resume(folder)
 
 
 def _zip(data: bytes) -> None:
@@ -89,6 +103,7 @@ def _text(data: bytes) -> None:
 TARGETS: Mapping[str, Target] = {
     "trace": _trace,
     "record": _record,
+    "resume": _resume,
     "zip": _zip,
     "curves": _curves,
     "baselines": _baselines,
@@ -148,6 +163,7 @@ _FOREIGN = (
 _SEEDS: Mapping[str, Callable[[], list[bytes]]] = {
     "trace": lambda: [HONEST, "\n".join(LINES).encode() + b"\n\0" + bytes(16)],
     "record": lambda: _packed()[1:],
+    "resume": lambda: [json.dumps(RESUME).encode() + b"\0" + STATES],
     "zip": lambda: _packed()[:1],
     "curves": _of_curves,
     "baselines": _exported,
