@@ -20,7 +20,7 @@ from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
 from reprocheck.launch.devices import accelerators
 from reprocheck.launch.earlier import checks_beside, found_by_all, left_in
-from reprocheck.launch.files_after import STORE
+from reprocheck.launch.files_after import BEFORE, LEFT, STORE
 from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
@@ -171,8 +171,8 @@ def _refuse(settings: Settings) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes the folder of a check that holds nothing of a run and no file of the user, and
-    nothing that cannot be looked at.
+    """Removes the folder of a check that holds nothing of a run, no file of the user, and nothing
+    that cannot be looked at.
     """
     if not all(
         os.access(path, os.R_OK | os.X_OK)
@@ -180,5 +180,6 @@ def _remove_empty(folder: Path) -> None:
     ):
         return
     logs = [path for path in folder.glob("run-*/*.log") if path.stat().st_size]
-    if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not (folder / STORE).exists():
+    has_files = any((folder / name).exists() for name in (STORE, LEFT, BEFORE))
+    if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not has_files:
         discard(folder)

@@ -26,6 +26,7 @@ from reprocheck.launch.files_after import (
     relative_to,
     sentences,
 )
+from reprocheck.launch.hold import Hold, held_by
 from reprocheck.launch.run import mask_log
 from reprocheck.launch.snapshot import Ours
 from reprocheck.model import FilesAfter
@@ -58,9 +59,9 @@ def clean_up(
     return relative_to(folder, after)
 
 
-def command(folder: Path, scratch: Path) -> list[str]:
+def command(folder: Path, scratch: Path, hold: Hold) -> list[str]:
     """What the guard becomes when reprocheck has died: this module, started so that the environment
-    of the run does not touch it.
+    of the run does not touch it. The guard has the descriptors of `hold`.
     """
     import msgspec
 
@@ -70,7 +71,8 @@ def command(folder: Path, scratch: Path) -> list[str]:
         "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3];"
         " from reprocheck.launch.cleanup import main; main()"
     )
-    return [sys.executable, "-I", "-S", "-c", code, root, packages, str(folder), str(scratch)]
+    words = (root, packages, str(folder), str(scratch), *hold.words)
+    return [sys.executable, "-I", "-S", "-c", code, *words]
 
 
 @contextmanager
@@ -91,13 +93,13 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def main() -> None:
     """Command line: the folder of the check, and optionally the folder of the runs' temporary
-    files.
+    files and the words of a `Hold`.
     """
     if len(sys.argv) < 2:
         sys.exit("usage: python -m reprocheck.launch.cleanup REPORT_FOLDER")
     folder = Path(sys.argv[1])
     scratch = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    with _alone(folder):
+    with held_by(sys.argv[3:]).ended(folder / STORE), _alone(folder):
         after = clean_up(folder)
         note_files(folder, after)
         if scratch is not None:  # last: by it, the next command finds what is not put back yet

@@ -111,7 +111,7 @@ class Plan:
             patched=self.replaced_in(workdir.path),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
-            after_death=cleanup.command(self.folder, self.scratch),
+            after_death=cleanup.command(self.folder, self.scratch, workdir.hold),
             output=self.output,
             since=self.since,
         )

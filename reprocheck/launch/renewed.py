@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.hold import Hold
 from reprocheck.launch.workdir import InPlace
 from reprocheck.model import FileChanges, FilesAfter
 
@@ -23,6 +24,11 @@ class Renewed:
         self._find = find
         self._found: InPlace | None = None
         self._after = FilesAfter()
+
+    @property
+    def hold(self) -> Hold:
+        """Of what stood there before the run."""
+        return self._found.hold if self._found is not None else Hold()
 
     def begin(self) -> None:
         """Before a run."""

@@ -136,6 +136,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
             watch.ending = "interrupted"
             _finish(process)
     watch.look(time.monotonic())
+    watch.trace.close()
     logs = (job.home / "stdout.log", job.home / "stderr.log")
     known = known_secrets(job.command, job.environment)
     with interrupts.waiting():
@@ -167,7 +168,7 @@ def _start(job: Job) -> GuardedProcess:
         stderr=job.home / "stderr.log",
         after_death=job.after_death,
         fixed_addresses=job.fixed_addresses,
-        held=alone.held(),
+        held=(*alone.held(), *job.workdir.hold.descriptors),
     )
 
 

@@ -16,7 +16,6 @@ import errno
 import json
 import os
 import shutil
-import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
@@ -24,12 +23,11 @@ from typing import BinaryIO
 
 from reprocheck.files.atomic import replacing
 from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.pack import Pack, unpacked
 from reprocheck.launch.tree import Entry, Tree, entry_of
 from reprocheck.launch.writers import open_for_writing, own_output
 from reprocheck.model import FilesAfter
 
-SMALL = 1 << 16
-"""Files up to this size are kept one after the other in one file, `pack`."""
 COPY_LIMIT = 256 << 20
 """Bytes that are copied at most, where the file system cannot share them."""
 FICLONE = 0x40049409
@@ -40,8 +38,8 @@ INDEX, OWNER, PACK = "index.json", "owner.json", "pack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kept:
-    """An entry and where its content is: an offset in `pack`, the number of a file, or None where
-    it was not kept.
+    """An entry and where its content is: at an offset in `pack`, or in a file of its own, which has
+    this number.
 
     `aside`: the file itself was moved into the store, so that it stands in the working directory no
     more.
@@ -129,28 +127,19 @@ def keep(
         if entry.kind == "file" and path not in ours
     )
     left_out: list[str] = []
-    copied, can_clone = 0, True
-    with (store / PACK).open("wb") as pack:
+    with (store / PACK).open("wb", buffering=0) as file:
+        pack = Pack(file, limit)
         for number, (size, path) in enumerate(files):
             entry = tree.entries[path]
             if path in aside:
                 kept[path] = Kept(entry=entry, number=number, aside=True)
                 continue
-            try:
-                if size <= SMALL and copied + size <= limit:
-                    kept[path] = Kept(entry=entry, packed=_append(pack, root / path, size))
-                    copied += size
-                    continue
-                can_clone = can_clone and clone(root / path, store / str(number))
-                if not can_clone and copied + size > limit:
-                    left_out.append(path)
-                    continue
-                if not can_clone:
-                    shutil.copyfile(root / path, store / str(number))
-                    copied += size
-                kept[path] = Kept(entry=entry, number=number)
-            except OSError:
+            offset = None
+            with contextlib.suppress(OSError):
+                offset = pack.add(root / path, size)
+            if offset is None:
                 left_out.append(path)
+            kept[path] = Kept(entry=entry, packed=offset)
     lines = {
         path: [*astuple(item.entry), item.packed, item.number, item.aside]
         for path, item in kept.items()
@@ -474,18 +463,6 @@ def _entries_of(identities: frozenset[tuple[int, int]], root: Path, tree: Tree) 
     return frozenset(found)
 
 
-def _append(pack: BinaryIO, path: Path, size: int) -> int:
-    # a pipe that took the file's place does not block
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:  # noqa: PTH123
-        data = file.read(size + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-    if len(data) != size:
-        raise OSError("the file is being written")
-    offset = pack.tell()
-    pack.write(data)
-    return offset
-
-
 def _put_back_folder(path: Path, entry: Entry, changed: bool) -> None:
     missing = not path.is_dir() or path.is_symlink()
     if missing:
@@ -528,9 +505,7 @@ def _make_beside(new: Path, kept: Kept, store: Path) -> None:
 
 def _write_content(target: Path, kept: Kept, store: Path) -> None:
     if kept.packed is not None:
-        with (store / PACK).open("rb") as pack:
-            pack.seek(kept.packed)
-            target.write_bytes(pack.read(kept.entry.size))
+        unpacked(store / PACK, kept.packed, kept.entry.size, target)
     elif kept.number is not None:
         source = store / str(kept.number)
         if not clone(source, target):

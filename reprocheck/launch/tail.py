@@ -9,13 +9,15 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from reprocheck.child.reprocheck_child.shared.regular import WIDTH, stored
 from reprocheck.files.regular_file import open_regular
 from reprocheck.launch.file_events import FileEvents
 
 MOST_AT_ONCE = 16 << 20
+MOST_OPEN = 32
+"""Traces that stay open, so that they can be read on where the script removes their folder."""
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
@@ -43,6 +45,7 @@ class TraceTail:
         self.ranks: set[str] = set()
         self.ended: set[str] = set()  # those that are known to be gone
         self.files = FileEvents()
+        self._open: dict[str, BinaryIO] = {}
         # whether the process was alive when its file was first seen
         self._seen: dict[str, bool] = {}
         self._late = False  # whether a process began after one had stopped
@@ -86,17 +89,10 @@ class TraceTail:
     def look(self) -> bool:
         """Reads what is new; True if anything was."""
         grown = False
-        try:
-            entries = [
-                (entry.name, entry.stat().st_size)
-                for entry in os.scandir(self.folder)
-                if entry.name.endswith(".jsonl")
-            ]
-        except OSError:
-            return False
-        new = [name for name, _ in entries if name not in self._seen]
+        sizes = self._sizes()
+        new = [name for name in sizes if name not in self._seen]
         self._seen.update((name, _alive(name)) for name in new)
-        for name, size in entries:
+        for name, size in sizes.items():
             while size > self._offsets.get(name, 0):
                 before = self._offsets.get(name, 0)
                 self._read(name)
@@ -108,13 +104,45 @@ class TraceTail:
         self._late = self._late or bool(new and self.stopped)
         return grown
 
-    def _read(self, name: str) -> None:
+    def close(self) -> None:
+        """Nothing is read any more."""
+        for file in self._open.values():
+            file.close()
+        self._open.clear()
+
+    def _sizes(self) -> dict[str, int]:
+        """Bytes of each trace, also of those that are open and were removed."""
+        sizes = {name: os.fstat(file.fileno()).st_size for name, file in self._open.items()}
         try:
-            with open_regular(self.folder / name) as file:
-                file.seek(self._offsets.get(name, 0))
-                # behind zero bytes nothing was written yet
-                data = file.read(MOST_AT_ONCE).partition(b"\0")[0]
+            with os.scandir(self.folder) as entries:
+                sizes.update(
+                    (entry.name, entry.stat().st_size)
+                    for entry in entries
+                    if entry.name.endswith(".jsonl")
+                )
         except OSError:
+            pass
+        return sizes
+
+    def _next_part(self, name: str) -> bytes:
+        """Empty where the trace cannot be read."""
+        file = self._open.get(name)
+        try:
+            if file is None:
+                file = open_regular(self.folder / name, buffer=0)
+        except OSError:
+            return b""
+        if len(self._open) < MOST_OPEN:
+            self._open[name] = file
+        data = os.pread(file.fileno(), MOST_AT_ONCE, self._offsets.get(name, 0))
+        if name not in self._open:
+            file.close()
+        # behind zero bytes nothing was written yet
+        return data.partition(b"\0")[0]
+
+    def _read(self, name: str) -> None:
+        data = self._next_part(name)
+        if not data:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")

@@ -24,6 +24,7 @@ from reprocheck.launch.files_after import (
     seen_by,
     sentences,
 )
+from reprocheck.launch.hold import Hold, hold_of
 from reprocheck.launch.snapshot import Ours
 from reprocheck.launch.surroundings import place_in, surround
 from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, entry_of, file_changes, read_tree
@@ -43,6 +44,10 @@ class Workdir(Protocol):
     """
 
     path: Path
+
+    @property
+    def hold(self) -> Hold:
+        """What the guard of a run holds of what stood there, between `begin` and `end`."""
 
     def begin(self) -> None:
         """Before a run."""
@@ -80,6 +85,7 @@ class InPlace:
         self._say = say
         self._events = FileEvents()
         self._under_way = False
+        self._hold: Hold | None = None
         self._tree = self._start = self._found = read_tree(path, leave_out)
         self._keep()
 
@@ -105,8 +111,14 @@ class InPlace:
                 f" script overwrites or deletes them, they cannot be put back. {advice}"
             )
 
+    @property
+    def hold(self) -> Hold:
+        """Of what stood there before run 1."""
+        return self._hold or Hold()
+
     def begin(self) -> None:
         """A run finds what the run before it left."""
+        self._hold = self._hold or hold_of(self._store)
         self._under_way = True
 
     def end(self, events: FileEvents) -> FileChanges:
@@ -126,7 +138,8 @@ class InPlace:
         """
         ours = self._ours()
         moved, others = self._undone(ours) if undo else ((), ())
-        after = snapshot.restore(self._store, ours, aside(self._folder, self._place))
+        with self.hold.ended(self._store):
+            after = snapshot.restore(self._store, ours, aside(self._folder, self._place))
         after = replace(after, others=(*after.others, *others))
         after = relative_to(self._folder, after)
         for sentence in sentences(after, self._folder, self.path):
@@ -277,6 +290,11 @@ class Copies:
         self._finish = finish
         self._tree = Tree({})
         self._told = False
+
+    @property
+    def hold(self) -> Hold:
+        """Nothing: the user's own folder is not changed."""
+        return Hold()
 
     @property
     def tree(self) -> Tree:

@@ -59,6 +59,11 @@ def write(folder: Path, record: CheckRecord) -> None:
     try:
         with replacing(folder / NAME) as file:
             file.write(data)
+    except FileNotFoundError:
+        raise ReportError(
+            f"{folder} was removed while the runs were under way",
+            "name a folder that the script leaves alone with --output",
+        ) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise ReportError(

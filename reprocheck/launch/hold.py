@@ -1,0 +1,105 @@
+"""A hold on the kept contents of the working directory, for the case that a training removes the
+folder in which they lie: an open file outlives its name.
+
+The guards of the runs have the same descriptors, for the case that reprocheck is killed as well.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reprocheck.errors import ReportError
+from reprocheck.files.atomic import replacing
+from reprocheck.launch.pack import copy_part
+from reprocheck.launch.snapshot import INDEX, OWNER, PACK
+
+SHARE = 8
+"""Of the files that this process may have open, one in so many may be held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Descriptors of the files of a store, by the names of the files."""
+
+    files: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(self.files.values())
+
+    @property
+    def words(self) -> Iterator[str]:
+        """For the command line of a process that has the descriptors: see `held_by`."""
+        return (f"{name}={descriptor}" for name, descriptor in self.files.items())
+
+    @contextmanager
+    def ended(self, store: Path) -> Iterator[None]:
+        """Ends it; the store is whole meanwhile, so that what it holds can be put back.
+
+        Raises ReportError where it is not, and cannot be written.
+        """
+        written = self._write_back(store)
+        for descriptor in self.files.values():
+            with suppress(OSError):
+                os.close(descriptor)
+        yield
+        if written:
+            with suppress(OSError):  # something is in it
+                store.parent.rmdir()
+                store.parent.parent.rmdir()
+
+    def _write_back(self, store: Path) -> bool:
+        """Writes those files of the store again that are gone; False where none is."""
+        gone = [name for name in self.files if not (store / name).exists()]
+        try:
+            if gone:
+                store.mkdir(parents=True, exist_ok=True)
+            for name in gone:
+                _copy(self.files[name], store / name)
+        except OSError as error:
+            raise ReportError(
+                f"{store} was removed by the script, and the files that the runs changed cannot be"
+                f" put back: {error.strerror or error}.",
+                "Take them from a backup, and name a folder that the script leaves alone with"
+                " --output.",
+            ) from None
+        return bool(gone)
+
+
+def hold_of(store: Path) -> Hold:
+    """Holds a store that is complete; of the files that were moved into it, as many as may be
+    open.
+    """
+    moved = (path.name for path in store.glob("[0-9]*"))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // SHARE
+    found: dict[str, int] = {}
+    with suppress(OSError):  # no descriptor is left
+        for name in (OWNER, PACK, INDEX, *moved):
+            if len(found) < most:
+                found[name] = os.open(store / name, os.O_RDONLY | os.O_NOFOLLOW)
+    return Hold(_index_last(found))
+
+
+def held_by(words: Iterable[str]) -> Hold:
+    """What `Hold.words` said to this process."""
+    pairs = (word.split("=") for word in words)
+    return Hold({name: int(descriptor) for name, descriptor in pairs})
+
+
+def _index_last(files: dict[str, int]) -> dict[str, int]:
+    """A store with an index counts as complete."""
+    return {name: files[name] for name in sorted(files, key=lambda name: name == INDEX)}
+
+
+def _copy(descriptor: int, target: Path) -> None:
+    with (
+        open(descriptor, "rb", buffering=0, closefd=False) as source,
+        replacing(target) as file,
+    ):
+        copy_part(source, file, 0, os.fstat(descriptor).st_size)
