@@ -150,6 +150,7 @@ def check_resume(
     interrupt: str = "",
     within: int = 50,
     go_on: int = 10,
+    confirm: bool = False,
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> ResumeCheck:
@@ -165,6 +166,8 @@ def check_resume(
         interrupt: `term` or `kill`: end another run by that signal, and resume from what it left.
         within: Iterations within which the script writes its checkpoint.
         go_on: Iterations behind it that are compared.
+        confirm: Where the resume is not exact, put back what was lost in further runs, which
+            confirms it: `confirmation` of an outcome.
         observer: As of `check`.
         options: As of `check`, but for `runs`, `steps`, `jobs` and `workdir`.
 
@@ -200,6 +203,7 @@ def check_resume(
             resume_with=resume_with,
             interrupt=interrupt,
             pattern=absolute(checkpoint, Path.cwd()),
+            explain=confirm,
         )
         entry = _script(target, args, {}, held)
         folder = launch.prepare(held.output, entry.name)

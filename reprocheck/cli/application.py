@@ -22,6 +22,10 @@ _ASKS_FOR_HELP = (["-h"], ["--help"])
 """What follows a command of which only the help is asked."""
 GROUPS = ("suite",)
 """Commands that have commands of their own."""
+RESUMING = "--resume"
+"""The option of `explain` that makes it explain a resume."""
+ENDINGS = (".py", ".ipynb")
+"""Of the names of trainings."""
 OF_RUNS = ("run", "resume", "explain", "record")
 """Commands behind which the user's own command stands."""
 
@@ -129,6 +133,7 @@ def invoke(words: list[str]) -> int:
 
     Raises UsageError where it cannot be parsed.
     """
+    words = _resuming(words)
     if words[1:] in _ASKS_FOR_HELP and words[0] in overview.COMMANDS:
         return _print_help(words[0])
     try:
@@ -152,6 +157,16 @@ def invoke(words: list[str]) -> int:
     if not isinstance(code, int):
         return 0
     return code
+
+
+def _resuming(words: list[str]) -> list[str]:
+    """`explain --resume …` is `resume --explain …`: the options are those of `resume`."""
+    if words[:1] != ["explain"] or RESUMING not in words:
+        return words
+    place = words.index(RESUMING)
+    if any(word in ("-m", "--") or word.endswith(ENDINGS) for word in words[:place]):
+        return words
+    return ["resume", "--explain", *words[1:place], *words[place + 1 :]]
 
 
 def _print_help(name: str) -> int:
@@ -206,7 +221,7 @@ def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageEr
 
 def _names_a_training(words: list[str]) -> bool:
     """Whether one of the words is what `run` takes: a script, a notebook, a module."""
-    return any(word == "-m" or word.endswith((".py", ".ipynb")) for word in words)
+    return any(word == "-m" or word.endswith(ENDINGS) for word in words)
 
 
 def _as_run(words: list[str]) -> str:

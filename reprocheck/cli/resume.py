@@ -99,6 +99,16 @@ GoOnOption = Annotated[
 ]
 
 
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Where the resume is not exact, put back what was lost in further runs, which confirms"
+        " it. `reprocheck explain --resume` is the same.",
+    ),
+]
+
+
 @with_settings(*TAKEN_FROM_RUN)
 def resume(
     ctx: typer.Context,
@@ -109,6 +119,7 @@ def resume(
     interrupt: InterruptOption = "",
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
+    explain: ExplainOption = False,
     workdir: WorkdirOption = "copy",
     format: ReportOption = None,
     output_file: OutputOption = None,
@@ -142,6 +153,7 @@ def resume(
         resume_with=resume_with,
         interrupt=interrupt,
         pattern=absolute(checkpoint, Path.cwd()),
+        explain=explain,
     )
     entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]
     refuse(entry)

@@ -32,8 +32,8 @@ from reprocheck.launch.snapshot import Ours
 from reprocheck.model import FilesAfter
 
 COPY = "workdir"
-PLACES = "places"
-"""Folder of the snapshots of a check of a resume."""
+PLACES, VALUES = "places", "values"
+"""Folders of a check of a resume: its snapshots, and what its continued run held."""
 
 
 def clean_up(
@@ -44,7 +44,7 @@ def clean_up(
     """
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)
-    for copy in (*folder.glob(f"{COPY}*"), folder / PLACES):
+    for copy in (*folder.glob(f"{COPY}*"), folder / PLACES, folder / VALUES):
         shutil.rmtree(copy, ignore_errors=True)
     known = known_secrets((), os.environ)
     for pattern in ("run-*/*.log", "*/run-*/*.log", "arms/*/run-*/*.log"):

@@ -36,6 +36,7 @@ class Asked:
     interrupt    `term` or `kill`: end another run by that signal, and resume from what it left; ""
                  for none
     pattern      what the checkpoint is called; "" where that is to be found out
+    explain      whether what is lost is put back in further runs, to confirm it
     """
 
     at: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Asked:
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
+    explain: bool = False
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reprocheck.model import CheckRecord, EntryPoint, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import records, sentences
 from reprocheck.resume.asked import Asked
+from reprocheck.resume.confirm.attempts import attempt_of
+from reprocheck.resume.confirm.search import confirmation, next_rungs
+from reprocheck.resume.confirm.words import objects
+from reprocheck.resume.gap.handed import batches
 from reprocheck.resume.gap.ladder import explain
 from reprocheck.resume.kept import found_before, unkept
 from reprocheck.resume.model import (
     CONTINUED,
+    Arm,
+    Attempt,
+    Checkpoint,
     Explained,
     Outcome,
     Place,
@@ -25,6 +33,9 @@ from reprocheck.settings import Settings
 from reprocheck.trace import collector
 from reprocheck.workflow.teller import Teller
 
+if TYPE_CHECKING:
+    from reprocheck.resume.runs import Make
+
 
 def checked(
     entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
@@ -32,10 +43,37 @@ def checked(
     """Records both sides in `folder` and says what they say. Raises what `recorded` raises."""
     from reprocheck.resume.runs import recorded
 
-    recorded(entry, settings, folder, teller, asked)
+    def confirm(make: Make) -> None:
+        if asked.explain:
+            _confirm(folder, teller, make)
+
+    recorded(entry, settings, folder, teller, asked, confirm)
     teller.clear()
     teller.status("comparing the runs")
     return load(folder)
+
+
+def _confirm(folder: Path, teller: Teller, make: Make) -> None:
+    """Has runs made in which parts of what was lost are put back, until it is known which of them
+    are needed.
+    """
+    from reprocheck.resume.runs import Wanted
+
+    for number, outcome in enumerate(load(folder).outcomes):
+        rungs = next_rungs(outcome)
+        while rungs:
+            teller.clear()
+            teller.status(f"putting back {objects(rungs)}")
+            make(Wanted(place=number, rungs=rungs, batches=_batches(folder, outcome)))
+            outcome = load(folder).outcomes[number]
+            rungs = next_rungs(outcome)
+
+
+def _batches(folder: Path, outcome: Outcome) -> dict[str, object]:
+    assert outcome.offset is not None
+    assert outcome.continued is not None and outcome.resumed is not None
+    sides = (outcome.continued.record, outcome.resumed.record)
+    return batches(folder, sides, outcome.offset.k)
 
 
 def load(folder: Path) -> ResumeCheck:
@@ -88,7 +126,22 @@ def _outcome(
                 outcome, verdict="inconclusive", reason=sentences.not_repeatable(differs_at)
             )
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
-    return replace(outcome, reason=sentences.reason(outcome))
+    outcome = replace(outcome, reason=sentences.reason(outcome))
+    if not resume.explain:
+        return outcome
+    attempts = tuple(_attempt(folder, place.checkpoint, arm, sides, runs) for arm in place.arms)
+    return replace(outcome, confirmation=confirmation(outcome, attempts))
+
+
+def _attempt(
+    folder: Path, checkpoint: Checkpoint, arm: Arm, sides: Sides, runs: dict[int, Run]
+) -> Attempt:
+    """What a run says in which a part of the state was put back."""
+    run = runs[arm.run]
+    sides = replace(sides, resumed=run)
+    outcome = judged(Place(name="", checkpoint=checkpoint), checkpoint, sides)
+    outcome = with_ladder(outcome, _explained(folder, outcome, sides))
+    return attempt_of(arm, outcome, run)
 
 
 def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:

@@ -90,6 +90,18 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Arm:
+    """Another resumed run, which was given back a part of what the continued run held.
+
+    run     its number in the record
+    rungs   of the ladder across the gap: what was put back before its first forward pass
+    """
+
+    run: int
+    rungs: tuple[StateRungName, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
     """A point at which the training is stopped and resumed.
 
@@ -98,6 +110,7 @@ class Place:
     checkpoint  what it was resumed from; None where the continued run wrote none there
     command     how the resumed run was started, masked
     interrupted number of the run that a signal ended; None where none did
+    arms        runs that a part of the state was put back in
     """
 
     name: str
@@ -105,6 +118,7 @@ class Place:
     run: int | None = None
     command: tuple[str, ...] = ()
     interrupted: int | None = None
+    arms: tuple[Arm, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,6 +131,7 @@ class ResumeRecord:
     within   how many iterations the continued run was given to write a checkpoint
     interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
                it had left; "" where the resumed runs start from a snapshot of the continued run
+    explain  whether what is lost is put back in further runs, to confirm it
     """
 
     places: tuple[Place, ...]
@@ -125,6 +140,7 @@ class ResumeRecord:
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
+    explain: bool = False
     schema_version: int = SCHEMA_VERSION
 
 
@@ -169,10 +185,12 @@ class Explained:
 
     starts_over  nothing of the model is what it was at the checkpoint
     steps        how many steps the rungs from the forward pass on were compared in; None: all
+    mechanisms   of each rung that differs, where it has one
     """
 
     rungs: tuple[StateRung, ...] = ()
     mechanism: Mechanism | None = None
+    mechanisms: Mapping[StateRungName, Mechanism] = field(default_factory=dict)
     coverage: tuple[str, ...] = ()
     starts_over: bool = False
     steps: int | None = None
@@ -199,6 +217,45 @@ class Losses:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """A resumed run in which some rungs were put back.
+
+    agrees  whether it goes on exactly as the continued run; None where it could not be compared
+    acted   rungs of which something had another value before
+    names   what that was
+    differs the first iteration of the resumed run whose losses still differ
+    """
+
+    rungs: tuple[StateRungName, ...]
+    run: int
+    agrees: bool | None
+    acted: tuple[StateRungName, ...] = ()
+    names: Mapping[StateRungName, tuple[str, ...]] = field(default_factory=dict)
+    unavailable: tuple[str, ...] = ()
+    differs: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Confirmation:
+    """What runs with parts of the state put back have shown.
+
+    rungs       the smallest set of them that makes the losses agree; empty where none was found
+    mechanisms  those of these rungs
+    sentence    what was done, and what came of it
+    """
+
+    sentence: str
+    rungs: tuple[StateRungName, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    mechanisms: tuple[Mechanism, ...] = ()
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether what was put back is what was lost."""
+        return bool(self.rungs)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What one place says.
 
@@ -208,6 +265,7 @@ class Outcome:
     continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
     before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
+    confirmation  None where that was not asked for
     """
 
     place: Place
@@ -221,6 +279,7 @@ class Outcome:
     before: Run | None = None
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
+    confirmation: Confirmation | None = None
 
     @property
     def title(self) -> str:

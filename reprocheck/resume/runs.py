@@ -7,7 +7,9 @@ a copy of it.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePath
 
 from reprocheck import interrupts
@@ -35,7 +37,14 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.model import CONTINUED, Checkpoint, Place, ResumeRecord
+from reprocheck.resume.model import (
+    CONTINUED,
+    Arm,
+    Checkpoint,
+    Place,
+    ResumeRecord,
+    StateRungName,
+)
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
 from reprocheck.workflow.teller import Teller
@@ -44,6 +53,27 @@ RESUMED = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is
 recorded.
 """
+
+MOST_KEPT = 2 << 30
+"""Bytes of what the continued run holds at its boundaries that are kept to be put back."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """A resumed run that is to be made: which place, what is put back, and where the batches of the
+    continued run begin (`docs/reference/trace-format.md`).
+    """
+
+    place: int
+    rungs: tuple[StateRungName, ...]
+    batches: Mapping[str, object] = field(default_factory=dict)
+
+
+Make = Callable[[Wanted], None]
+
+
+def _nothing(make: Make) -> None:
+    """No further runs are wanted."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -65,17 +95,32 @@ class _Kept:
         self.resume = replace(self.resume, places=(*self.resume.places, place))
         self.keep()
 
+    def add_arm(self, number: int, arm: Arm) -> None:
+        """One more run of a place."""
+        places = list(self.resume.places)
+        places[number] = replace(places[number], arms=(*places[number].arms, arm))
+        self.resume = replace(self.resume, places=tuple(places))
+        self.keep()
+
 
 def recorded(
-    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    asked: Asked,
+    then: Callable[[Make], None] = _nothing,
 ) -> None:
     """Records the continued run and its resumed runs in `folder` (made by `launch.prepare`).
+
+    `then` is given what makes further resumed runs, while the snapshots are there.
 
     KeyboardInterrupt leaves what was recorded by then. Raises UsageError, EntryPointError,
     ReportError; where nothing was run, the folder is gone.
     """
     try:
-        _recorded(entry, replace(settings, workdir="copy", jobs=1), folder, teller, asked)
+        settings = replace(settings, workdir="copy", jobs=1)
+        _recorded(entry, settings, folder, teller, asked, then)
     except UsageError:
         discard(folder)
         raise
@@ -85,7 +130,12 @@ def recorded(
 
 
 def _recorded(
-    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+    entry: EntryPoint,
+    settings: Settings,
+    folder: Path,
+    teller: Teller,
+    asked: Asked,
+    then: Callable[[Make], None],
 ) -> None:
     refuse(entry)
     refuse_wide_folder(Path.cwd(), entry)
@@ -101,7 +151,7 @@ def _recorded(
         steps=asked.within,
         level="module",
         numbered=True,
-        told=asked.told(),
+        told={**asked.told(), **_keeping(folder, asked)},
     )
     resume = ResumeRecord(
         places=(),
@@ -110,6 +160,7 @@ def _recorded(
         resume_with=asked.resume_with,
         pattern=asked.pattern,
         interrupt=asked.interrupt,
+        explain=asked.explain,
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
     snapshots: Snapshots | None = None
@@ -124,6 +175,7 @@ def _recorded(
                 places = snapshots.taken
             for taken in places:
                 _resumed(taken, continued, kept, asked)
+            then(partial(_put_back, places, continued, kept, asked))
     finally:
         with interrupts.waiting():
             if snapshots is not None:
@@ -176,23 +228,59 @@ def _interrupted(
 
 def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
     """The run that starts from a snapshot, at the path of the continued one."""
-    entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
     number = len(kept.runs) + 1
-    made = replace(continued, entry=entry, steps=asked.go_on, told=RESUMED, runs=number)
+    made = _plan(taken, continued, asked, number, RESUMED)
     place = Place(
         name=" and ".join(taken.names),
         checkpoint=_masked(taken.checkpoint, made),
         run=number,
         interrupted=number - 1 if asked.interrupt else None,
-        command=tuple(Redactor().arguments(mask(word, *made.names) for word in entry.command)),
+        command=tuple(Redactor().arguments(mask(word, *made.names) for word in made.entry.command)),
     )
     kept.add(place)
-    workdir = made.copy("", finish=taken.lay_over)
+    _run(made, taken, number, kept, again=asked.explain)
+
+
+def _put_back(
+    places: list[Snapshot], continued: Plan, kept: _Kept, asked: Asked, wanted: Wanted
+) -> None:
+    """One more resumed run, which is given back a part of what the continued run held."""
+    taken, number = places[wanted.place], len(kept.runs) + 1
+    told = {
+        **RESUMED,
+        "put_back": {
+            "folder": str(continued.folder / cleanup.VALUES),
+            "iteration": taken.checkpoint.iteration + 1,
+            "rungs": list(wanted.rungs),
+            "batches": dict(wanted.batches),
+        },
+    }
+    made = _plan(taken, continued, asked, number, told)
+    _run(made, taken, number, kept, again=True)
+    kept.add_arm(wanted.place, Arm(run=number, rungs=wanted.rungs))
+
+
+def _plan(
+    taken: Snapshot, continued: Plan, asked: Asked, number: int, told: Mapping[str, object]
+) -> Plan:
+    entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
+    return replace(continued, entry=entry, steps=asked.go_on, told=told, runs=number)
+
+
+def _run(made: Plan, taken: Snapshot, number: int, kept: _Kept, *, again: bool) -> None:
+    workdir = made.copy("", finish=partial(taken.lay_over, again=again))
     try:
         one_run(made, workdir, number, kept.runs, kept.keep)
     finally:
         with interrupts.waiting():
             workdir.close()
+
+
+def _keeping(folder: Path, asked: Asked) -> dict[str, object]:
+    """What the recorder of the continued run is told where parts of it are to be put back."""
+    if not asked.explain:
+        return {}
+    return {"keep": {"folder": str(folder.absolute() / cleanup.VALUES), "most": MOST_KEPT}}
 
 
 def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:

@@ -52,9 +52,9 @@ class Snapshot:
     folders: tuple[str, ...]
     elsewhere: Elsewhere
 
-    def lay_over(self, copy: Path) -> None:
+    def lay_over(self, copy: Path, *, again: bool = False) -> None:
         """Makes a fresh copy of the working directory what it was at the boundary, and what a
-        checkpoint has outside of it. The kept files are moved: it is done once.
+        checkpoint has outside of it. The kept files are moved, unless it is done `again`.
 
         Raises OSError.
         """
@@ -67,7 +67,8 @@ class Snapshot:
             target = copy / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
-            snapshot.move(self.folder / path, target)
+            put = _keep_one if again else snapshot.move
+            put(self.folder / path, target)
 
 
 class Snapshots:

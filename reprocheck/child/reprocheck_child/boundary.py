@@ -41,6 +41,12 @@ class Boundary:
         """Called when an adapter that rests between two boundaries begins to."""
         self._can_rest = False
         self._until = 0  # the last iteration that is recorded deeply
+        self.values: Any = None
+        """Keeps what is held as values, or puts that back, where that is asked for."""
+        if deep.recorder.keep or deep.recorder.put_back:
+            from . import putting_back
+
+            self.values = putting_back.of(deep.recorder)
         self.restores = 0
         self.looked = 0  # the iteration before which a checkpoint was looked for last
         import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
@@ -68,6 +74,8 @@ class Boundary:
         wanted.discard(iteration)
         deep.rests = False
         self._until = iteration + DEEP - 1
+        if self.values is not None:
+            self.values.at_boundary(iteration)
         deep.seen("boundary", "", call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))

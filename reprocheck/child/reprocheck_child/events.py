@@ -79,6 +79,11 @@ class Recorder(Writer):
         """
         if "boundaries" in settings:
             self.boundaries = set(settings["boundaries"])
+        self.keep: Mapping[str, Any] = settings.get("keep") or {}
+        self.put_back: Mapping[str, Any] = settings.get("put_back") or {}
+        """Where the values are kept that a training holds at a boundary, and which of them are put
+        back: see `putting_back`.
+        """
         self.on_event: list[Callable[[], None]] = []
         """Called after each loss and each update that was written."""
         self.inside = str(settings.get("inside") or "")

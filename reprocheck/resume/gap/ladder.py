@@ -117,7 +117,8 @@ def explained(ranks: Sequence[Found]) -> Explained:
     coverage = () if all(rank.marked for rank in ranks) else (UNMARKED,)
     return Explained(
         rungs=rungs,
-        mechanism=_mechanism(leading),
+        mechanism=_mechanism(leading, leading.first),
+        mechanisms=_mechanisms(ranks),
         coverage=coverage,
         starts_over=leading.starts_over,
         steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
@@ -147,11 +148,22 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
     return StateRung(name=name, status="not_recorded")
 
 
-def _mechanism(found: Found) -> Mechanism | None:
-    """The mechanism of the first rung that has one, with what the other rungs of the state show."""
-    if found.first is None or found.starts_over:
+def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
+    """The mechanism of each rung, of the first rank that has one there."""
+    found: dict[StateRungName, Mechanism] = {}
+    for rank in ranks:
+        for name in rank.gaps:
+            mechanism = _mechanism(rank, name)
+            if mechanism is not None:
+                found.setdefault(name, mechanism)
+    return found
+
+
+def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
+    """The mechanism of a rung, where it has one, with what the other rungs of the state show."""
+    if rung is None or found.starts_over:
         return None
-    gap = found.gaps[found.first]
+    gap = found.gaps[rung]
     name = mechanisms.name_of(gap)
     if name is None:
         return None

@@ -8,7 +8,15 @@ from typing import Any
 from reprocheck.model import RunRecord
 from reprocheck.report.document import plain
 from reprocheck.report.parts import attributes
-from reprocheck.resume.model import Explained, Mechanism, Offset, Outcome, ResumeCheck
+from reprocheck.resume.model import (
+    Attempt,
+    Confirmation,
+    Explained,
+    Mechanism,
+    Offset,
+    Outcome,
+    ResumeCheck,
+)
 from reprocheck.resume.report.rows import Pair, pairs
 
 KIND = "resume"
@@ -71,6 +79,7 @@ def _place(outcome: Outcome) -> dict[str, object]:
         "losses": [_pair(pair) for pair in pairs(outcome)],
         "rungs": _rungs(outcome.explained),
         "mechanism": _mechanism(outcome.explained.mechanism),
+        "confirmation": _confirmation(outcome.confirmation),
     }
 
 
@@ -123,6 +132,21 @@ def _mechanism(found: Mechanism | None) -> dict[str, object] | None:
         return None
     at = found.source.at if found.source else None
     return {**attributes(found, "code", "title", "evidence", "fix"), "source": at}
+
+
+def _confirmation(found: Confirmation | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        **attributes(found, "confirmed", "rungs", "sentence"),
+        "mechanisms": [_mechanism(mechanism) for mechanism in found.mechanisms],
+        "attempts": [_attempt(attempt) for attempt in found.attempts],
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, object]:
+    names = ("rungs", "run", "agrees", "acted", "differs", "unavailable")
+    return {**attributes(attempt, *names), "names": dict(attempt.names)}
 
 
 def _run(run: RunRecord) -> dict[str, object]:

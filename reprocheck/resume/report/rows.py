@@ -40,13 +40,16 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     if outcome.offset is None:
         return
     yield Row(label="read", said=sentences.read(outcome))
-    yield from _why(outcome.explained)
+    yield from _why(outcome)
 
 
-def _why(explained: Explained) -> Iterator[Row]:
+def _why(outcome: Outcome) -> Iterator[Row]:
+    explained, confirmation = outcome.explained, outcome.confirmation
     first, mechanism = explained.first, explained.mechanism
     if first is not None:
         yield Row(label="where", said=text.joined(": ", first.name, first.detail or first.place))
+    if confirmation is not None:
+        yield Row(label="put back", said=confirmation.sentence)
     if mechanism is None:
         return
     yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")

@@ -26,6 +26,10 @@ class Held:
         """See schedules being made, and states of generators being put back."""
         torch, boundary = self.torch, self.deep.boundary
         boundary.held.append(self.write)
+        if boundary.values is not None:
+            from . import held_values
+
+            held_values.install(torch, self.deep, self)
         boundary.watch("torch", "set_rng_state", torch, torch.random)
         for backend in ("cuda", "xpu"):
             module = getattr(torch, backend, None)
@@ -44,23 +48,27 @@ class Held:
     def write(self) -> None:
         """Write all of it."""
         with self.aside(), self.torch.no_grad():
-            self._name_others()
-            for name, tensor, buffer in self._weights():
+            self.name_others()
+            for name, tensor, buffer in self.weights():
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], b=buffer)
-            for index, optimizer in self._optimizers():
+            for index, optimizer in self.optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):
                         self._write("%s:%s" % (name, key), self.prints.state(value), o=index)
-            live = list(filter(None, (known() for known in self.schedules)))
-            for number, schedule in enumerate(live):
-                place = "%s[%d]" % (type(schedule).__name__, number)
+            for place, schedule in self.live_schedules():
                 self._write(place, self.prints.leaves(_numbers(schedule)), k="schedule")
+
+    def live_schedules(self) -> Iterator[Tuple[str, Any]]:
+        """Schedulers and scalers that are still held, by their names."""
+        live = list(filter(None, (known() for known in self.schedules)))
+        for number, schedule in enumerate(live):
+            yield "%s[%d]" % (type(schedule).__name__, number), schedule
 
     def _write(self, place: str, leaves: List[Any], **keys: Any) -> None:
         self.deep.seen("held", place, call=False, out=leaves, **keys)
 
     @guarded("naming modules that were not called")
-    def _name_others(self) -> None:
+    def name_others(self) -> None:
         """Modules that the training holds beside those that it calls, such as averages of the
         weights.
         """
@@ -71,7 +79,7 @@ class Held:
                 self.names.adopt(top, self.deep.frame(2))
                 list(self.names.new_weights(top))
 
-    def _weights(self) -> Iterator[Tuple[str, Any, bool]]:
+    def weights(self) -> Iterator[Tuple[str, Any, bool]]:
         """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
         that belong to no checkpoint are made anew by the module.
         """
@@ -84,7 +92,7 @@ class Held:
                 if id(tensor) == identity:
                     yield name, tensor, buffer
 
-    def _optimizers(self) -> Iterator[Tuple[int, Any]]:
+    def optimizers(self) -> Iterator[Tuple[int, Any]]:
         """The live optimizers by their index."""
         found: Dict[int, Any] = {}
         for index, reference in list(self.adapter.index.values()):

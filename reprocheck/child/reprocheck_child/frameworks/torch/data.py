@@ -10,6 +10,7 @@ import itertools
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ...hooking import replace
 from ...scope import variable
 from . import held as torch_held
 from . import order as torch_order
@@ -67,6 +68,8 @@ class Loaders:
         # epoch, by `__init__` or again where workers are persistent; `_next_index` asks the
         # sampler, also ahead of time for workers.
         base = dataloader._BaseDataLoaderIter
+        if getattr(self.deep.boundary, "values", None) is not None:
+            replace(base, "__next__", self.exchanging, put=self.deep.hooks.put)
         self._wrap(dataloader.DataLoader, "__init__", None, self.built)
         self._wrap(base, "__init__", self.before_epoch, self.after_epoch)
         self._wrap(base, "_reset", self.before_epoch, self.after_epoch)
@@ -75,6 +78,18 @@ class Loaders:
         # what a worker has sent goes through here in the order in which it is handed out
         several = dataloader._MultiProcessingDataLoaderIter
         self._wrap(several, "_process_data", self.from_worker, None)
+
+    def exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """What hands out a batch, where batches are kept or replaced."""
+        values = self.deep.boundary.values
+
+        def following(iterator: Any) -> Any:
+            epoch = self.epochs.get(iterator)
+            if epoch is None or self.torch.utils.data.get_worker_info() is not None:
+                return real(iterator)
+            return values.next(epoch.place, lambda: real(iterator))
+
+        return following
 
     def _wrap(
         self,
@@ -132,6 +147,11 @@ class Loaders:
         if known is not None and not known.begun:  # an iterator over workers is made, then begins
             known.before = states
             return
+        place = self.place(loader)
+        values = getattr(self.deep.boundary, "values", None)
+        if values is not None:
+            values.pass_begins(place)
+            states = self.deep.states()
         keys: Dict[str, Any] = {"dataset": _class_name(loader.dataset)}
         private = self._private(loader)
         if private:
@@ -140,7 +160,7 @@ class Loaders:
         if line:
             keys["l"] = line
         keys.update(self._held(loader))
-        epoch = self.epochs[iterator] = _Epoch(self.place(loader), keys, states)
+        epoch = self.epochs[iterator] = _Epoch(place, keys, states)
         epoch.chosen = torch_held.indices(self.torch, loader.dataset)
         # the line stays the same where each epoch has a loader of its own
         self.deep.recorder.epoch_began(line or epoch.place)

@@ -1,0 +1,274 @@
+"""A training's values at a boundary: kept by the continued run, and put back into a resumed one, so
+that what a resume has lost is confirmed by its being given back.
+
+Only in a check that explains a resume: `keep` and `put_back` of the recorder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+
+from .holders import BATCH, GENERATORS, HostGenerators
+from .hooking import guarded
+from .values import Codec, Room
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    from .holders import Holder, Values
+
+_AHEAD = 16
+"""Batches that a loader may have handed out before the first forward pass that uses one of them."""
+_NAMED = 20
+"""Names of what was put back that are written for each rung."""
+
+
+def of(recorder: Any) -> Keeping | PuttingBack | None:
+    """What the settings of a process ask for."""
+    if recorder.keep:
+        return Keeping(recorder, recorder.keep)
+    if recorder.put_back:
+        return PuttingBack(recorder, recorder.put_back)
+    return None
+
+
+class _Values:
+    """What both sides share: the parts of a training, and how values are written."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.codec = Codec()
+        self.holders: list[Holder] = [HostGenerators()]
+        """Adapters add theirs."""
+
+    def file(self, iteration: int) -> str:
+        """The name of the file of this rank that holds what stood before an iteration."""
+        return "state-%d-%d" % (self._rank(), iteration)
+
+    def index(self) -> str:
+        """The name of the file that lists the batches of this rank."""
+        return "batches-%d.jsonl" % self._rank()
+
+    def _rank(self) -> int:
+        return int(self.recorder.world[0] or 0)
+
+    def generators(self) -> list[Holder]:
+        """Those of the parts that are generators."""
+        return [holder for holder in self.holders if holder.rung == GENERATORS]
+
+    def unavailable(self, rung: str, why: str) -> None:
+        """Something could not be kept or put back."""
+        why = self.recorder.redacted(why)[:300]
+        self.recorder.emit({"e": "unavailable", "c": rung, "why": why})
+
+
+class Keeping(_Values):
+    """The continued run: writes what it holds at each boundary, and the batches from there on."""
+
+    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+        super().__init__(recorder)
+        self.room = Room(str(asked["folder"]), int(asked["most"]))
+        self.passes: dict[str, list[Values]] = {}
+        self.recent: deque[dict[str, Any]] = deque(maxlen=_AHEAD)
+        self.counts: dict[str, int] = {}
+        self.writing = False
+        self.full = False
+
+    @guarded("keeping the states of generators")
+    def pass_begins(self, loader: str) -> None:
+        """A loader begins to hand out its data."""
+        self.passes[loader] = [holder.take() for holder in self.generators()]
+
+    @guarded("keeping what a training holds")
+    def at_boundary(self, iteration: int) -> None:
+        """A forward pass is about to begin, behind a checkpoint."""
+        state: dict[str, Any] = {"passes": self.passes, "held": []}
+        for holder in self.holders:
+            state["held"].append((holder.rung, holder.take()))
+        self._put(state, self.file(iteration))
+        self.writing = True
+        while self.recent:
+            self._write(self.recent.popleft())
+
+    def next(self, loader: str, real: Callable[[], Any]) -> Any:
+        """The next batch of a loader."""
+        states = self._states()
+        try:
+            batch = real()
+        except StopIteration:
+            self._hand(loader, "end", None, states)
+            raise
+        self._hand(loader, "batch", batch, states)
+        return batch
+
+    @guarded("keeping the states of generators")
+    def _states(self) -> list[Values] | None:
+        """Of the generators, before a batch that may be the first which is due."""
+        return None if self.writing else [holder.take() for holder in self.generators()]
+
+    @guarded("keeping a batch")
+    def _hand(self, loader: str, kind: str, batch: Any, states: list[Values] | None) -> None:
+        number = self.counts.get(loader, 0)
+        self.counts[loader] = number + (kind == "batch")
+        line = {"loader": loader, "number": number, "kind": kind, "batch": (states, batch)}
+        if self.writing:
+            self._write(line)
+            return
+        # what it holds may be changed in place before it is written
+        self.recent.append({**line, "batch": (states, _copied(batch))})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        name = "batch-%d-%d-%d" % (
+            self._rank(),
+            sorted(self.counts).index(line["loader"]),
+            line["number"],
+        )
+        batch = line.pop("batch")
+        if line["kind"] == "batch" and not self._put(batch, name):
+            return
+        with open(self.room.path(self.index()), "a", encoding="utf-8") as file:
+            file.write(json.dumps({**line, "file": name}) + "\n")
+
+    def _put(self, value: Any, name: str) -> bool:
+        if self.full:
+            return False
+        try:
+            fits = self.room.put(self.codec, value, name)
+        except OSError as error:
+            self.full = True
+            self.unavailable("values", "they cannot be kept: %s" % error)
+            return False
+        if not fits:
+            self.full = True
+            self.unavailable("values", "they take more room than is allowed")
+        return fits
+
+
+class PuttingBack(_Values):
+    """A resumed run: puts back what the continued run has kept, before its first forward pass.
+
+    rungs    of the ladder across the gap: what is put back
+    batches  where they begin: see `docs/reference/trace-format.md`
+    """
+
+    def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
+        super().__init__(recorder)
+        self.folder = str(asked["folder"])
+        self.iteration = int(asked["iteration"])
+        self.rungs = frozenset(asked["rungs"])
+        self.batches: Mapping[str, Any] = asked.get("batches") or {}
+        self.counts: dict[str, int] = {}
+        self.queue: deque[dict[str, Any]] | None = None
+        self.began = False
+        self._state: Any = None
+
+    # ----------------------------------------------------------------------------------- the state
+
+    @guarded("putting back the states of generators")
+    def pass_begins(self, loader: str) -> None:
+        """A loader begins to hand out its data: the generators stand where they stood when the
+        continued run began the pass that was under way.
+        """
+        if self.began or GENERATORS not in self.rungs:
+            return
+        passes = self._read()["passes"]
+        only = next(iter(passes.values())) if len(passes) == 1 else None
+        kept = passes.get(loader, only)
+        if kept is None:
+            return
+        for holder, values in zip(self.generators(), kept):
+            self._tell(GENERATORS, holder.put(values))
+
+    @guarded("putting back what a training holds")
+    def at_boundary(self, iteration: int) -> None:
+        """The first forward pass is about to begin."""
+        self.began = True
+        wanted = self.rungs - {BATCH}
+        if not wanted:
+            return
+        for holder, (rung, values) in zip(self.holders, self._read()["held"]):
+            if rung not in wanted or rung != holder.rung:
+                continue
+            try:
+                self._tell(rung, holder.put(values))
+            except Exception as error:
+                self.unavailable(rung, repr(error))
+        self._state = None
+
+    def _read(self) -> Any:
+        if self._state is None:
+            self._state = self.codec.read(os.path.join(self.folder, self.file(self.iteration)))
+        return self._state
+
+    def _tell(self, rung: str, names: list[str]) -> None:
+        for name in names[:_NAMED]:
+            self.recorder.emit({"e": "control", "c": rung, "w": name, "n": 1})
+
+    # ---------------------------------------------------------------------------------- the batches
+
+    def next(self, loader: str, real: Callable[[], Any]) -> Any:
+        """The next batch of a loader: that of the continued run, once the batch is reached that the
+        first forward pass is given.
+        """
+        item = self._due(loader)
+        if item is None or BATCH not in self.rungs:
+            return real()
+        if item["kind"] == "end":
+            raise StopIteration
+        try:
+            came = real()  # what it draws is drawn
+        except StopIteration:
+            came = None
+        return self._instead(item, came)
+
+    @guarded("handing out a batch of the continued run")
+    def _due(self, loader: str) -> dict[str, Any] | None:
+        """The batch of the continued run that stands there; None for those that are passed over."""
+        if loader not in self.batches.get("to", {}):
+            return None
+        number = self.counts.get(loader, 0)
+        self.counts[loader] = number + 1
+        if self.queue is None and number >= self.batches["to"][loader]:
+            self.queue = deque(self._listed())
+            self._before_the_first()
+        if not self.queue:
+            return None
+        return self.queue.popleft()
+
+    def _before_the_first(self) -> None:
+        """The first batch that is due is about to be made, of what generators draw for it."""
+        if self.began or GENERATORS not in self.rungs or not self.queue:
+            return
+        states, _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
+        for holder, kept in zip(self.generators(), states):
+            self._tell(GENERATORS, holder.put(kept))
+
+    def _listed(self) -> list[dict[str, Any]]:
+        """The batches of the continued run from the first that is due."""
+        with open(os.path.join(self.folder, self.index()), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        wanted = self.batches["of"]
+        lines = [line for line in lines if line["loader"] in wanted]
+        for place, line in enumerate(lines):
+            first = [line["loader"], line["number"]] == self.batches["start"]
+            if first and line["kind"] == "batch":
+                return lines[place:]
+        return []
+
+    def _instead(self, item: dict[str, Any], came: Any) -> Any:
+        try:
+            _, batch = self.codec.read(os.path.join(self.folder, item["file"]))
+        except Exception as error:
+            self.unavailable(BATCH, repr(error))
+            return came
+        self._tell(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
+        return batch
+
+
+def _copied(batch: Any) -> Any:
+    from copy import deepcopy
+
+    return deepcopy(batch)

@@ -1,0 +1,90 @@
+"""Values on disk: tensors are written as their bytes, whatever holds them, without the framework's
+own savers, which are watched as those of the script.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Encode = Callable[[Any], Any]
+    Decode = Callable[[Any], Any]
+
+
+def _as_it_is(value: Any) -> Any:
+    """Nothing of it is a tensor."""
+    return None
+
+
+class Codec:
+    """Writes and reads values that pickle can hold, and tensors anywhere in them.
+
+    encode  what stands for a tensor, as a tuple without one; None for anything else
+    decode  the tensor again
+    """
+
+    def __init__(self) -> None:
+        self.encode: Encode = _as_it_is
+        self.decode: Decode = _as_it_is
+
+    def write(self, value: Any, path: str) -> None:
+        """Writes a value. Raises OSError, and what pickle raises."""
+        with open(path, "wb") as file:
+            self._pickler(file).dump(value)
+
+    def read(self, path: str) -> Any:
+        """Reads it again. Raises OSError, and what pickle raises."""
+        with open(path, "rb") as file:
+            return self._unpickler(file).load()
+
+    def _pickler(self, file: Any) -> pickle.Pickler:
+        encode = self.encode
+
+        class Pickler(pickle.Pickler):
+            def persistent_id(self, value: Any) -> Any:
+                return encode(value)
+
+        return Pickler(file, protocol=5)
+
+    def _unpickler(self, file: Any) -> pickle.Unpickler:
+        decode = self.decode
+
+        class Unpickler(pickle.Unpickler):
+            def persistent_load(self, held: Any) -> Any:
+                return decode(held)
+
+        return Unpickler(file)
+
+
+class Room:
+    """A folder that takes so many bytes at most."""
+
+    def __init__(self, folder: str, most: int) -> None:
+        self.folder = folder
+        self._left = most
+        os.makedirs(folder, exist_ok=True)
+
+    def path(self, name: str) -> str:
+        """The path of a file in it."""
+        return os.path.join(self.folder, name)
+
+    def put(self, codec: Codec, value: Any, name: str) -> bool:
+        """Writes a value, whole or not at all; returns whether there was room. Raises OSError, and
+        what pickle raises.
+        """
+        draft = self.path("." + name)
+        try:
+            codec.write(value, draft)
+            size = os.path.getsize(draft)
+            if size > self._left:
+                return False
+            self._left -= size
+            os.replace(draft, self.path(name))
+            return True
+        finally:
+            if os.path.exists(draft):
+                os.remove(draft)

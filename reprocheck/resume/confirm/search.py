@@ -1,0 +1,94 @@
+"""Which parts of the state, put back, make a resumed run go on as the continued run: the search of
+`explain`, whose controls are the rungs of the ladder across the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from reprocheck.resume.confirm import words
+from reprocheck.resume.gap.ladder import ORIGINS
+from reprocheck.resume.model import Attempt, Confirmation, Explained, Outcome, StateRungName
+from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
+from reprocheck.search.sets import find
+
+LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
+"""Verdicts behind which something was lost that can be put back."""
+Rungs = tuple[StateRungName, ...]
+
+
+def next_rungs(outcome: Outcome) -> Rungs:
+    """The rungs that are put back in the next run; none where the search has come to its end."""
+    attempts = outcome.confirmation.attempts if outcome.confirmation else ()
+    try:
+        _found(outcome, attempts)
+    except Unanswered as missing:
+        return cast("Rungs", missing.question.controls)
+    return ()
+
+
+def confirmation(outcome: Outcome, attempts: Sequence[Attempt]) -> Confirmation | None:
+    """What the runs have shown that were made by now; None where there is nothing to confirm."""
+    if outcome.verdict not in LOOKED_INTO:
+        return None
+    try:
+        found = _found(outcome, attempts)
+    except Unanswered:
+        return Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
+    rungs = cast("Rungs", found.smallest)
+    mechanisms = outcome.explained.mechanisms
+    return Confirmation(
+        sentence=_sentence(outcome, attempts, rungs),
+        rungs=rungs,
+        attempts=tuple(attempts),
+        mechanisms=tuple(mechanisms[rung] for rung in rungs if rung in mechanisms),
+    )
+
+
+def _found(outcome: Outcome, attempts: Sequence[Attempt]) -> Found:
+    """The search as the runs answer it. Raises Unanswered where one is missing."""
+    rungs = differing(outcome.explained)
+    if outcome.verdict not in LOOKED_INTO or not rungs:
+        return Found()
+    made = _by_rungs(attempts)
+
+    def ask(question: Question) -> Answer:
+        attempt = made.get(frozenset(question.controls))
+        if attempt is None:
+            raise Unanswered(question)
+        return Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
+
+    among = Candidates(likely=_likely(outcome.explained, rungs), harmless=rungs)
+    return find(among, ask, _one_run, runs=1, most=1)
+
+
+def _one_run(names: tuple[str, ...], answer: Answer) -> int:
+    """Chance makes no two trainings agree in every bit that differ, so one run says it."""
+    return 1
+
+
+def differing(explained: Explained) -> Rungs:
+    """The rungs that differ and can be put back, from the top down."""
+    differ = [rung.name for rung in explained.rungs if rung.status == "differs"]
+    return tuple(name for name in differ if name in ORIGINS)
+
+
+def _likely(explained: Explained, rungs: Rungs) -> Rungs:
+    """Those that have a mechanism: they are tried alone first."""
+    named = tuple(rung for rung in rungs if rung in explained.mechanisms)
+    return named or rungs[:1]
+
+
+def _by_rungs(attempts: Sequence[Attempt]) -> Mapping[frozenset[str], Attempt]:
+    return {frozenset(attempt.rungs): attempt for attempt in attempts}
+
+
+def _sentence(outcome: Outcome, attempts: Sequence[Attempt], rungs: Rungs) -> str:
+    if rungs:
+        made = _by_rungs(attempts)
+        alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
+        return words.confirmed(outcome, made[frozenset(rungs)], alone)
+    if not attempts:
+        return words.NOTHING
+    return words.not_confirmed(max(attempts, key=lambda one: len(one.rungs)))

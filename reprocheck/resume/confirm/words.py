@@ -1,0 +1,70 @@
+"""What was put back, and what came of it, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reprocheck.language import count, listed
+from reprocheck.launch.snapshot import summary
+from reprocheck.resume.model import Attempt, Outcome, StateRungName
+
+BROKEN_OFF = "Not confirmed: the search was ended before it came to an end."
+NOTHING = (
+    "Not confirmed: no rung differs that could be put back. What differs lies in the forward pass"
+    " or behind it."
+)
+OBJECTS: Mapping[StateRungName, str] = {
+    "weights": "the weights and buffers",
+    "optimizer state": "the state of the optimizer",
+    "hyper-parameters": "the hyper-parameters and schedules",
+    "RNG state": "the states of the generators",
+    "batch": "the batches",
+}
+"""What is put back of each rung."""
+
+
+def objects(rungs: Sequence[StateRungName]) -> str:
+    """`the state of the optimizer and the batches`."""
+    return listed(OBJECTS[rung] for rung in rungs)
+
+
+def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> str:
+    """What was put back, and that nothing differs any more; what each part did alone."""
+    many = count(outcome.compared, "iteration")
+    said = [
+        f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"
+        f" the resumed run goes on exactly: {many}, bit for bit"
+    ]
+    said += [_alone(one) for one in parts if one.agrees is False]
+    return "; ".join(said) + "."
+
+
+def not_confirmed(attempt: Attempt) -> str:
+    """What did not suffice, and what is left."""
+    given = f"with {objects(attempt.rungs)} of the continued run put back{_names(attempt)}"
+    if attempt.unavailable:
+        return f"Not confirmed: {given}: {summary(attempt.unavailable, 1)}."
+    if attempt.agrees is None:
+        return f"Not confirmed: {given}, the resumed run fails, or makes no iteration."
+    if not attempt.acted:
+        return f"Not confirmed: {given}, nothing had another value than before."
+    return f"Not confirmed: {given}, {_left(attempt)}: there is something else."
+
+
+def _alone(attempt: Attempt) -> str:
+    return f"with {objects(attempt.rungs)} alone, {_left(attempt)}"
+
+
+def _left(attempt: Attempt) -> str:
+    if attempt.differs is None:
+        return "what the training goes on with is still not what it was"
+    return f"the losses still differ from iteration {attempt.differs} on"
+
+
+def _names(attempt: Attempt) -> str:
+    """What had another value."""
+    names = [name for rung in attempt.rungs for name in attempt.names.get(rung, ())]
+    batches = len(attempt.names.get("batch", ()))
+    if batches:
+        names = [*names[:-batches], count(batches, "batch", "batches")]
+    return f" ({summary(names)})" if names else ""

@@ -1,0 +1,51 @@
+"""Where the batches begin that the resumed run is to be given instead of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reprocheck.model import RunRecord
+from reprocheck.resume.gap.batches import Batch, data_of
+from reprocheck.resume.gap.sides import Side
+from reprocheck.trace.deep import Seen
+from reprocheck.trace.deep_run import read_deep
+
+_NO_LOADER = "inputs of "
+"""How the place of a batch begins that no loader has handed out."""
+
+
+def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
+    """What the recorder of a resumed run is told of the batches of the continued run (its first
+    rank): `docs/reference/trace-format.md`. {} where no loader is known on both sides.
+    """
+    one, other = (read_deep(folder, run) for run in runs)
+    ranks = sorted({*one.ranks} & {*other.ranks})
+    if not ranks:
+        return {}
+    continued, resumed = Side(one.read(ranks[0]), k), Side(other.read(ranks[0]))
+    data = data_of(continued, resumed)
+    if not data.due or not data.resumed:
+        return {}
+    first, came = data.due[0], data.resumed[0]
+    if first.fact.place.startswith(_NO_LOADER) or came.fact.place.startswith(_NO_LOADER):
+        return {}
+    to = dict.fromkeys(_places(data.resumed), 0)
+    to[came.fact.place] = _number(resumed.trace.seen, came)
+    return {
+        "of": list(_places(data.due)),
+        "start": [first.fact.place, _number(continued.trace.seen, first)],
+        "to": to,
+    }
+
+
+def _places(batches: Iterable[Batch]) -> Sequence[str]:
+    """The loaders that handed batches out, in their order."""
+    return list(dict.fromkeys(batch.fact.place for batch in batches))
+
+
+def _number(facts: Sequence[Seen], batch: Batch) -> int:
+    """How many batches its loader had handed out before."""
+    place = batch.fact.place
+    same = [fact for fact in facts if fact.kind == "batch" and fact.place == place]
+    return next(number for number, fact in enumerate(same) if fact is batch.fact)
