@@ -69,9 +69,18 @@ class Asked:
         }
 
 
-def told_to_wait(updates: int) -> dict[str, object]:
-    """What the recorder of a run is told that a signal ends after so many updates."""
-    waits = {"at": [], "go_on": 0, "within": 0, "pattern": "", "signal_at": updates}
+def told_to_wait(updates: int, interrupt: str) -> dict[str, object]:
+    """What the recorder of a run is told that a signal ends after so many updates. KILL finds those
+    who write at that moment in the middle of it.
+    """
+    waits = {
+        "at": [],
+        "go_on": 0,
+        "within": 0,
+        "pattern": "",
+        "signal_at": updates,
+        "at_once": interrupt == "kill",
+    }
     return {"resume": waits, "boundaries": []}
 
 

@@ -15,7 +15,7 @@ from reprocheck.resume.confirm.search import confirmation, next_rungs
 from reprocheck.resume.confirm.words import objects
 from reprocheck.resume.gap.handed import batches
 from reprocheck.resume.gap.ladder import explain
-from reprocheck.resume.kept import found_before, unkept
+from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
 from reprocheck.resume.model import (
     CONTINUED,
     Arm,
@@ -28,7 +28,7 @@ from reprocheck.resume.model import (
     ResumeRecord,
     ResumeVerdict,
 )
-from reprocheck.resume.verdict import Sides, judged, unrepeatable, with_ladder
+from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.settings import Settings
 from reprocheck.trace import collector
 from reprocheck.workflow.teller import Teller
@@ -109,7 +109,7 @@ def _outcome(
 ) -> Outcome:
     continued, resumed = runs.get(CONTINUED), runs.get(place.run or 0)
     if continued is None or resumed is None or place.checkpoint is None:
-        reason = "the check was interrupted before its resumed run had ended"
+        reason = sentences.INTERRUPTED.format(run="resumed")
         return Outcome(place=place, verdict="inconclusive", reason=reason)
     sides = Sides(
         continued=continued,
@@ -117,8 +117,15 @@ def _outcome(
         go_on=resume.go_on,
         tolerance=record.tolerance,
     )
-    outcome = judged(place, place.checkpoint, sides)
     interrupted = runs.get(place.interrupted or 0)
+    checkpoint = place.checkpoint
+    if interrupted is not None:
+        written = checkpoints(folder, interrupted.record)
+        checkpoint = resumed_from(written, sides) or checkpoint
+    outcome = judged(place, checkpoint, sides)
+    beyond = beyond_snapshots(continued, resumed, checkpoint)
+    if beyond and outcome.exit_code:
+        return replace(outcome, verdict="inconclusive", reason=sentences.beyond(beyond))
     if interrupted is not None and outcome.exit_code:
         differs_at = unrepeatable(continued, interrupted)
         if differs_at is not None:
@@ -167,7 +174,7 @@ def _without_place(
     """What is said where there is nothing to resume from."""
     place = Place(name="first")
     if continued is None:
-        reason = "the check was interrupted before its first run had ended"
+        reason = sentences.INTERRUPTED.format(run="first")
         return Outcome(place=place, verdict="inconclusive", reason=reason)
     nothing = sentences.Nothing(
         run=continued, resume=resume, unkept=unkept(folder, continued), found=found

@@ -19,28 +19,34 @@ class Unkept:
 
     ignored   taken for no checkpoint
     removed   written by a saver, and gone before the next iteration
+    temporary  written where temporary files go, which no snapshot holds
     """
 
     ignored: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    temporary: tuple[str, ...] = ()
 
 
 def unkept(folder: Path, run: Run) -> Unkept:
     """What the traces of a run say of them."""
     ignored: dict[str, None] = {}
     removed: dict[str, None] = {}
+    temporary: dict[str, None] = {}
     for event in _events(folder, run.record, events.Unkept):
         ignored.update(dict.fromkeys(event.p))
         removed.update(dict.fromkeys(event.removed))
-    return Unkept(ignored=tuple(ignored), removed=tuple(removed))
+        temporary.update(dict.fromkeys(event.temporary))
+    return Unkept(ignored=tuple(ignored), removed=tuple(removed), temporary=tuple(temporary))
 
 
 def last_checkpoint(folder: Path, record: RunRecord) -> Checkpoint | None:
     """The last checkpoint that a run was seen to write."""
-    found = _events(folder, record, events.Checkpoint)
-    if not found:
-        return None
-    return checkpoint_of(found[-1])
+    return next(reversed(checkpoints(folder, record)), None)
+
+
+def checkpoints(folder: Path, record: RunRecord) -> list[Checkpoint]:
+    """The checkpoints that a run was seen to write, in order."""
+    return [checkpoint_of(event) for event in _events(folder, record, events.Checkpoint)]
 
 
 def checkpoint_of(event: events.Checkpoint) -> Checkpoint:
@@ -61,6 +67,15 @@ def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
             for chunk in events.read(path, events.Reading()):
                 found += [event for event in chunk if isinstance(event, kind)]
     return found
+
+
+def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Files outside of the working directory that the continued run wrote, and that the resumed run
+    read before its first loss: as the continued run left them at its end.
+    """
+    read = {*read_early(resumed), *resumed.record.files.read}
+    left = continued.record.files.elsewhere
+    return tuple(path for path in left if path in read and path not in checkpoint.paths)
 
 
 def found_before(run: Run) -> tuple[str, ...]:

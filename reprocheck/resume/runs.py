@@ -6,6 +6,7 @@ a copy of it.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -210,7 +211,12 @@ def _interrupted(
     """Another run from the start, ended by a signal; what it left is what the resumed run finds."""
     until = first.checkpoint.iteration + AFTER
     number = len(kept.runs) + 1
-    made = replace(continued, steps=until + UNTIL_END, told=told_to_wait(until), runs=number + 1)
+    made = replace(
+        continued,
+        steps=until + UNTIL_END,
+        told=told_to_wait(until, asked.interrupt),
+        runs=number + 1,
+    )
     elsewhere.remove()
     workdir = made.copy("")
     trace = made.job(number, workdir, "").trace
@@ -290,9 +296,17 @@ def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
 
 def _outside(path: str) -> UsageError:
     """The continued run was about to write a checkpoint that no snapshot would hold."""
+    file = Path(path).expanduser()
     return UsageError(
         f"The checkpoint is written outside of the working directory: {path}. The run was ended"
         " before, so nothing there has changed.",
-        f"Allow it with --checkpoint '{PurePath(path).parent}/*': what the runs write there is"
-        " removed afterwards.",
+        f"Allow it with --checkpoint '{PurePath(path).with_name(_pattern(file))}': what the runs"
+        " write there is removed afterwards.",
     )
+
+
+def _pattern(file: Path) -> str:
+    """The name of a checkpoint and those that follow, where its folder holds other files."""
+    if not file.parent.is_dir() or not any(file.parent.iterdir()):
+        return "*"
+    return re.sub(r"\d+", "*", file.name)

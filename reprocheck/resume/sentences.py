@@ -29,6 +29,7 @@ SAVE_SOONER = (
     "Have the script save sooner (an option such as --save-steps), or give it more iterations with"
     " --steps N"
 )
+INTERRUPTED = "the check was interrupted before its {run} run had ended"
 NAME_IT = "name it with --checkpoint PATTERN"
 
 
@@ -83,6 +84,21 @@ def _removed(nothing: Nothing) -> str:
     )
 
 
+def _interrupted(nothing: Nothing) -> str:
+    if nothing.run.record.ended != "interrupted":
+        return ""
+    return INTERRUPTED.format(run="first")
+
+
+def _temporary(nothing: Nothing) -> str:
+    if not nothing.unkept.temporary:
+        return ""
+    return (
+        f"{summary(nothing.unkept.temporary)} was written to the folder for temporary files"
+        " (TMPDIR), which each run has anew. Have the script keep it in its working directory"
+    )
+
+
 def _ended(nothing: Nothing) -> str:
     run = nothing.run
     if run.record.ended != "completed":
@@ -101,8 +117,10 @@ def _stopped(nothing: Nothing) -> str:
 
 _WITHOUT: tuple[Callable[[Nothing], str], ...] = (
     _failed,
+    _interrupted,
     _without_loss,
     _removed,
+    _temporary,
     _ended,
     _stopped,
 )
@@ -131,6 +149,15 @@ def not_repeatable(iteration: int) -> str:
         "the training is not the same when it is started again: the run that the signal ended has"
         f" other losses from iteration {iteration} on. `reprocheck run` says why; without"
         " --interrupt, the resume can be checked all the same"
+    )
+
+
+def beyond(paths: Sequence[str]) -> str:
+    """Why nothing is said of a run that read what no snapshot holds."""
+    return (
+        f"the resumed run read {summary(paths)}, outside of the working directory, as the continued"
+        " run had left it at its end: no snapshot holds it. Have the script keep it in its working"
+        f" directory, or {NAME_IT}"
     )
 
 
@@ -191,6 +218,8 @@ def _starts_over(outcome: Outcome) -> str:
 
 
 def _inconclusive(outcome: Outcome) -> str:
+    if outcome.resumed is not None and outcome.resumed.record.ended == "interrupted":
+        return INTERRUPTED.format(run="resumed")
     return (
         "the run that wrote the checkpoint made no iteration behind it, so there is nothing to"
         f" compare. {SAVE_SOONER}"
@@ -203,9 +232,13 @@ def _script_failed(outcome: Outcome) -> str:
     when = "before its first loss"
     if outcome.compared:
         when = f"after {count(outcome.compared, 'iteration')}"
+    said = f"the resumed run failed with exit status {record.exit_status} {when}"
+    said += _behind(outcome.resumed)
+    if outcome.place.interrupted is None or not outcome.read:
+        return said
     return (
-        f"the resumed run failed with exit status {record.exit_status} {when}"
-        f"{_behind(outcome.resumed)}"
+        f"{said}. It read {summary(outcome.read)}, which may be cut by the signal: write it under"
+        " another name, and rename it when it is whole (os.replace)"
     )
 
 
@@ -307,7 +340,8 @@ def caveats(found: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[str, ...
             f"The continued run itself began from {summary(found)}, which an earlier training had"
             " left there: k counts from there."
         )
-    said += [f"{capital(line)}." for one in outcomes for line in one.explained.coverage]
+    differing = (one for one in outcomes if one.exit_code)
+    said += [f"{capital(line)}." for one in differing for line in one.explained.coverage]
     unread = [one for one in outcomes if not one.read and one.verdict == "resumes_exactly"]
     if unread:
         said.append("The resumed run was not seen to read the checkpoint.")

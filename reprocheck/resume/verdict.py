@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reprocheck.model import Run, Tolerance
@@ -83,6 +84,22 @@ def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
     return k
 
 
+def resumed_from(written: Sequence[Checkpoint], sides: Sides) -> Checkpoint | None:
+    """Of the checkpoints that a run had written when a signal ended it, the last one behind which
+    the continued run has the first loss of the resumed run: a script may pass over one that is cut.
+    None where no loss says so.
+    """
+    first = shifted(sides.resumed, 0, 1)
+    if not first.longest:
+        return None
+    fits = (one for one in reversed(written) if _fits(one, first, sides))
+    return next(fits, None)
+
+
+def _fits(checkpoint: Checkpoint, first: Run, sides: Sides) -> bool:
+    return _agree(shifted(sides.continued, checkpoint.iteration, 1), first)
+
+
 def _count(continued: Run, sides: Sides) -> int:
     """How many iterations of the resumed run are looked at: where the continued run did not come to
     its own end, no more than it made.
@@ -149,6 +166,8 @@ def _verdict(found: Outcome, sides: Sides) -> ResumeVerdict:
     the losses say.
     """
     record = sides.resumed.record
+    if record.ended == "interrupted":
+        return "inconclusive"
     if record.ended_badly and not found.compared:
         return "timed_out" if record.ended == "timed_out" else "script_failed"
     if not sides.continued.recorded_losses or not _has_gone_on(found):

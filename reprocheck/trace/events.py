@@ -213,6 +213,7 @@ class Unkept(Event):
 
     p: list[str] = []
     removed: list[str] = []
+    temporary: list[str] = []
 
 
 class Outside(Event):

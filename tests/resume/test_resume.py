@@ -107,7 +107,7 @@ def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
 ) -> None:
     answer = check(inside, f"{FEW} train.py fails", capsys)
     assert (answer.code, answer.report["headline"]) == (4, "SCRIPT FAILED")
-    assert "KeyError" in answer.out
+    assert "KeyError" in answer.out and answer.place["read"] == ["ckpt.pkl"]
 
 
 @pytest.mark.parametrize(

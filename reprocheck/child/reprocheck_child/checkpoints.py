@@ -122,6 +122,8 @@ class Checkpoints:
         self._tasks: list[Any] = []  # threads and futures since the last look
         self.ignored: dict[str, None] = {}
         """Files that were written between two updates and taken for no checkpoint."""
+        self.temporary: dict[str, None] = {}
+        """Files of checkpoints in the folder for temporary files, which each run has anew."""
         self.removed: dict[str, None] = {}
         """Files of savers that were gone again at the next look."""
 
@@ -326,13 +328,15 @@ class Checkpoints:
         elif self._pattern and self._matches(whole):
             self._touched = True
             self._written[whole] = written
-        elif self._is_refused(whole, by):
-            self._outside(self._recorder.masked(whole))
+        elif self._is_out_of_place(whole, by):
+            if whole.startswith(self._temporary):
+                self.temporary[os.path.basename(whole)] = None
+            else:
+                self._outside(self._recorder.masked(whole))
 
-    def _is_refused(self, path: str, by: str) -> bool:
+    def _is_out_of_place(self, path: str, by: str) -> bool:
         """Whether a checkpoint is about to be written where no snapshot is taken."""
-        allowed = (self._temporary, *self._allowed)
-        if path.startswith(allowed) or not self._recorder.iteration:
+        if path.startswith(self._allowed) or not self._recorder.iteration:
             return False
         return bool(by) or _has_suffix(path.lower())
 

@@ -51,6 +51,7 @@ class Pause:
     pattern  what a checkpoint is called; "" where that is to be found out
     spare    boundaries behind the first: a run that a signal ends may save at one of them
     signal_at  updates after which the run is ended by a signal; 0 for none
+    at_once  whether the signal does not wait for those who write a checkpoint then
     """
 
     def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
@@ -60,6 +61,7 @@ class Pause:
         self._within = int(asked["within"])
         self._spare = int(asked.get("spare") or 0)
         self._signal_at = int(asked.get("signal_at") or 0)
+        self._at_once = bool(asked.get("at_once"))
         self._number = 0
         self._number_of_boundary = -1
         self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
@@ -88,10 +90,16 @@ class Pause:
             self._ranks = ranks.of(self._recorder)
             self._boundary(self._checkpoints.begin)
         elif self._follows or self._wanted or self._signal_at:
-            self._await_tasks()
+            if not self._is_killed_now:
+                self._await_tasks()
             self._boundary(self._look)
             self._await_signal()
         self._epochs_at[self._recorder.grouping.updated + 1] = self._epoch()
+
+    @property
+    def _is_killed_now(self) -> bool:
+        """Whether this run is to be ended with what is being written at this moment."""
+        return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
 
     @property
     def _follows(self) -> bool:
@@ -172,12 +180,14 @@ class Pause:
             self._unseen(self._look)
         masked = self._recorder.masked
         ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
-        if not ignored and not removed:
+        temporary = self._checkpoints.temporary
+        if not ignored and not removed and not temporary:
             return
         event = {
             "e": "unkept",
             "p": [masked(path) for path in list(ignored)[:MOST_TOLD]],
             "removed": [masked(path) for path in list(removed)[:MOST_TOLD]],
+            "temporary": [masked(path) for path in list(temporary)[:MOST_TOLD]],
         }
         self._recorder.emit(event)
 
@@ -186,7 +196,8 @@ class Pause:
         found = checkpoints.found(self._recorder.grouping.updated)
         if found is None:
             return
-        self._await_writing(found)
+        if not self._is_killed_now:
+            self._await_writing(found)
         places = [name for name in self._wanted if self._is_at(name, found.written.updates)]
         if self._signal_at:
             self._recorder.emit(self._event(found, places, 0))
