@@ -107,36 +107,21 @@ def _recorded_caveats(record: CheckRecord, runs: dict[int, Run]) -> tuple[str, .
 def _outcome(
     folder: Path, place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
 ) -> Outcome:
-    continued, resumed = runs.get(CONTINUED), runs.get(place.run or 0)
-    if continued is None or resumed is None or place.checkpoint is None:
+    sides = _sides(place, record, resume, runs)
+    if sides is None or place.checkpoint is None:
         reason = sentences.INTERRUPTED.format(run="resumed")
         return Outcome(place=place, verdict="inconclusive", reason=reason)
-    sides = Sides(
-        continued=continued,
-        resumed=resumed,
-        go_on=resume.go_on,
-        tolerance=record.tolerance,
-    )
     interrupted = runs.get(place.interrupted or 0)
-    checkpoint = place.checkpoint
-    if interrupted is not None:
-        written = checkpoints(folder, interrupted.record)
-        checkpoint = resumed_from(written, sides) or checkpoint
-    outcome = judged(place, checkpoint, sides)
-    beyond = beyond_snapshots(continued, resumed, checkpoint)
-    if beyond and outcome.exit_code:
-        return replace(outcome, verdict="inconclusive", reason=sentences.beyond(beyond))
-    if interrupted is not None and outcome.exit_code:
-        differs_at = unrepeatable(continued, interrupted)
-        if differs_at is not None:
-            return replace(
-                outcome, verdict="inconclusive", reason=sentences.not_repeatable(differs_at)
-            )
+    outcome = judged(place, _checkpoint(folder, place.checkpoint, sides, interrupted), sides)
+    withheld = _withheld(outcome, sides, interrupted)
+    if withheld:
+        return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     outcome = replace(outcome, reason=sentences.reason(outcome))
     if not resume.explain:
         return outcome
-    attempts = tuple(_attempt(folder, place.checkpoint, arm, sides, runs) for arm in place.arms)
+    arms = [arm for arm in place.arms if arm.run in runs]
+    attempts = tuple(_attempt(folder, place.checkpoint, arm, sides, runs) for arm in arms)
     return replace(outcome, confirmation=confirmation(outcome, attempts))
 
 
@@ -149,6 +134,44 @@ def _attempt(
     outcome = judged(Place(name="", checkpoint=checkpoint), checkpoint, sides)
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     return attempt_of(arm, outcome, run)
+
+
+def _sides(
+    place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
+) -> Sides | None:
+    """Both runs of a place; None where one of them was not made."""
+    continued, resumed = runs.get(CONTINUED), runs.get(place.run or 0)
+    if continued is None or resumed is None:
+        return None
+    return Sides(
+        continued=continued, resumed=resumed, go_on=resume.go_on, tolerance=record.tolerance
+    )
+
+
+def _checkpoint(
+    folder: Path, named: Checkpoint, sides: Sides, interrupted: Run | None
+) -> Checkpoint:
+    """What the resumed run has resumed from: of what a run has left that a signal ended, the script
+    chooses.
+    """
+    if interrupted is None:
+        return named
+    return resumed_from(checkpoints(folder, interrupted.record), sides) or named
+
+
+def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
+    """Why a difference says nothing of the resume; "" where it does."""
+    if not outcome.exit_code or outcome.place.checkpoint is None:
+        return ""
+    beyond = beyond_snapshots(sides.continued, sides.resumed, outcome.place.checkpoint)
+    if beyond:
+        return sentences.beyond(beyond)
+    if interrupted is None:
+        return ""
+    differs_at = unrepeatable(sides.continued, interrupted)
+    if differs_at is None:
+        return ""
+    return sentences.not_repeatable(differs_at)
 
 
 def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:

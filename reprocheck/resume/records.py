@@ -59,8 +59,9 @@ def read(folder: Path) -> ResumeRecord:
 
 def _impossible(found: ResumeRecord) -> str:
     """Why a record is none that reprocheck has written; "" where it may be."""
-    if len(found.places) > MOST_PLACES:
-        return f"it holds {len(found.places):,} places"
+    arms = sum(len(place.arms) for place in found.places)
+    if len(found.places) + arms > MOST_PLACES:
+        return f"it holds {len(found.places):,} places and {arms:,} further runs"
     numbers = [found.go_on, found.within]
     if any(place.run == CONTINUED for place in found.places):
         return "a resumed run is the continued run"

@@ -27,6 +27,7 @@ RESUME = {
             "run": 2,
             "command": ["python", "train.py"],
             "interrupted": None,
+            "arms": [],
         }
     ],
     "go_on": 3,
@@ -34,6 +35,7 @@ RESUME = {
     "resume_with": "",
     "pattern": "",
     "interrupt": "",
+    "explain": True,
     "schema_version": 1,
 }
 

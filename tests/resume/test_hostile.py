@@ -94,6 +94,8 @@ SCRIPT = "<script>alert(1)</script>\x1b[2J"
 HOSTILE = {
     "no such run": changed(run=7),
     "the continued run": changed(run=1),
+    "no such arm": changed(arms=[{"run": 7, "rungs": ["weights"]}]),
+    "arms without end": changed(arms=[{"run": 2, "rungs": ["weights"]}] * 5000),
     "no such interrupted run": changed(interrupted=9),
     "a number that no training has": changed(checkpoint={"iteration": 10**12}),
     "a text that is a script": changed(

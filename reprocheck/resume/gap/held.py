@@ -4,8 +4,8 @@ against another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from reprocheck.resume.gap.sides import Side, numbered
 from reprocheck.trace.deep import Leaf, Seen
@@ -33,16 +33,25 @@ class Held:
 
 def held(side: Side) -> Held:
     """What one run holds there."""
-    found = Held()
-    counters = (name for name in side.held if name.endswith(f".{_AVERAGED}"))
-    averaged = tuple(name.removesuffix(_AVERAGED) for name in counters)
+    found = Held(rates=_rates(side))
+    averaged = _averages(side)
     for name, fact in side.held.items():
         _place_of(found, fact, averaged)[name] = fact
+    return found
+
+
+def _averages(side: Side) -> tuple[str, ...]:
+    """How the names of averages of weights begin."""
+    counters = (name for name in side.held if name.endswith(f".{_AVERAGED}"))
+    return tuple(name.removesuffix(_AVERAGED) for name in counters)
+
+
+def _rates(side: Side) -> Facts:
+    """The hyper-parameters of each optimizer at its first update, in the order of the updates."""
     stepped: Facts = {}
     for fact in side.since("hyper"):
         stepped.setdefault(fact.place, fact)
-    rates = {numbered(place, n): fact for n, (place, fact) in enumerate(stepped.items())}
-    return replace(found, rates=rates)
+    return {numbered(place, n): fact for n, (place, fact) in enumerate(stepped.items())}
 
 
 def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
@@ -67,12 +76,23 @@ class Compared:
 
 def compared(was: Mapping[str, Seen], now: Mapping[str, Seen]) -> Compared:
     """The facts of the continued run against those of the resumed run, in their order."""
-    lost = tuple(name for name in was if name not in now)
-    more = tuple(name for name in now if name not in was)
-    agree = {name: agrees(was[name], now[name]) for name in was.keys() - set(lost)}
-    equal = tuple(name for name in was if agree.get(name) is True)
-    unequal = tuple(name for name in was if agree.get(name) is False)
-    return Compared(equal, unequal, lost, more)
+    equal: list[str] = []
+    unequal: list[str] = []
+    for name in was.keys() & now.keys():
+        answer = equal if agrees(was[name], now[name]) else unequal
+        answer.append(name)
+    return Compared(
+        equal=_among(was, equal),
+        unequal=_among(was, unequal),
+        lost=_among(was, was.keys() - now.keys()),
+        more=_among(now, now.keys() - was.keys()),
+    )
+
+
+def _among(ordered: Mapping[str, Seen], names: Collection[str]) -> tuple[str, ...]:
+    """Names in the order in which they stand in a mapping."""
+    kept = set(names)
+    return tuple(filter(kept.__contains__, ordered))
 
 
 def agrees(was: Seen, now: Seen) -> bool:
@@ -85,8 +105,12 @@ def unequal_leaves(was: Seen, now: Seen) -> list[tuple[str, Leaf, Leaf]]:
     them.
     """
     others = dict(now.outputs)
-    both = ((path, leaf, others[path]) for path, leaf in was.outputs if path in others)
-    return [found for found in both if _differ(found[1], found[2])]
+    found = []
+    for path, leaf in was.outputs:
+        other = others.get(path, leaf)
+        if _differ(leaf, other):
+            found.append((path, leaf, other))
+    return found
 
 
 def _differ(leaf: Leaf, other: Leaf) -> bool:
