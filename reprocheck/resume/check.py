@@ -176,8 +176,10 @@ def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
 
 def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     """The ladder across the gap, where both runs went on."""
-    if outcome.offset is None or outcome.losses is None or not outcome.compared:
+    ended_badly = sides.resumed.record.ended_badly and not outcome.compared
+    if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
         return Explained()
+    assert outcome.losses is not None
     records = (sides.continued.record, sides.resumed.record)
     equal = outcome.losses.bitwise.equal is True
     try:

@@ -190,6 +190,11 @@ def _differs(outcome: Outcome) -> str:
 def _other_length(outcome: Outcome) -> str:
     assert outcome.continued is not None and outcome.resumed is not None
     went_on, resumed = outcome.continued.longest, outcome.resumed.longest
+    if not resumed:
+        return (
+            "the resumed run came to its end without an iteration, where the run that never stopped"
+            f" makes {went_on} more"
+        )
     if resumed < went_on:
         return (
             f"the resumed run ends after {count(resumed, 'iteration')}, where the run that"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reprocheck.model import Run, Tolerance
+from reprocheck.model import Bitwise, Run, Tolerance
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.model import (
     Checkpoint,
@@ -128,6 +128,8 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
     """What the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]
     bitwise, _ = equal_in_bits(runs)
+    if continued.longest and not resumed.longest:
+        bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
     first = bitwise.first_iteration
     return Losses(
         bitwise=bitwise,
@@ -190,12 +192,14 @@ def _has_gone_on(found: Outcome) -> bool:
 
 def starts_over(found: Outcome, sides: Sides) -> bool:
     """Whether the resumed run is the continued one from its first iteration on, or read nothing of
-    the checkpoint.
+    the checkpoint. One that made no iteration started nothing.
     """
+    if not found.compared:
+        return False
     checkpoint = found.place.checkpoint
     by = checkpoint.by if checkpoint else ""
     if not found.read and not by.startswith(READ_UNSEEN):
         return True
     first = shifted(sides.continued, 0, found.compared)
     again = shifted(sides.resumed, 0, found.compared)
-    return found.compared > 0 and _agree(first, again)
+    return _agree(first, again)

@@ -92,6 +92,14 @@ def test_a_run_that_ends_before_the_other_does_not_resume() -> None:
     assert "goes on after 2 iterations" in reason(longer)
 
 
+def test_a_resumed_run_that_trains_nothing_and_ends_by_itself_does_not_resume() -> None:
+    found = _outcome((), of_resumed="completed")
+    assert (found.verdict, found.compared) == ("does_not_resume_exactly", 0)
+    assert reason(found).endswith("where the run that never stopped makes 3 more")
+    unread = _outcome((), of_resumed="completed", read=False)
+    assert unread.verdict == "does_not_resume_exactly"
+
+
 def test_a_resumed_run_that_trains_nothing_and_fails_is_a_failure() -> None:
     assert _outcome((), of_resumed="failed").verdict == "script_failed"
     assert _outcome((), of_resumed="timed_out").verdict == "timed_out"

@@ -134,6 +134,7 @@ class BatchGap:
     drawn_from   default generators that its order was drawn from
     unrestored   default generators that the training draws from, that stood elsewhere, and of which
                  no state was put back
+    order_from   of these, one that was put back and stood elsewhere; where the pass begins here
     later_pass   it is not in the first pass of the resumed run
     content      the samples are those that were due, with other values
     strange      the continued run took less than half of the samples, before or after
@@ -147,6 +148,7 @@ class BatchGap:
     same_order: bool | None = None
     drawn_from: tuple[str, ...] = ()
     unrestored: tuple[str, ...] = ()
+    order_from: GeneratorGap | None = None
     later_pass: bool = False
     counts: Counts = Counts()
     content: bool = False

@@ -44,6 +44,15 @@ def gaps(
     ]
 
 
+def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
+    """Of the generators from which the first order was drawn, one that stands elsewhere although a
+    state was put back.
+    """
+    apart = elsewhere(continued, resumed)
+    found = (_gap(name, "", continued, resumed, NO_RANKS) for name in names if name in apart)
+    return next((gap for gap in found if gap.restored), None)
+
+
 def elsewhere(continued: Side, resumed: Side) -> list[str]:
     """The generators that do not stand in the same state."""
     both = continued.states.keys() & resumed.states.keys()

@@ -5,7 +5,7 @@ run goes on with, then both of them step by step.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Literal, get_args
@@ -218,7 +218,7 @@ def found_of(
         gaps=gaps,
         compared=frozenset(_compared(continued, resumed, data, pair)),
         iterations=iterations,
-        marked=continued.marked and resumed.marked,
+        marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=_steps_of(continued, resumed, pair),
     )
 
@@ -236,7 +236,8 @@ def _gaps(
         yield "RNG state", generator, 1
     if batch is not None:
         yield "batch", batch, batch.iteration
-    yield from _steps(pair)
+    if resumed.iterations:
+        yield from _steps(pair)
 
 
 def _until(batch: BatchGap | None) -> float:
@@ -250,9 +251,11 @@ def _until(batch: BatchGap | None) -> float:
 
 def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     gap = batches.first_gap(data, generators.unrestored(continued, resumed))
-    if gap is None and resumed.trace.ended and not continued.trace.ended:
+    if gap is None and resumed.trace.ended:
         return batches.ended_early(data)
-    return gap
+    if gap is None or gap.later_pass or gap.expected.position != 0:
+        return gap
+    return replace(gap, order_from=generators.of_order(continued, resumed, gap.drawn_from))
 
 
 def _steps(pair: Pair) -> Iterator[At]:

@@ -51,6 +51,19 @@ def _was_consumed(gap: GeneratorGap) -> bool:
     return gap.restored and gap.ahead is not None and gap.ahead > 0
 
 
+_OF_GENERATOR: Sequence[Rule] = [
+    ("resume-rng-of-other-rank", _has_the_state_of_a_rank),
+    ("resume-rng-reseeded", _was_seeded_again),
+    ("resume-rng-consumed", _was_consumed),
+    ("resume-rng-not-restored", _always),
+]
+
+
+def _of_the_order(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """The same rule, of the generator that the order of a pass was drawn from."""
+    return lambda gap: gap.order_from is not None and holds(gap.order_from)
+
+
 # ------------------------------------------------------------------------------------------- data
 
 
@@ -147,12 +160,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     WeightsGap: [("resume-part-not-loaded", _is_partial)],
     OptimizerGap: [("resume-optimizer-state", _always)],
     ScheduleGap: [("resume-optimizer-state", _always)],
-    GeneratorGap: [
-        ("resume-rng-of-other-rank", _has_the_state_of_a_rank),
-        ("resume-rng-reseeded", _was_seeded_again),
-        ("resume-rng-consumed", _was_consumed),
-        ("resume-rng-not-restored", _always),
-    ],
+    GeneratorGap: _OF_GENERATOR,
     BatchGap: [
         ("resume-epoch-skipped", _ended),
         ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
@@ -161,6 +169,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-loader-position", _begins_again),
         ("resume-rng-not-restored", _is_drawn_anew),
         ("resume-first-order", _has_the_first_order),
+        *((name, _of_the_order(holds)) for name, holds in _OF_GENERATOR),
         ("resume-rng-not-restored", _is_unrestored),
         ("resume-samples-in-flight", _begins_the_next),
         ("resume-redrawn-order", lambda gap: gap.same_order is False),

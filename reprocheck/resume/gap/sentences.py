@@ -169,7 +169,14 @@ def _of_batch(gap: BatchGap) -> str:
         came = "samples most of which the continued run never took"
     if gap.found is not None:
         came = spot(gap.found, again=_was_before(gap))
-    return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}"
+    return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}{_drawn(gap)}"
+
+
+def _drawn(gap: BatchGap) -> str:
+    """What was done to the generator that the order was drawn from."""
+    if gap.order_from is None:
+        return ""
+    return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
 
 
 def _was_before(gap: BatchGap) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reprocheck.resume.gap.batches import Data, first_gap, taken
-from reprocheck.resume.gap.evidence import BatchGap, Counts, Spot
+from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, SeedSet, Spot
 from reprocheck.resume.gap.mechanisms import name_of
+from reprocheck.resume.gap.sentences import detail
 from reprocheck.trace.deep import Leaf, Seen
 
 BATCHES, SIZE = 4, 2
@@ -106,6 +108,18 @@ def test_an_order_drawn_from_a_generator_that_was_not_put_back_is_told_from_that
     gap = gap_of(drawn, k=BATCHES, unrestored=["torch"])
     assert gap is not None and gap.drawn_from == ("torch",)
     assert name_of(gap) == "resume-rng-not-restored"
+
+
+def test_an_order_tells_what_was_done_to_the_generator_it_was_drawn_from() -> None:
+    drawn = [epoch_fact(order(5), 1, after={"torch": "t"}), *walk([order(5)])[1:]]
+    gap = gap_of(drawn, k=BATCHES)
+    assert gap is not None and gap.expected.position == 0
+    consumed = GeneratorGap(name="torch", restored=True, line="train.py:9", ahead=2)
+    assert name_of(replace(gap, order_from=consumed)) == "resume-rng-consumed"
+    seeded = replace(consumed, reseeded=SeedSet(seed=0))
+    assert name_of(replace(gap, order_from=seeded)) == "resume-rng-reseeded"
+    said = detail(replace(gap, order_from=consumed))
+    assert said.endswith("is one 64-bit draw ahead, and the order was drawn from it")
 
 
 def test_batches_that_were_left_out_were_in_flight() -> None:

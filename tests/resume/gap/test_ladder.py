@@ -153,6 +153,45 @@ def test_a_generator_that_nothing_draws_from_may_stand_anywhere() -> None:
     assert found.first is None
 
 
+def walked(iteration: int, indices: Sequence[int]) -> list[Seen]:
+    """A pass whose order is drawn from NumPy's generator, and its first batch."""
+    leaves = tensor(f"samples {indices}")
+    return [
+        Seen(
+            kind="epoch",
+            place="loader",
+            iteration=iteration,
+            indices=list(indices),
+            after={"numpy": "drawn"},
+        ),
+        Seen(
+            kind="batch",
+            place="loader",
+            iteration=iteration,
+            indices=list(indices),
+            outputs=leaves,
+        ),
+    ]
+
+
+def test_an_order_is_told_by_the_generator_that_it_was_drawn_from() -> None:
+    def run(iteration: int, indices: Sequence[int], draws: int) -> list[Seen]:
+        return [*walked(iteration, indices), *boundary(iteration, raw(0, draws), draws=False)]
+
+    continued = trace(run(K + 1, [3, 1], 100))
+    restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
+    found = explained([found_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
+    assert first(found) == ("batch", "", "RC109")
+
+
+def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> None:
+    continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
+    loaded = Seen(kind="load", place="model", iteration=1)
+    found = explained([found_of(continued, trace([loaded], ended=True), K)])
+    assert first(found) == ("batch", "", "RC115")
+    assert not found.coverage
+
+
 def test_steps_are_compared_with_their_numbers_shifted() -> None:
     found = said(boundary(1, raw(0, 100), h="other"))
     assert found.first is not None
