@@ -94,15 +94,17 @@ def load() -> tuple[Script, ...]:
     return tuple(Script(**{**row, "options": tuple(row.get("options", ()))}) for row in rows)
 
 
-def judged(script: Script, folder: Path) -> Said:
-    """Checks a script as a user does, in a folder of its own."""
+def judged(script: Script, folder: Path, *, scripts: Path = SCRIPTS, python: str = "") -> Said:
+    """Checks a script as a user does, in a folder of its own; `python`: by another interpreter."""
     work = folder / script.name
     work.mkdir(parents=True)
-    shutil.copy(SCRIPTS / script.script, work / "train.py")
+    shutil.copy(scripts / script.script, work / "train.py")
     command = [sys.executable, "-m", "reprocheck", "resume", "--quiet", "--no-draw"]
     command += ["--go-on", GO_ON, *script.options]
     if script.framework == "mindspore":
-        command += ["--python", mindspore_python()]
+        python = mindspore_python()
+    if python:
+        command += ["--python", python]
     command += ["--at", "first", "--format", "json", "train.py"]
     done = subprocess.run(
         command, cwd=work, capture_output=True, text=True, timeout=TIMEOUT, check=False
