@@ -152,6 +152,7 @@ class StateRung:
     name       which rung
     status     as on the ladder of a check
     iteration  of the resumed run (from 1) where it first differs; None for what is of none
+    rank       the first one that differs; `ranks`: all that do
     place      parameter, generator, loader or module that differs first
     detail     one sentence, made last of what was recorded
     """
@@ -160,6 +161,7 @@ class StateRung:
     status: RungStatus
     iteration: int | None = None
     rank: int | None = None
+    ranks: tuple[int, ...] = ()
     place: str = ""
     detail: str = ""
 
@@ -186,6 +188,7 @@ class Explained:
     starts_over  nothing of the model is what it was at the checkpoint
     steps        how many steps the rungs from the forward pass on were compared in; None: all
     mechanisms   of each rung that differs, where it has one
+    ranks        that were compared
     """
 
     rungs: tuple[StateRung, ...] = ()
@@ -194,6 +197,7 @@ class Explained:
     coverage: tuple[str, ...] = ()
     starts_over: bool = False
     steps: int | None = None
+    ranks: tuple[int, ...] = ()
 
     @property
     def first(self) -> StateRung | None:
@@ -208,12 +212,14 @@ class Losses:
     bitwise    whether all are equal in every bit; else the first iteration that is not
     outside    the first loss outside the tolerance
     continued, resumed  the first losses that are not equal; None where one side has none
+    ranks      those whose losses are not equal, the one that differs first before the others
     """
 
     bitwise: Bitwise
     outside: Divergence | None = None
     continued: float | None = None
     resumed: float | None = None
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -280,6 +286,17 @@ class Outcome:
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
     confirmation: Confirmation | None = None
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks of the continued run."""
+        return tuple(sorted(self.continued.by_rank)) if self.continued else ()
+
+    @property
+    def rank(self) -> int:
+        """The rank whose losses a report shows: the one that differs first, else the first."""
+        differing = self.losses.ranks if self.losses else ()
+        return next(iter((*differing, *self.ranks)), 0)
 
     @property
     def title(self) -> str:

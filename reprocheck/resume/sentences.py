@@ -18,6 +18,7 @@ from reprocheck.resume.kept import Unkept
 from reprocheck.resume.model import (
     Checkpoint,
     Explained,
+    Losses,
     Offset,
     Outcome,
     ResumeRecord,
@@ -30,6 +31,8 @@ SAVE_SOONER = (
     " --steps N"
 )
 INTERRUPTED = "the check was interrupted before its {run} run had ended"
+MOST_RANKS = 4
+"""More of them are counted and not named."""
 NAME_IT = "name it with --checkpoint PATTERN"
 
 
@@ -184,7 +187,31 @@ def _differs(outcome: Outcome) -> str:
         )
     if losses.bitwise.one_is_longer:
         return _other_length(outcome)
-    return f"the losses differ from {_first(outcome)} on{_apart(outcome)}"
+    return (
+        f"the losses{_of_ranks(losses, outcome)} differ from {_first(outcome)} on{_apart(outcome)}"
+    )
+
+
+def _of_ranks(losses: Losses, outcome: Outcome) -> str:
+    """` of rank 1`, where those of other ranks do not differ."""
+    said = on_ranks(losses.ranks, outcome.ranks)
+    return f" of {said}" if said else ""
+
+
+def on_ranks(some: Sequence[int], ranks: Sequence[int]) -> str:
+    """`rank 1`, `ranks 1 and 3`: some of several ranks; "" where they are all, or none.
+
+    >>> on_ranks((3, 1), range(4))
+    'ranks 1 and 3'
+    """
+    if not 0 < len(some) < len(ranks):
+        return ""
+    if len(some) == 1:
+        return f"rank {some[0]}"
+    *names, last = map(str, sorted(some))
+    if len(names) >= MOST_RANKS:
+        return f"{len(some)} of {len(ranks)} ranks"
+    return f"ranks {', '.join(names)} and {last}"
 
 
 def _other_length(outcome: Outcome) -> str:

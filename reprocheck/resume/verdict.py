@@ -18,6 +18,7 @@ from reprocheck.resume.model import (
 )
 from reprocheck.resume.offset import shifted
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
+from reprocheck.verdict.series import first_unequal
 
 READ_UNSEEN = "orbax"
 """Savers whose files are read again without an event."""
@@ -130,22 +131,35 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
     bitwise, _ = equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    first = bitwise.first_iteration
+    first, ranks = bitwise.first_iteration, _unequal_ranks(continued, resumed)
     return Losses(
         bitwise=bitwise,
         outside=first_divergence(runs, tolerance),
-        continued=_loss(continued, first),
-        resumed=_loss(resumed, first),
+        continued=_loss(continued, ranks, first),
+        resumed=_loss(resumed, ranks, first),
+        ranks=ranks,
     )
 
 
-def _loss(run: Run, iteration: int | None) -> float | None:
-    """The first loss of an iteration, of the first rank that has one."""
-    if iteration is None:
+def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
+    """The ranks whose losses are not equal in every bit, the one that differs first in front."""
+    mine, others = continued.by_rank, resumed.by_rank
+    found: list[tuple[int, int]] = []
+    for rank in mine.keys() & others.keys():
+        unequal = first_unequal(others[rank].losses, mine[rank].losses)
+        if unequal is not None:
+            found.append((unequal.iteration, rank))
+    return tuple(rank for _, rank in sorted(found))
+
+
+def _loss(run: Run, ranks: Sequence[int], iteration: int | None) -> float | None:
+    """The first loss of an iteration, of the first of these ranks."""
+    if iteration is None or not ranks:
         return None
-    there = [trace.losses for trace in run.traces if len(trace.losses) >= iteration]
-    values = [value for series in there for value in series.losses(iteration)]
-    return values[0] if values else None
+    series = run.by_rank[ranks[0]].losses
+    if iteration > len(series):
+        return None
+    return next(iter(series.losses(iteration)), None)
 
 
 def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:

@@ -520,15 +520,19 @@ class Recorder(Writer):
         if self._training:
             stop.mark(self.folder, self.world[0])
 
+    def find_world(self) -> None:
+        """Asks the frameworks which of how many ranks this process is."""
+        for find in self.find_rank:
+            found = find()
+            if found:
+                self.rank(*found)
+
     def training(self) -> None:
         """This process trains: called with the first loss, writes the environment as the framework
         has set it up.
         """
         self._training = True
-        for find in self.find_rank:
-            found = find()
-            if found:
-                self.rank(*found)
+        self.find_world()
         stop.trains(self.folder, self.world)
         if self.world[0] is None:
             company.began(self.folder)

@@ -33,6 +33,11 @@ are.
 """
 POLL = 0.005
 MOST_TOLD = 50
+RANKS_APART = (
+    "The ranks do not come to the same iteration at the same time, as those of a pipeline do not:"
+    " what the others wrote after rank 0 had found a checkpoint is not in the snapshot, and what"
+    " they held there was not recorded."
+)
 FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 
 
@@ -67,6 +72,7 @@ class Pause:
         self._until = 0  # as in `_goes_on`, at the boundary that was looked at last
         self._behind: int | None = None
         self._ranks: ranks.Ranks | None = None
+        self._over = False  # nothing more is looked for, as the first rank has told
         self._signaled = False
         self._begun = False
         self._patience = LONGEST_TASKS
@@ -87,6 +93,7 @@ class Pause:
         """Before an iteration. Costs the script nothing but time."""
         if not self._begun:
             self._begun = True
+            self._recorder.find_world()
             self._ranks = ranks.of(self._recorder)
             self._boundary(self._checkpoints.begin)
         elif self._follows or self._wanted or self._signal_at:
@@ -122,6 +129,8 @@ class Pause:
         number = self._next_number()
         for told in others.gathered(number):
             self._checkpoints.take(told)
+        if others.apart:
+            self._recorder.caveat("resume-ranks-apart", RANKS_APART)
         self._behind = None
         look()
         # behind the signal each rank comes to its end by itself
@@ -135,14 +144,16 @@ class Pause:
         """Another rank looks: this one stops where that one does, and records what it holds behind
         the same checkpoint.
         """
+        if self._over:
+            return
         if self._ranks is None:
+            self._follow_late()
             return
         answer = self._ranks.answered(self._next_number(), self._checkpoints.told())
         if answer is None:
             self._follow_late()
             return
-        if answer["over"]:
-            self._ranks = None
+        self._over = answer["over"]
         self._goes_on(answer["until"], answer["behind"])
 
     def _follow_late(self) -> None:

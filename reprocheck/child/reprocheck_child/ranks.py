@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 THERE, ANSWER, APART = "there-", "answer", "ranks-apart"
 LONGEST = 600.0
 """Seconds for which a rank is waited for that is at work, and for an answer."""
-LONGEST_START = 60.0
+LONGEST_START = 20.0
 """Seconds for which a rank is waited for that has not come to its first boundary."""
 IDLE = 10.0
 """Seconds without processor time after which a rank is taken to wait for this one."""

@@ -122,6 +122,7 @@ def explained(ranks: Sequence[Found]) -> Explained:
         coverage=coverage,
         starts_over=leading.starts_over,
         steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
+        ranks=tuple(rank.rank for rank in ranks),
     )
 
 
@@ -140,6 +141,7 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
             status="differs",
             iteration=differing.iterations.get(name),
             rank=differing.rank,
+            ranks=tuple(rank.rank for rank in ranks if name in rank.gaps),
             place=sentences.place(gap),
             detail=sentences.detail(gap, behind=differing.origin(name)),
         )

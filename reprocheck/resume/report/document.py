@@ -17,7 +17,7 @@ from reprocheck.resume.model import (
     Outcome,
     ResumeCheck,
 )
-from reprocheck.resume.report.rows import Pair, pairs
+from reprocheck.resume.report.rows import Pair, pairs_of
 
 KIND = "resume"
 
@@ -76,7 +76,7 @@ def _place(outcome: Outcome) -> dict[str, object]:
         "compared": outcome.compared,
         "bitwise": _bitwise(outcome),
         "first_divergence": _outside(outcome),
-        "losses": [_pair(pair) for pair in pairs(outcome)],
+        "losses": [_pair(pair) for rank in outcome.ranks for pair in pairs_of(outcome, rank)],
         "rungs": _rungs(outcome.explained),
         "mechanism": _mechanism(outcome.explained.mechanism),
         "confirmation": _confirmation(outcome.confirmation),
@@ -123,7 +123,7 @@ def _pair(pair: Pair) -> dict[str, object]:
 
 
 def _rungs(explained: Explained) -> list[dict[str, object]]:
-    names = ("name", "status", "iteration", "rank", "place", "detail")
+    names = ("name", "status", "iteration", "rank", "ranks", "place", "detail")
     return [attributes(rung, *names) for rung in explained.rungs]
 
 

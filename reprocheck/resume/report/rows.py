@@ -12,7 +12,7 @@ from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
 from reprocheck.resume import sentences
-from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck
+from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck, StateRung
 
 MOST_LOSSES = 10
 SIGNS = SIGN
@@ -47,7 +47,8 @@ def _why(outcome: Outcome) -> Iterator[Row]:
     explained, confirmation = outcome.explained, outcome.confirmation
     first, mechanism = explained.first, explained.mechanism
     if first is not None:
-        yield Row(label="where", said=text.joined(": ", first.name, first.detail or first.place))
+        where = text.joined(" on ", first.name, _ranks_of(first, explained))
+        yield Row(label="where", said=text.joined(": ", where, first.detail or first.place))
     if confirmation is not None:
         yield Row(label="put back", said=confirmation.sentence)
     if mechanism is None:
@@ -61,6 +62,11 @@ def _why(outcome: Outcome) -> Iterator[Row]:
         yield Row(label="fix", said=mechanism.fix, code="\n" in mechanism.fix)
 
 
+def _ranks_of(rung: StateRung, explained: Explained) -> str:
+    """Which of several ranks differ on a rung; "" where all do."""
+    return sentences.on_ranks(rung.ranks, explained.ranks)
+
+
 def losses(outcome: Outcome) -> Table:
     """The first losses of both sides, those around the first that differs among them."""
     compared = [pair for pair in pairs(outcome) if pair.shown]
@@ -68,12 +74,18 @@ def losses(outcome: Outcome) -> Table:
         number for number, pair in enumerate(compared) if pair.continued != pair.resumed
     )
     return Table(
-        title="Losses",
+        title=_title(outcome),
         heads=("continued run", "resumed run", "loss, continued", "loss, resumed"),
         rows=tuple(pair.cells for pair in compared),
         numeric=frozenset({0, 1, 2, 3}),
         marked=marked,
     )
+
+
+def _title(outcome: Outcome) -> str:
+    if len(outcome.ranks) < 2:
+        return "Losses"
+    return f"Losses of rank {outcome.rank} of {len(outcome.ranks)} ranks"
 
 
 def rungs(explained: Explained) -> Table:
@@ -82,7 +94,12 @@ def rungs(explained: Explained) -> Table:
         title="The state after the checkpoint, and what the resumed run starts from",
         heads=("rung", "status", "where", "what"),
         rows=tuple(
-            (rung.name, rung.status.replace("_", " "), rung.place, rung.detail)
+            (
+                rung.name,
+                rung.status.replace("_", " "),
+                text.joined(": ", _ranks_of(rung, explained), rung.place),
+                rung.detail,
+            )
             for rung in explained.rungs
         ),
         marked=frozenset(
@@ -114,11 +131,15 @@ class Pair:
 
 
 def pairs(outcome: Outcome) -> list[Pair]:
-    """The losses of both sides, iteration by iteration; of rank 0, or the first there is."""
+    """The losses of both sides, iteration by iteration, of the rank that a report shows."""
+    return pairs_of(outcome, outcome.rank)
+
+
+def pairs_of(outcome: Outcome, rank: int) -> list[Pair]:
+    """The losses of both sides of one rank."""
     continued, resumed, offset = outcome.continued, outcome.resumed, outcome.offset
     if continued is None or resumed is None or offset is None:
         return []
-    rank = min((trace.rank for trace in continued.traces), default=0)
     one, other = _series(continued, rank), _series(resumed, rank)
     longest = max(len(one), len(other))
     return [
@@ -138,8 +159,8 @@ def before(outcome: Outcome) -> list[Pair]:
     """The losses of the continued run up to the checkpoint: the resumed run has none of them."""
     if outcome.before is None or outcome.offset is None:
         return []
-    rank = min((trace.rank for trace in outcome.before.traces), default=0)
-    series, k = _series(outcome.before, rank), outcome.offset.k
+    rank, k = outcome.rank, outcome.offset.k
+    series = _series(outcome.before, rank)
     return [
         Pair(
             iteration=number - k,
