@@ -212,7 +212,7 @@ class Losses:
     bitwise    whether all are equal in every bit; else the first iteration that is not
     outside    the first loss outside the tolerance
     continued, resumed  the first losses that are not equal; None where one side has none
-    ranks      those whose losses are not equal, the one that differs first before the others
+    ranks      those whose losses are not equal in the first iteration in which any are not
     """
 
     bitwise: Bitwise

@@ -142,14 +142,15 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
 
 
 def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
-    """The ranks whose losses are not equal in every bit, the one that differs first in front."""
+    """The ranks whose losses are not equal in the first iteration in which any are not."""
     mine, others = continued.by_rank, resumed.by_rank
     found: list[tuple[int, int]] = []
     for rank in mine.keys() & others.keys():
         unequal = first_unequal(others[rank].losses, mine[rank].losses)
         if unequal is not None:
             found.append((unequal.iteration, rank))
-    return tuple(rank for _, rank in sorted(found))
+    first = min((iteration for iteration, _ in found), default=0)
+    return tuple(sorted(rank for iteration, rank in found if iteration == first))
 
 
 def _loss(run: Run, ranks: Sequence[int], iteration: int | None) -> float | None:
