@@ -57,10 +57,10 @@ class Boundary:
         self._can_rest = True
         self._rest()
 
-    @guarded("looking at what a training goes on with")
-    def reached(self) -> None:
+    @guarded("looking at what a training goes on with", otherwise=False)
+    def reached(self) -> bool:
         """A forward pass of the training is about to begin, or a backward pass where none was
-        seen.
+        seen; returns whether what the training holds is asked for here.
         """
         deep, recorder = self.deep, self.deep.recorder
         iteration = len(deep.grouping.ends) + 1
@@ -70,7 +70,7 @@ class Boundary:
         wanted = recorder.boundaries
         if iteration not in wanted:
             self._rest_behind(iteration)
-            return
+            return False
         wanted.discard(iteration)
         deep.rests = False
         self._until = iteration + DEEP - 1
@@ -81,6 +81,7 @@ class Boundary:
             deep.seen("state", name, call=False, raw=_text(state))
         for write in self.held:
             write()
+        return True
 
     def _rest_behind(self, iteration: int) -> None:
         if self._can_rest and not self.deep.rests and iteration > self._until:

@@ -359,7 +359,7 @@ class Checkpoints:
         self._others = self._touched = True
 
     def _started_thread(self, thread: Any) -> None:
-        self._begun[id(thread)] = self._recorder.grouping.updated
+        self._begun[id(thread)] = self._recorder.updated
         self._passed_over.discard(id(thread))
         target = getattr(thread, "_target", None)
         if getattr(target, "__module__", "") != POOL:  # of a worker, what it is given is awaited
@@ -375,7 +375,7 @@ class Checkpoints:
         """After how many updates the thread that calls was given what it writes: those of its
         start, but for one that has been there for longer and is handed work again and again.
         """
-        now = int(self._recorder.grouping.updated)
+        now = int(self._recorder.updated)
         begun = self._begun.get(id(threading.current_thread()), now)
         return begun if begun >= now - 1 else now
 

@@ -259,6 +259,10 @@ class Deep:
             return True
         return False
 
+    def goes_on(self) -> bool:
+        """A step of the training begins; returns whether what it holds is asked for here."""
+        return self.boundary is not None and self.boundary.reached()
+
     def forked(self) -> None:
         """A forked process counts its own iterations."""
         self.thread = 0

@@ -71,6 +71,8 @@ class Recorder(Writer):
         """
         self.before_iteration: Callable[[], None] | None = None
         """Called before the first loss of an iteration is recorded, without a lock: it may wait."""
+        self.waiting = 0
+        """Iterations that were made and whose losses are written when the next one begins."""
         self.epoch_began: Callable[[str], None] = nothing_to_do
         """Told by adapters whenever a loader begins to hand out its data, with its place."""
         self.boundaries: set[int] | None = None
@@ -134,6 +136,11 @@ class Recorder(Writer):
     def stop_after(self, iteration: int) -> None:
         """The last iteration that is recorded is another one than was said at the start."""
         self._last_step = float(iteration)
+
+    @property
+    def updated(self) -> int:
+        """Number of iterations whose update is made, as far as that is known by now."""
+        return self.grouping.updated + self.waiting
 
     @property
     def shallow(self) -> bool:
@@ -569,7 +576,8 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
-        if self.before_iteration is not None and not self.grouping.under_way:
+        had_begun, self.waiting = bool(self.waiting), 0
+        if self.before_iteration is not None and not (had_begun or self.grouping.under_way):
             self.before_iteration()
         with self._lock:
             self._leave_regular()

@@ -101,7 +101,7 @@ class Pause:
                 self._await_tasks()
             self._boundary(self._look)
             self._await_signal()
-        self._epochs_at[self._recorder.grouping.updated + 1] = self._epoch()
+        self._epochs_at[self._recorder.updated + 1] = self._epoch()
 
     @property
     def _is_killed_now(self) -> bool:
@@ -134,7 +134,7 @@ class Pause:
         self._behind = None
         look()
         # behind the signal each rank comes to its end by itself
-        comes_again = bool(self._wanted) or self._recorder.grouping.updated < self._signal_at
+        comes_again = bool(self._wanted) or self._recorder.updated < self._signal_at
         answer = {"until": self._until, "behind": self._behind, "over": not comes_again}
         others.answer(number, answer)
         if not comes_again:
@@ -181,7 +181,7 @@ class Pause:
         """The number of a boundary, the same in all ranks: an iteration has two, before its forward
         pass and before its loss.
         """
-        first = int(self._recorder.grouping.updated) * 2
+        first = int(self._recorder.updated) * 2
         self._number_of_boundary = first if self._number_of_boundary < first else first + 1
         return self._number_of_boundary
 
@@ -204,7 +204,7 @@ class Pause:
 
     def _look(self) -> None:
         checkpoints = self._checkpoints
-        found = checkpoints.found(self._recorder.grouping.updated)
+        found = checkpoints.found(self._recorder.updated)
         if found is None:
             return
         if not self._is_killed_now:
@@ -264,7 +264,7 @@ class Pause:
         """
         if self._signaled or self._follows:
             return
-        if not 0 < self._signal_at <= self._recorder.grouping.updated:
+        if not 0 < self._signal_at <= self._recorder.updated:
             return
         self._signaled = True
         self._leave(SIGNAL, str(_getpid()))

@@ -4,8 +4,9 @@ against another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reprocheck.resume.gap.sides import Side, numbered
 from reprocheck.trace.deep import Leaf, Seen
@@ -14,6 +15,8 @@ _AVERAGED = "n_averaged"
 """The buffer that `torch.optim.swa_utils.AveragedModel` counts in: what lies beside it are averages
 of weights.
 """
+_NUMBER = re.compile(r"_\d+(?=[.:]|$)")
+"""What Keras puts behind the name of a layer that it makes once more."""
 Facts = dict[str, Seen]
 
 
@@ -62,6 +65,30 @@ def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
     if fact.place.startswith(averaged):
         return found.averages
     return found.weights
+
+
+def named_alike(was: Held, now: Held) -> Held:
+    """`now` under the names of `was`, where a model that was built again got other numbers from its
+    framework: `dense_2.kernel` for `dense.kernel`.
+    """
+    return replace(
+        now,
+        weights=_renumbered(was.weights, now.weights),
+        states=_renumbered(was.states, now.states),
+    )
+
+
+def _renumbered(was: Facts, now: Facts) -> Facts:
+    lost = [name for name in was if name not in now]
+    more = [name for name in now if name not in was]
+    if list(map(_without_number, lost)) != list(map(_without_number, more)):
+        return now
+    names = dict(zip(more, lost, strict=True))
+    return {names.get(name, name): fact for name, fact in now.items()}
+
+
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord, SourceLine
-from reprocheck.resume.gap import batches, generators, mechanisms, sentences, state
+from reprocheck.resume.gap import batches, generators, mechanisms, optimizers, sentences, state
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     BatchGap,
@@ -23,7 +23,7 @@ from reprocheck.resume.gap.evidence import (
     WeightsGap,
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
-from reprocheck.resume.gap.held import held
+from reprocheck.resume.gap.held import held, named_alike
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
 from reprocheck.rules.catalogue import entry
@@ -229,9 +229,10 @@ def _gaps(
     continued: Side, resumed: Side, data: Data, pair: Pair, others: Mapping[int, States]
 ) -> Iterator[At]:
     if continued.marked and resumed.marked:
-        was, now = held(continued), held(resumed)
+        was = held(continued)
+        now = named_alike(was, held(resumed))
         yield "weights", state.weights(was, now, continued, resumed), 1
-        yield "optimizer state", state.optimizer(was, now), 1
+        yield "optimizer state", optimizers.optimizer(was, now), 1
         yield "hyper-parameters", state.schedule(was, now), 1
     batch = _batch(continued, resumed, data)
     for generator in generators.gaps(continued, resumed, _until(batch), others):

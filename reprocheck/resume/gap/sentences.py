@@ -18,7 +18,16 @@ from reprocheck.resume.gap.evidence import (
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""
-_WORDS_OF = {"torch": "PyTorch", "numpy": "NumPy", "python": "Python", "cuda": "CUDA"}
+_WORDS_OF = {
+    "torch": "PyTorch",
+    "numpy": "NumPy",
+    "python": "Python",
+    "cuda": "CUDA",
+    "jax": "JAX",
+    "keras": "Keras",
+    "mindspore": "MindSpore",
+    "tensorflow": "TensorFlow",
+}
 
 
 def detail(gap: Gap, behind: str | None = None) -> str:
@@ -72,6 +81,10 @@ def _of_optimizer(gap: OptimizerGap) -> str:
         return f"the optimizer has lost {_names(gap.names)}"
     if gap.content == "extra":
         return f"the optimizer holds {_names(gap.names)}, which the continued run does not"
+    if gap.content == "initial":
+        return (
+            f"the optimizer begins anew: {_names(gap.names)} {_differ(gap.names)}, moments are zero"
+        )
     if gap.dtypes is not None:
         was, now = gap.dtypes
         return f"{_names(gap.names)} was {was} and is {now} after the resume"

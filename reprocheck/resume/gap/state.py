@@ -1,10 +1,8 @@
-"""Weights, states of optimizers, and schedules where the training goes on, against those after
-update k.
-"""
+"""Weights and schedules where the training goes on, against those after update k."""
 
 from __future__ import annotations
 
-from reprocheck.resume.gap.evidence import OptimizerGap, ScheduleGap, WeightsGap
+from reprocheck.resume.gap.evidence import ScheduleGap, WeightsGap
 from reprocheck.resume.gap.held import Facts, Held, agrees, compared, unequal_leaves
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaf, Seen
@@ -25,20 +23,6 @@ def weights(was: Held, now: Held, continued: Side, resumed: Side) -> WeightsGap 
         loaded=tuple(dict.fromkeys(load.place for load in loads)),
         missing=tuple(filter(None, map(_missing, loads))),
     )
-
-
-def optimizer(was: Held, now: Held) -> OptimizerGap | None:
-    """The states of optimizers that are not those after update k; None where all agree."""
-    found = compared(was.states, now.states)
-    if found.lost:
-        return OptimizerGap(names=found.lost, content="missing")
-    if found.unequal:
-        first = found.unequal[0]
-        dtypes = _dtypes(was.states[first], now.states[first])
-        return OptimizerGap(names=found.unequal, content="another", dtypes=dtypes)
-    if found.more:
-        return OptimizerGap(names=found.more, content="extra")
-    return None
 
 
 def schedule(was: Held, now: Held) -> ScheduleGap | None:
@@ -64,14 +48,6 @@ def _values(leaf: Leaf, other: Leaf) -> tuple[object, object] | None:
     if all(isinstance(value, (bool, int, float, str)) for value in values):
         return values
     return None
-
-
-def _dtypes(was: Seen, now: Seen) -> tuple[str, str] | None:
-    """The types of the first tensor of both that differs, where they are not the same."""
-    _, leaf, other = unequal_leaves(was, now)[0]
-    if leaf.dtype == other.dtype:
-        return None
-    return leaf.dtype, other.dtype
 
 
 def _missing(load: Seen) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,16 @@ class Recorded:
             if event["e"] == "seen" and event["r"] in kinds and iteration in (None, event["i"])
         ]
 
+    def held(self, iteration: int) -> dict[str, dict[str, Any]]:
+        """What the training held before an iteration, by name."""
+        return {event["p"]: event for event in self.seen("held", iteration=iteration)}
+
+    def left(self, place: str, iteration: int) -> str:
+        """The hash of what the update of an iteration left there at last."""
+        left = [one for one in self.seen("update", iteration=iteration) if one["p"] == place]
+        found: str = left[-1]["out"][0][1]["h"]
+        return found
+
     def places(self, kind: str, iteration: int | None = None) -> list[str]:
         """Where things of a kind were seen."""
         return [event["p"] for event in self.seen(kind, iteration=iteration)]
@@ -47,13 +58,22 @@ class Recorded:
 class Started:
     """A run under way: plain, or recorded at a level into `folder`."""
 
-    def __init__(self, folder: Path, script: str, *arguments: str, level: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        script: str,
+        *arguments: str,
+        level: str = "",
+        boundaries: Sequence[int] = (),
+    ) -> None:
         self.trace = folder / "trace"
         self.level = level
         self.trace.mkdir(parents=True)
         more = {}
         if level:
             settings = {"steps": None, "level": level, "workdir": str(folder), "stop_wait": 20}
+            if boundaries:
+                settings["boundaries"] = list(boundaries)
             (self.trace / "recorder.json").write_text(json.dumps(settings))
             more = {"REPROCHECK_CHILD": str(self.trace), "PYTHONPATH": str(CHILD)}
         self.process = subprocess.Popen(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,10 +24,13 @@ needs_flax = pytest.mark.skipif(
 )
 
 
-def recorded(script: str, folder: Path, *levels: str) -> dict[str, Recorded]:
+def recorded(
+    script: str, folder: Path, *levels: str, boundaries: Sequence[int] = ()
+) -> dict[str, Recorded]:
     """A script by itself and at some levels, side by side."""
     started = {
-        level: Started(folder / (level or "plain"), script, level=level) for level in ("", *levels)
+        level: Started(folder / (level or "plain"), script, level=level, boundaries=boundaries)
+        for level in ("", *levels)
     }
     return {level or "plain": one.end() for level, one in started.items()}
 
@@ -39,7 +42,8 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Record
 
 @pytest.fixture(scope="module")
 def flax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recorded]]:
-    yield recorded("jax_flax.py", tmp_path_factory.mktemp("flax"), "module")
+    folder = tmp_path_factory.mktemp("flax")
+    yield recorded("jax_flax.py", folder, "module", boundaries=[2, 5, 7])
 
 
 def losses(run: Recorded) -> list[list[float]]:
@@ -138,6 +142,19 @@ def test_flax_and_optax(flax: dict[str, Recorded]) -> None:
     assert {"module['first']['kernel']", "module['last']['bias']"} <= set(run.places("update", 4))
     assert {"w", "b"} == {place[-3] for place in run.places("reduced", 6)}
     assert any(place.startswith("optax.sgd:") for place in run.places("update", 6))
+
+
+@needs_flax
+def test_the_state_of_optax_is_held_where_a_training_goes_on(flax: dict[str, Recorded]) -> None:
+    run = flax["module"]
+    linen, module, plain = (run.held(iteration) for iteration in (2, 5, 7))
+    moment = "state.opt_state.inner_state[0].mu['Dense_0']['kernel']"
+    assert linen[moment]["o"] == 0
+    assert linen[moment]["out"][0][1]["h"] == run.left(moment, 1), "as update 1 left it"
+    assert linen["state.step"]["b"] and "o" not in linen["params['Dense_0']['kernel']"]
+    assert "module['first']['kernel']" in module
+    trace = "optax.sgd:[0].trace['w']"
+    assert plain[trace]["out"][0][1]["h"] == run.left(trace, 6)
 
 
 CLOCK_KEY = """

@@ -128,7 +128,9 @@ def test_weights_that_a_compiled_step_makes_are_seen_before_their_first_update(
 @pytest.mark.parametrize("backend", ["torch", "jax"])
 def test_keras_on_other_backends(backend: str, tmp_path: Path) -> None:
     started = [
-        Started(tmp_path / (level or "plain"), "keras_backends.py", backend, level=level)
+        Started(
+            tmp_path / (level or "plain"), "keras_backends.py", backend, level=level, boundaries=[3]
+        )
         for level in ("", "module")
     ]
     expected, recorded = (one.end() for one in started)
@@ -157,6 +159,12 @@ def test_keras_on_other_backends(backend: str, tmp_path: Path) -> None:
     generator = {"torch": "torch", "jax": "keras:dropout"}[backend]
     drawn = [event for event in recorded.seen("call") if generator in event.get("g2", ())]
     assert [event["i"] for event in drawn if event["k"] == "Dropout"] == list(range(1, 8))
+
+    held = recorded.held(3)
+    assert {"dense_1.kernel", "dense.kernel:momentum", "dense.bias:velocity"} <= held.keys()
+    for place in ("dense_1.kernel", "dense.kernel:momentum"):
+        assert held[place]["out"][0][1]["h"] == recorded.left(place, 2), "as update 2 left it"
+    assert held["iteration"]["out"][0][1]["v"] == [2] and "o" in held["iteration"]
 
 
 def test_what_is_not_seeded_is_found_in_a_compiled_step(workdir: Path) -> None:

@@ -106,6 +106,23 @@ def test_state_that_is_not_put_back_is_named(
     assert first(said(boundary(1, raw(0, 100), **changed))) == (rung, place, code)
 
 
+def test_an_optimizer_that_begins_anew_is_told_from_one_with_other_moments() -> None:
+    facts = boundary(1, raw(0, 100))
+    (moment,) = [fact for fact in facts if fact.optimizer is not None]
+    moment.outputs = [("", Leaf(hash="zeros", dtype="float32", shape=(4,), norm=0.0))]
+    found = said(facts)
+    assert found.first is not None and "moments are zero" in found.first.detail
+
+
+def test_a_model_that_was_built_again_is_known_by_its_names_without_their_numbers() -> None:
+    facts = boundary(1, raw(0, 100))
+    for fact in facts:
+        fact.place = fact.place.replace("body", "body_2")
+    found = said([fact for fact in facts if fact.kind in ("boundary", "state", "held")])
+    assert found.first is None
+    assert {rung.name: rung.status for rung in found.rungs}["optimizer state"] == "equal"
+
+
 def test_a_model_with_its_first_values_names_no_part() -> None:
     found = said(
         boundary(

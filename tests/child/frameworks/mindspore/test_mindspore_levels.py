@@ -62,7 +62,15 @@ def recorded(folder: Path, script: Path, *arguments: str, steps: int | None = No
     trace = folder / "trace"
     trace.mkdir(parents=True)
     (trace / "recorder.json").write_text(
-        json.dumps({"steps": steps, "level": "module", "workdir": str(folder), "stop_wait": 20})
+        json.dumps(
+            {
+                "steps": steps,
+                "level": "module",
+                "workdir": str(folder),
+                "stop_wait": 20,
+                "boundaries": [2],
+            }
+        )
     )
     stdout = run(folder, script, *arguments, REPROCHECK_CHILD=str(trace), PYTHONPATH=str(CHILD))
     (file,) = trace.glob("*.jsonl")
@@ -241,6 +249,20 @@ def test_both_modes_are_seen_alike(own_cells: dict[str, Recorded]) -> None:
         for found in own_cells.values()
     )
     assert one == other
+
+
+def test_what_is_held_where_a_training_goes_on_is_what_an_update_left(
+    own_cells: dict[str, Recorded],
+) -> None:
+    found = own_cells["pynative"]
+    assert [event["i"] for event in found.seen("boundary")] == [2]
+    held = {event["p"]: event for event in found.seen("held")}
+    left = {event["p"]: event["out"] for event in found.seen("update", iteration=1)}
+    left.update((event["p"], event["out"]) for event in found.seen("written", iteration=2))
+    assert left and all(held[name]["out"] == out for name, out in left.items())
+    states = [name for name, event in held.items() if "o" in event]
+    assert {"optimizer.global_step", "optimizer.moment1.backbone.head.weight"} <= {*states}
+    assert not [name for name in held if "learning_rate" in name]
 
 
 def test_cells_are_named_as_their_parameters_are(own_cells: dict[str, Recorded]) -> None:

@@ -15,12 +15,14 @@ from itertools import chain, compress, repeat
 from typing import Any, Dict, List, Optional, Tuple
 
 from ...hooking import guarded, replace
-from .evaluation import Evaluation
-from .fingerprint import flat, named, of_keras, parameters, title
+from .evaluation import OF_OPTIMIZER, Evaluation
+from .fingerprint import flat, named, of_keras, of_optimizers, parameters, title
 from .plan import Plan, arranged, found_in, likely
 
 GRADIENTS = "the gradients inside this compiled function are not seen: it does not return them"
 _MOST = 512
+_STATE = "opt_state"
+"""How flax calls the state of optax, whose classes `nnx` replaces by its own."""
 _READ = frozenset("hv")
 """Keys of a fingerprint that holds a value, or the hash of one."""
 
@@ -198,10 +200,12 @@ class Calls:
 
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""
+        if self.watcher.owes_state and not traced.trains:
+            self._hold_state(traced, args, kwargs)
         leaves = self._given(traced, args, kwargs)
         if leaves is None:
             return self._called(real, traced, None, args, kwargs)
-        evaluation = self._before(traced, leaves, args)
+        evaluation = self._before(traced, leaves, (args, kwargs))
         if evaluation is None:
             return self._called(real, traced, None, args, kwargs)
         if traced.trains:
@@ -216,6 +220,19 @@ class Calls:
         if traced.trains:
             self._after(traced, evaluation, leaves, result)
         return result
+
+    @guarded("the state of an optimizer")
+    def _hold_state(self, traced: Traced, args: Any, kwargs: Any) -> None:
+        """A compiled function is called behind the differentiation: it may be an update alone."""
+        if not self.jax._src.core.trace_state_clean():
+            return
+        leaves = self._leaves(traced, args, kwargs)
+        self.watcher.hold_state(list(compress(leaves, self._of_optimizers(leaves, (args, kwargs)))))
+
+    def _of_optimizers(self, leaves: List[Leaf], given: Any) -> List[bool]:
+        """Of each leaf of the arguments, whether it belongs to the state of an optimizer."""
+        inside = of_optimizers(self.jax, given)
+        return [is_state or _STATE in name for is_state, (name, _) in zip(inside, leaves)]
 
     def _called(
         self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any
@@ -255,10 +272,9 @@ class Calls:
         ]
 
     @guarded("before a call of a compiled function")
-    def _before(
-        self, traced: Traced, leaves: List[Leaf], args: Tuple[Any, ...]
-    ) -> Optional[Evaluation]:
-        """Read the arguments, which the call may destroy."""
+    def _before(self, traced: Traced, leaves: List[Leaf], given: Any) -> Optional[Evaluation]:
+        """Read the arguments (`given`: both kinds of them), which the call may destroy."""
+        args: Tuple[Any, ...] = given[0]
         evaluation = Evaluation(traced.name, traced)
         self._look_back(traced, leaves)
         arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
@@ -267,6 +283,8 @@ class Calls:
         lines = map(repeat, self.watcher.lines(args), counts)
         for one, line in zip(arguments, chain.from_iterable(lines)):
             one.line = line
+        for one in compress(arguments, self._of_optimizers(leaves, given)):
+            one.state = OF_OPTIMIZER
         kinds = [one.kind == "key" for one in arguments]
         evaluation.keys = self.watcher.keys.drawn(list(compress(_values(leaves), kinds)))
         numbers, arrays = self.watcher.outside(traced.function, _values(leaves))

@@ -9,6 +9,7 @@ shows what became of the weights; its loss comes last and closes the iteration.
 import os
 import sys
 import threading
+from base64 import b64encode
 from typing import Any, Dict, List, Optional, Tuple
 
 from ... import deep as deeper
@@ -18,7 +19,7 @@ from ...hooking import guarded, install
 from ...leaves import number
 from ...shared.iterations import BACKWARD
 from .captured import captured
-from .evaluation import Argument, Evaluation, Loss, Named
+from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
 from .losses import positions
@@ -65,6 +66,10 @@ class Watcher:
         self.waiting: List[Tuple[str, str, Dict[str, Any]]] = []
         self.recorded: Dict[str, None] = {}  # names of weights whose first values were written
         self.writing = False
+        self.owes_state = False
+        """Whether the state that an optimizer is given next is asked for: the evaluation behind a
+        boundary has ended.
+        """
         self.library = False
         """Whether a library calls compiled functions whose adapter records them."""
         recorder.on_fork.append(self.forked)
@@ -111,6 +116,8 @@ class Watcher:
             return
         with guarded("an evaluation that begins"), self.lock:
             self.settle(evaluation)
+            evaluation.marked = self.deep.goes_on()
+            self.owes_state = False
             self.deep.unrecorded("layers", LAYERS)
             if self.recorder.level == "op":
                 self.deep.unrecorded("operators", OPERATORS)
@@ -128,10 +135,13 @@ class Watcher:
         self.jax.effects_barrier()
         with self.lock:
             evaluation.ended = True
+            self.owes_state = evaluation.marked
             if self.current is evaluation and raised:
                 self.current = None
             elif self.current is evaluation and evaluation.known:
                 self.settle(None)
+            elif self.current is evaluation and evaluation.losses:
+                self.recorder.waiting = 1
 
     @guarded("a loss of jax")
     def lost(self, loss: Loss) -> None:
@@ -208,11 +218,34 @@ class Watcher:
             self.deep.seen("hyper", evaluation.name, out=evaluation.hyper)
         self._first_values(evaluation, evaluation.weights)
         self._first_values(evaluation, evaluation.states, b=True)
+        if evaluation.marked:
+            self._hold(evaluation)
         if evaluation.batch:
             self._batch(evaluation)
         if evaluation.keys or evaluation.results:
             keys: Dict[str, Any] = {**evaluation.keys}
             self.deep.seen("call", evaluation.name, out=evaluation.results, **keys)
+
+    def _hold(self, evaluation: Evaluation) -> None:
+        """What the training goes on with: weights, what it carries, and the keys that it is
+        given.
+        """
+        for name, found in evaluation.weights + evaluation.states:
+            kind = evaluation.kinds.get(name, {})
+            self.deep.seen("held", name, call=False, out=[["", found]], **kind)
+        for name, digest in evaluation.keys.get("g", {}).items():
+            raw = b64encode(digest.encode()).decode()
+            self.deep.seen("state", name, call=False, raw=raw)
+
+    @guarded("the state of an optimizer")
+    def hold_state(self, named_leaves: List[Tuple[str, Any]]) -> None:
+        """An optimizer is given its state, outside of the function that differentiates: the first
+        behind a boundary is written.
+        """
+        for name, leaf in named_leaves:
+            self.owes_state = False
+            found = self.argument(name, leaf).found
+            self.say("held", name, call=False, out=[["", found]], **OF_OPTIMIZER)
 
     def _batch(self, evaluation: Evaluation) -> None:
         made, drawn = used(evaluation.made), evaluation.drawn

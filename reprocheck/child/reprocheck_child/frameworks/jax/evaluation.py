@@ -11,6 +11,9 @@ from ...host.fingerprint import Fingerprint, Rows
 Named = List[Tuple[str, Fingerprint]]
 Loss = Tuple[List[float], str, Optional[bool]]
 """Values, their dtype, whether the weights changed since the loss before (None: not looked at)."""
+OF_OPTIMIZER: Dict[str, Any] = {"o": 0}
+BUFFER: Dict[str, Any] = {"b": True}
+"""What a fact of the kind `held` says of a state."""
 
 
 class Argument:
@@ -23,6 +26,8 @@ class Argument:
         self.rows = rows
         """The samples of an array: at most one."""
         self.line = ""
+        self.state = BUFFER
+        """What it is where it is carried: see the facts of the kind `held`."""
 
 
 class Evaluation:
@@ -65,6 +70,10 @@ class Evaluation:
         """Tells batch, states and hyper-parameters apart; called at the latest when the facts are
         written.
         """
+        self.marked = False
+        """Whether what the training holds before it is asked for, see `boundary`."""
+        self.kinds: Dict[str, Dict[str, Any]] = {}
+        """Name of a state -> whether it is an optimizer's."""
         self.begun = False
         self.ended = False
         self.said = 0

@@ -100,6 +100,19 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
     return list(jax.tree_util.tree_flatten_with_path(value)[0])
 
 
+def of_optimizers(jax: Any, value: Any) -> List[bool]:
+    """Of each leaf of a pytree, whether it lies in a state of optax, which has classes for them."""
+    tree = jax.tree_util
+    found: List[bool] = []
+    for part in tree.tree_leaves(value, is_leaf=_is_state):
+        found += [_is_state(part)] * len(tree.tree_leaves(part))
+    return found
+
+
+def _is_state(value: Any) -> bool:
+    return isinstance(value, tuple) and type(value).__module__.partition(".")[0] == "optax"
+
+
 def of_keras(frame: Any) -> bool:
     """Whether a call comes from Keras: its own adapter records what its trainer on JAX does."""
     return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")

@@ -52,6 +52,7 @@ def _as_carried(evaluation: Evaluation, one: Argument) -> None:
         return
     evaluation.states.append((one.name, one.found))
     evaluation.lines[one.name] = one.line
+    evaluation.kinds[one.name] = one.state
 
 
 def _as_number(evaluation: Evaluation, one: Argument) -> None:

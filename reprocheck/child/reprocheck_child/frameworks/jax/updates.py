@@ -102,6 +102,8 @@ class Updates:
         leaves, carried = flat(self.jax, updates), flat(self.jax, state)
         if not self._concrete([*leaves, *carried]):
             return
+        if self.watcher.owes_state:
+            self.watcher.hold_state([(self._place(name, path), leaf) for path, leaf in carried])
         prints, evaluation = self.watcher.prints, self.watcher.current
         known = [] if evaluation is None else evaluation.weights
         weights = [weight for weight, _ in known]
@@ -124,8 +126,12 @@ class Updates:
         if not self._concrete(leaves):  # inside a program that is being traced
             return
         for path, leaf in leaves:
-            place = "optax." + name + _STATES + self.jax.tree_util.keystr(path)
+            place = self._place(name, path)
             self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
+
+    def _place(self, name: str, path: Tuple[Any, ...]) -> str:
+        """A leaf of the state of an optimizer."""
+        return "optax." + name + _STATES + str(self.jax.tree_util.keystr(path))
 
 
 def _last(path: Tuple[Any, ...]) -> str:

@@ -18,6 +18,7 @@ from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
 from ...leaves import below
 from .births import Births
+from .held import Held
 from .layers import Layers
 from .updates import Updates
 
@@ -67,6 +68,7 @@ class Watcher:
         self.births = Births(self.facts, self.seeds)
         self.layers = Layers(self)
         self.updates = Updates(self)
+        self.held = Held(self)
         self._watched: Dict[int, Any] = {}  # id of a seed generator -> a reference to it
         self._drawing: List[Callable[[], None]] = []
 
@@ -84,6 +86,8 @@ class Watcher:
             hooks.update({"layers": self.layers.hook, "losses": self.layers.hook_losses})
         if self.graphs is not None:
             hooks["order"] = self.graphs.order.hook
+        if self.deep.boundary is not None:
+            hooks["boundary"] = self.held.watch
         if self.backend == "jax":
             hooks["batches"] = self.hook_batches
         if self.backend == "torch":
@@ -129,6 +133,8 @@ class Watcher:
         """A batch of a trainer begins; `given` to `train_on_batch`."""
         self.register(model, self.facts.root(model.name))
         self.facts.begin(model.weights)
+        self.held.optimizer = model.optimizer
+        self.deep.goes_on()
         if given is not None:
             self._batch("train_on_batch", [one for one in given if one is not None])
         outside = self.backend == "jax" or (

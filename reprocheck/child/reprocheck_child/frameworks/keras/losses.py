@@ -33,6 +33,7 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
 
         adapter.deep = Watcher(keras, recorder, lambda: adapter.training > 0)
         adapter.deep.updates.index_of = adapter.of_optimizer
+        adapter.deep.updates.optimizers = lambda: adapter.index
         steps.update(adapter.deep.hooks())
     return install_hooks(keras, steps)
 

@@ -27,6 +27,8 @@ class Updates:
         self.deep = watcher.deep
         self.index_of: Any = None
         """Gives the recorder's index of an optimizer; set by the adapter."""
+        self.optimizers: Any = dict
+        """Gives the live optimizers with their indices; set by the adapter."""
         self._way = ""  # how the update under way is seen: `eager`, `graph`, or not at all
         self._described = False  # an update was described since the batch began
         self._hyper: Optional[Named] = None

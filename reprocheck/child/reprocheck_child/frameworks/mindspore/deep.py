@@ -34,6 +34,8 @@ SCHEDULE = (
 OTHER_FORM = "gradients of another form than the parameters' are not recorded"
 HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
 ALIASES = {"learning_rate": "lr"}
+OF_SCALE = ("scale_sense", "current_iterator_step", "last_overflow_iterator_step")
+"""Parameters of the cell that steps for a Model with a loss scale that changes."""
 SKIPPED = frozenset({"params", "kwargs"})
 
 
@@ -84,6 +86,8 @@ class Watcher:
         self.prints = prints
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
+        if self.deep.boundary is not None:
+            self.deep.boundary.held.append(self.hold)
         self.facts = Facts(self.deep, self.prints)
         self.given = Given(self.facts, self.prints)
         self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
@@ -175,6 +179,8 @@ class Watcher:
 
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
+        if not self._taking:
+            self.deep.goes_on()
         self._taking += 1
         try:
             out = real(function, *args, **named)
@@ -303,6 +309,37 @@ class Watcher:
         for optimizer in optimizers:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
+        self.deep.goes_on()
+
+    # ------------------------------------------------------------------------- stopping, going on
+
+    def hold(self) -> None:
+        """Write what the training goes on with: parameters, the states of each optimizer, and the
+        parameters of a Model that scale its loss.
+        """
+        for optimizer, index in list(self.recording.index.items()):
+            self.begin(optimizer.parameters)
+            for name, state in self._variables(optimizer):
+                self._held(name, state, o=index)
+        for parameter in self._weights.values():
+            kind: Dict[str, Any] = {"b": not parameter.requires_grad}
+            if parameter.name in OF_SCALE:
+                kind = {"k": "schedule"}
+            self._held(parameter.name, parameter, **kind)
+
+    def _variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
+        """States as `0.weight:moments`, and what belongs to no parameter, such as a step count; a
+        rate is among the hyper-parameters.
+        """
+        found = {id(state): (name, state) for name, state in self._states(optimizer)}
+        for name, state in optimizer.parameters_and_names():
+            found.setdefault(id(state), (str(state.name or name), state))
+        states = [one for key, one in found.items() if key not in self._weights]
+        return [(name, state) for name, state in states if "learning_rate" not in name]
+
+    def _held(self, place: str, value: Any, **keys: Any) -> None:
+        out = [["", self.prints.of(value)]]
+        self.deep.seen("held", place, call=False, out=out, **keys)
 
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""

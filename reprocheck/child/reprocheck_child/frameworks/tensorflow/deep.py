@@ -197,12 +197,12 @@ class Watcher:
         """
         python: Any = getattr(function, "python_function", None)
         code = getattr(python, "__code__", None)
-        if (
-            self.deep.loaders
-            or code is None
-            or not self.tensorflow.executing_eagerly()
-            or not self.deep._user_file(code.co_filename)
-        ):
+        if code is None or not self.tensorflow.executing_eagerly():
+            return
+        if not self.deep._user_file(code.co_filename):
+            return
+        self.deep.goes_on()
+        if self.deep.loaders:
             return
         given = [
             one
@@ -280,6 +280,8 @@ class Watcher:
         elif not self.in_xla():
             self.deep.unrecorded("tf.function", HIDDEN)
         self.begin(sources)
+        if outermost and self.tensorflow.executing_eagerly():
+            self.deep.goes_on()
 
     def differentiated(self, losses: Sequence[Any]) -> None:
         """The values of losses have arrived."""

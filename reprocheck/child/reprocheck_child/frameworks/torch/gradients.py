@@ -165,8 +165,7 @@ class Gradients:
             if not self.adapter.built:
                 self._name_leaves(roots)
                 self.after_update = True
-            if self.deep.boundary is not None:
-                self.deep.boundary.reached()
+            self.deep.goes_on()
             self.deep.seen("rng", "before backward", g=self.deep.rng())
             if self.deep.rests:
                 return

@@ -257,8 +257,8 @@ class Modules:
             self.started = True
             self.names.fills.end()
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
-        if self.deep.boundary is not None and self.torch.is_grad_enabled():
-            self.deep.boundary.reached()
+        if self.torch.is_grad_enabled():
+            self.deep.goes_on()
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
