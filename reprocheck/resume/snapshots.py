@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,10 @@ from reprocheck.errors import ReportError
 from reprocheck.launch import snapshot
 from reprocheck.launch.cleanup import PLACES
 from reprocheck.launch.process import GuardedProcess
-from reprocheck.launch.tree import Tree, file_changes, read_tree
+from reprocheck.launch.tree import Entry, file_changes, read_tree, written_since
 from reprocheck.launch.workdir import Copies
 from reprocheck.launch.writers import written_by
+from reprocheck.model import FileChanges
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.kept import checkpoint_of
 from reprocheck.resume.model import Checkpoint
@@ -130,8 +131,7 @@ class Snapshots:
         return self._kept(checkpoint_of(said), tuple(said.at))
 
     def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
-        now = read_tree(self._workdir.path)
-        changes = file_changes(self._workdir.tree, now)
+        now, changes = self._changes()
         folder = self._store / str(len(self.taken) + 1)
         changed = (*changes.created, *changes.changed)
         self._keep(folder, changed, now)
@@ -145,12 +145,23 @@ class Snapshots:
             elsewhere=self._elsewhere,
         )
 
-    def _keep(self, folder: Path, paths: Sequence[str], now: Tree) -> None:
+    def _changes(self) -> tuple[Mapping[str, Entry], FileChanges]:
+        """What stands there now, and what of it is not as it was when the run began. Of more files
+        than are listed, those that changed since then by the clock of the file system.
+        """
+        before, now = self._workdir.tree, read_tree(self._workdir.path)
+        if before.complete and now.complete:
+            return now.entries, file_changes(before, now)
+        began = (self._trace / "recorder.json").stat().st_ctime_ns
+        written = written_since(self._workdir.path, began)
+        return written, FileChanges(changed=tuple(sorted(written)))
+
+    def _keep(self, folder: Path, paths: Sequence[str], now: Mapping[str, Entry]) -> None:
         """Keeps these files, sharing their blocks where the file system can.
 
         Raises ReportError.
         """
-        size = sum(now.entries[path].size for path in paths)
+        size = sum(now[path].size for path in paths)
         try:
             folder.mkdir(parents=True)
             _refuse_too_large(size, folder)

@@ -46,6 +46,8 @@ MAGIC = (
     b"\x93NUMPY", b"\x89HDF", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
 SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".hg", ".svn", "wandb", "mlruns"))
+MOST_FILES = 100_000
+"""Files of a working directory up to which all of them are looked at between two iterations."""
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 """Events after which another process may write."""
 POOL = "concurrent.futures.thread"
@@ -116,6 +118,7 @@ class Checkpoints:
         self._saving: dict[int, Written] = {}  # by thread: the outermost saver under way
         self._saved: Written | None = None  # the last that was, since the last look
         self._touched = True  # something may have been written since the last look
+        self._is_wide = False  # there are too many files to look at all of them
         self._others = False  # a process of another program may write
         self._begun: dict[int, int] = {}  # id of a thread -> updates when it was started
         self._passed_over: set[int] = set()  # tasks that do not end
@@ -270,10 +273,17 @@ class Checkpoints:
         return [path for path in self._written if path.startswith("/") and os.path.exists(path)]
 
     def _tree(self) -> dict[str, State]:
-        """Every file below the working directory."""
+        """Every file below the working directory; where there are too many, those that this process
+        was seen to write.
+        """
+        if self._is_wide:
+            return self._own_files()
         found: dict[str, State] = {}
         waiting = [""]
         while waiting:
+            if len(found) > MOST_FILES:
+                self._is_wide = True
+                return self._own_files()
             folder = waiting.pop()
             for entry in _entries(os.path.join(self._root, folder)):
                 path = os.path.join(folder, entry.name)
@@ -283,6 +293,16 @@ class Checkpoints:
                 elif entry.is_file(follow_symlinks=False):
                     state = entry.stat(follow_symlinks=False)
                     found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+        return found
+
+    def _own_files(self) -> dict[str, State]:
+        found = {}
+        for path in self._written:
+            try:
+                state = os.stat(os.path.join(self._root, path), follow_symlinks=False)
+            except OSError:  # gone again
+                continue
+            found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
         return found
 
     # ------------------------------------------------------------------------------- who writes
