@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
-from reprocheck.model import Bitwise, Run, Tolerance
+from reprocheck.model import Bitwise, Run, Tolerance, Trace
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.model import (
     Checkpoint,
@@ -131,12 +133,13 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
     bitwise, _ = equal_in_bits(runs)
     if continued.longest and not resumed.longest:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
-    first, ranks = bitwise.first_iteration, _unequal_ranks(continued, resumed)
+    ranks = _unequal_ranks(continued, resumed)
+    pair = _first_pair(continued, resumed, ranks, bitwise.first_iteration)
     return Losses(
         bitwise=bitwise,
         outside=first_divergence(runs, tolerance),
-        continued=_loss(continued, ranks, first),
-        resumed=_loss(resumed, ranks, first),
+        continued=pair[0],
+        resumed=pair[1],
         ranks=ranks,
     )
 
@@ -153,14 +156,25 @@ def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
     return tuple(sorted(rank for iteration, rank in found if iteration == first))
 
 
-def _loss(run: Run, ranks: Sequence[int], iteration: int | None) -> float | None:
-    """The first loss of an iteration, of the first of these ranks."""
+def _first_pair(
+    continued: Run, resumed: Run, ranks: Sequence[int], iteration: int | None
+) -> tuple[float | None, float | None]:
+    """The first losses of an iteration that are not equal, of the first of these ranks; None for
+    the side that has none.
+    """
     if iteration is None or not ranks:
-        return None
-    series = run.by_rank[ranks[0]].losses
-    if iteration > len(series):
-        return None
-    return next(iter(series.losses(iteration)), None)
+        return None, None
+    mine = _losses_of(continued.by_rank[ranks[0]], iteration)
+    theirs = _losses_of(resumed.by_rank[ranks[0]], iteration)
+    pairs = zip_longest(mine, theirs)
+    unequal = (pair for pair in pairs if repr(pair[0]) != repr(pair[1]))  # a NaN equals a NaN
+    return next(unequal, (None, None))
+
+
+def _losses_of(trace: Trace, iteration: int) -> array[float]:
+    if iteration > len(trace.losses):
+        return array("d")
+    return trace.losses.losses(iteration)
 
 
 def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from math import nan
 
 import pytest
 
@@ -12,7 +13,7 @@ from reprocheck.resume.asked import path_of
 from reprocheck.resume.model import Checkpoint, Outcome, Place
 from reprocheck.resume.offset import between, shifted
 from reprocheck.resume.sentences import reason
-from reprocheck.resume.verdict import Sides, judged, read_of, unrepeatable
+from reprocheck.resume.verdict import Sides, judged, losses, read_of, unrepeatable
 from tests.verdict.verdict_runs import run, series, trace
 
 SAVED = Checkpoint(iteration=3, paths=("a.pt",))
@@ -116,10 +117,17 @@ def test_a_run_started_again_is_repeatable_as_far_as_it_went() -> None:
     assert unrepeatable(continued, _run(2, (9.0, 8.0, 7.5))) == 3
 
 
+def test_of_several_losses_of_an_iteration_those_that_differ_are_named() -> None:
+    one = run(1, trace([[1.0], [2.0, nan, 3.0]]))
+    other = run(2, trace([[1.0], [2.0, nan, 4.0]]))
+    found = losses(one, other, Tolerance())
+    assert (found.continued, found.resumed) == (3.0, 4.0)
+
+
 def test_iterations_are_cut_out_with_all_their_losses() -> None:
-    losses = between(series([[1.0], [2.0, 3.0], [4.0], [5.0]]), 1, 2)
-    assert losses.values == array("d", [2.0, 3.0, 4.0])
-    assert losses.ends == array("q", [2, 3])
+    found = between(series([[1.0], [2.0, 3.0], [4.0], [5.0]]), 1, 2)
+    assert found.values == array("d", [2.0, 3.0, 4.0])
+    assert found.ends == array("q", [2, 3])
     assert shifted(_run(1, NEVER_STOPPED), 9, 3).longest == 0
 
 
