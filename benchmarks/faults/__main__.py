@@ -1,6 +1,7 @@
 """`python -m benchmarks.faults [--only TEXT] [--jobs N] [--write]`: makes every fault, and prints
-what became of it; exit 1 where anything is wrong, left running or lost. `--write` puts the rows
-into docs/reference/faults.md; with --only the others stay as they are.
+what became of it; exit 1 where anything is wrong, left running or lost. `--write` puts the tables
+into docs/reference/faults.md. Where the command is broken off, it goes on behind the last row that
+was finished, as long as the commit is the same one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.faults import damaged, disks, kills, machine, page, trainings
+from benchmarks.faults import damaged, disks, finished, kills, machine, page, trainings
+from benchmarks.faults.finished import Finished
 from benchmarks.faults.seen import Fault, Row, Seen
 from benchmarks.processes import ROOT
 
@@ -28,19 +30,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="names that contain TEXT")
     parser.add_argument("--jobs", type=int, default=2, help="points side by side [2]")
-    parser.add_argument("--write", action="store_true", help=f"put the rows into {page.FILE}")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {page.FILE}")
     arguments = parser.parse_args()
+    revision = finished.revision()
+    if arguments.write and (arguments.only or not revision):
+        parser.error("--write is for all faults, and for sources that are committed")
     compileall.compile_dir(ROOT / "reprocheck", quiet=2)
+    rows = finished.finished(revision)
     chosen = [fault for fault in every() if _is_named(fault, arguments.only)]
-    groups = {fault.name: fault.group for fault in every()}
-    rows: list[Row] = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for fault in chosen:
-            rows.append(made(fault, pool))
-            if arguments.write:
-                page.write(rows[-1:], groups)
-    print(page.tables(rows, {}, groups))
-    return not all(row.is_good for row in rows)
+            if fault.name in rows:
+                continue
+            row = made(fault, pool)
+            rows[fault.name] = Finished(
+                revision=revision, name=fault.name, line=page.line(row), is_good=row.is_good
+            )
+            finished.add(rows[fault.name])
+    groups = {fault.name: fault.group for fault in chosen}
+    text = page.tables({name: rows[name].line for name in groups}, groups, revision)
+    if arguments.write:
+        page.write(text)
+    print(text)
+    return not all(rows[fault.name].is_good for fault in chosen)
 
 
 def made(fault: Fault, pool: ThreadPoolExecutor) -> Row:

@@ -23,8 +23,8 @@ from reprocheck.suite.targets import load
 PLAIN = (*CHECK, "train.py")
 JOB = "-P -m reprocheck run"
 """How a night starts a check."""
-POINTS, LONG = 20, 8
-"""Points of a kind of process, and of one whose command takes several times as long."""
+POINTS = 20
+"""Points of a kind of process."""
 SIGNALS: Mapping[str, int] = {"SIGKILL": 9, "SIGTERM": 15, "SIGINT": 2, "SIGHUP": 1}
 FOLLOWED = 5
 """At each so-many-th point the advice is followed: the check is made again."""
@@ -161,14 +161,13 @@ KINDS = (
     Kind(name="the script", do=KILL_SELF, ends=(4,)),
     Kind(name="a forked child that trains", do=KILL_SELF, script=FORKS, ends=(4,)),
     Kind(name="a rank", do=KILL_SELF, script=RANKS, ends=(4,)),
-    Kind(name="a worker of a DataLoader", do=KILL_SELF, script=LOADER, ends=(4,), points=LONG),
+    Kind(name="a worker of a DataLoader", do=KILL_SELF, script=LOADER, ends=(4,)),
     Kind(
         name="reprocheck explain",
         words=EXPLAIN,
         who="-m reprocheck explain",
         training="varies",
         ends=(130, 1),
-        points=LONG,
     ),
     Kind(
         name="the script in an arm of explain",
@@ -177,16 +176,9 @@ KINDS = (
         training="varies",
         inside=("arms/",),
         ends=(1,),
-        points=LONG,
     ),
-    Kind(
-        name="reprocheck suite run",
-        words=NIGHT,
-        who="-m reprocheck suite",
-        ends=(130, 0),
-        points=LONG,
-    ),
-    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(3, 0), points=LONG),
+    Kind(name="reprocheck suite run", words=NIGHT, who="-m reprocheck suite", ends=(130, 0)),
+    Kind(name="a check of a night", words=NIGHT, who=JOB, ends=(3, 0)),
 )
 
 

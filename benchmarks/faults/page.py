@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.faults.seen import Row, cell, shown
@@ -33,38 +32,35 @@ HEAD = (
 )
 
 
-def tables(rows: Sequence[Row], before: Mapping[str, str], groups: Mapping[str, str]) -> str:
+def tables(lines: Mapping[str, str], groups: Mapping[str, str], revision: str) -> str:
     """All rows, and their sums in front of them.
 
-    before  the lines of rows that were made earlier, by their names, which stay
-    groups  the faults that there are, in their order, with their groups
+    lines   the rows as Markdown, by their names
+    groups  the groups of these faults, in their order
     """
-    lines = {**before, **{cell(row.fault.name): _line(row) for row in rows}}
-    found = {cell(name): group for name, group in groups.items() if cell(name) in lines}
-    cells = [_cells_of(lines[name]) for name in found]
+    cells = [_cells_of(line) for line in lines.values()]
     made = [one for one in cells if one["points"] != NOT_MADE]
     points = sum(int(one["points"]) for one in made)
     bad = {name: sum(one[name] != "0" for one in made) for name in BAD}
     said = ", ".join(f"{name}: {count}" for name, count in bad.items())
+    of = f"of commit {revision}" if revision else "of sources that are not committed"
     text = [
-        f"Written by `python -m benchmarks.faults --write`. {machine().partition(' Load')[0]}",
+        f"Written by `python -m benchmarks.faults --write`, all rows {of}."
+        f" {machine().partition(' Load')[0]}",
         "",
         f"**{len(made)} faults, made at {points} points. Faults after which anything was {said}.**",
     ]
-    for group in dict.fromkeys(found.values()):
+    for group in dict.fromkeys(groups.values()):
         text += ["", f"## {group}", "", f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
-        text += [lines[name] for name, of in found.items() if of == group]
+        text += [lines[name] for name, of_group in groups.items() if of_group == group]
     return "\n".join(text) + "\n"
 
 
-def write(rows: Sequence[Row], groups: Mapping[str, str]) -> None:
-    """Puts the rows into the page, in place of those of the same names; the others stay."""
+def write(text: str) -> None:
+    """Puts the tables into the page."""
     file = ROOT / FILE
-    with file.open("r+b") as opened:
-        fcntl.flock(opened, fcntl.LOCK_EX)  # another group may be made beside this one
-        head, _, now = file.read_text(encoding="utf-8").partition(MARK)
-        text = tables(rows, _lines(now), groups)
-        file.write_text(head + MARK + "\n" + text, encoding="utf-8")
+    head = file.read_text(encoding="utf-8").partition(MARK)[0]
+    file.write_text(f"{head}{MARK}\n{text}", encoding="utf-8")
 
 
 def kept(text: str) -> dict[str, dict[str, str]]:
@@ -85,7 +81,8 @@ def _cells_of(line: str) -> dict[str, str]:
     return dict(zip(HEAD, cells, strict=True))
 
 
-def _line(row: Row) -> str:
+def line(row: Row) -> str:
+    """A row as Markdown."""
     return f"| {' | '.join(_cells(row))} |"
 
 

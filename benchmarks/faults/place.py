@@ -179,6 +179,8 @@ class Place:
             folders[:] = [name for name in folders if name not in ("reports", "__pycache__")]
             for name in names:
                 path = Path(parent, name)
+                if not path.is_file():  # a pipe would be waited for
+                    continue
                 found[str(path.relative_to(self.project))] = path.read_bytes()
         return found
 
