@@ -10,8 +10,9 @@ import functools
 import sys
 import weakref
 from _thread import get_ident
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
+from ... import import_hook
 from ...hooking import around, guarded
 from ...hooking import install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
@@ -20,6 +21,7 @@ from .series import Series
 from .values import Values
 from .weights import GraphLeaves, StepWeights
 
+_STATE_DICTS = "torch.distributed.checkpoint.state_dict"
 _TRACERS = ("torch._subclasses", "torch.fx")
 
 
@@ -69,6 +71,8 @@ class _Adapter:
         # id of a live optimizer -> (its index, a reference that ends the entry with it)
         self.index: Dict[int, Tuple[int, Any]] = {}
         self.last_stepped = 0  # id of the optimizer that stepped last
+        # threads in which a step makes the state of an optimizer, and is no update
+        self.making_state: Set[int] = set()
         self.deep: Any = None  # what records the deeper levels
 
     # ------------------------------------------------------------------------------------- backward
@@ -191,6 +195,7 @@ class _Adapter:
         from torch.optim import optimizer as module
 
         self.watch_steps()
+        import_hook.when_imported(_STATE_DICTS, self.watch_state)
         module.register_optimizer_step_post_hook(self.after_step)
         real, adapter = module.Optimizer.__init__, self
 
@@ -239,7 +244,11 @@ class _Adapter:
         return known[0]
 
     def inside_step(self, frame: Any) -> bool:
-        """Whether the step whose wrapper runs in `frame` was called by another step."""
+        """Whether the step whose wrapper runs in `frame` is no update of its own: it was called by
+        another step, or makes a state.
+        """
+        if get_ident() in self.making_state:
+            return True
         return bool(self.nesting) and _is_inner(frame)
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -247,6 +256,8 @@ class _Adapter:
         weights.
         """
         try:
+            if get_ident() in self.making_state:
+                return
             if self.recorder.watching() and not _is_inner(sys._getframe(1)):
                 self.steps.keep(optimizer)
         except Exception as error:
@@ -264,6 +275,8 @@ class _Adapter:
         optimizer, `super().step`) is part of it.
         """
         try:
+            if get_ident() in self.making_state:
+                return
             self.last_stepped = id(optimizer)
             if self.nesting and _is_inner(sys._getframe(1)):
                 return
@@ -283,6 +296,18 @@ class _Adapter:
                 self.recorder.update(index, changed)
         except Exception as error:
             self.recorder.problem("after an update", error)
+
+    def watch_state(self, module: Any) -> None:
+        """The functions for distributed checkpoints let an optimizer without state step once, with
+        gradients and a learning rate of zero, so that there is a state to load into.
+        """
+
+        def before(*_: Any) -> Callable[[Any], None]:
+            me = get_ident()
+            self.making_state.add(me)
+            return lambda _: self.making_state.discard(me)
+
+        around(module, "_init_optim_state", "the making of an optimizer's state", before=before)
 
     # --------------------------------------------------------------------------------- loss scaling
 
