@@ -78,7 +78,7 @@ class _Weights:
 
 
 class _States:
-    """The states of optimizers, by weight."""
+    """The states of optimizers."""
 
     rung = OPTIMIZER
 
@@ -87,26 +87,30 @@ class _States:
         self.held = held
 
     def take(self) -> Dict[str, Any]:
-        """Of each weight that has one."""
-        return {name: dict(state) for name, _, _, state in self._each() if state}
+        """Of each weight that has one, by its place: before the first forward pass of a resumed run
+        not all of them have the names that they get.
+        """
+        return {place: (name, dict(state)) for place, name, _, _, state in self._each() if state}
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
         """What was not there before is taken away, too."""
         changed = []
-        for name, optimizer, tensor, state in self._each():
-            if _same(self.torch, state, kept.get(name, {})):
+        for place, own_name, optimizer, tensor, state in self._each():
+            name, wanted = kept.get(place, (own_name, {}))
+            if _same(self.torch, state, wanted):
                 continue
             optimizer.state.pop(tensor, None)
-            if name in kept:
-                optimizer.state[tensor] = kept[name]
+            if wanted:
+                optimizer.state[tensor] = wanted
             changed.append(name)
         return changed
 
-    def _each(self) -> Iterator[Tuple[str, Any, Any, Any]]:
+    def _each(self) -> Iterator[Tuple[str, str, Any, Any, Any]]:
         for index, optimizer in self.held.optimizers():
-            for name, tensor in self.held.names.optimizer_weights(optimizer):
+            weights = self.held.names.optimizer_weights(optimizer)
+            for number, (name, tensor) in enumerate(weights):
                 state = optimizer.state.get(tensor, {})
-                yield "%d:%s" % (index, name), optimizer, tensor, state
+                yield "%d:%d" % (index, number), name, optimizer, tensor, state
 
 
 class _Schedules:
