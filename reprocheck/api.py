@@ -186,8 +186,8 @@ def check_resume(
     """
     from reprocheck import launch, settings
     from reprocheck.resume.asked import Asked, places, refuse_signal, words
-    from reprocheck.resume.check import checked
     from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.making import checked
     from reprocheck.resume.report.formats import write
     from reprocheck.workflow.teller import Silent
 

@@ -13,7 +13,7 @@ import typer
 from reprocheck.cli.destination import FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.cli.run import ValuesOption
-from reprocheck.errors import ReportError
+from reprocheck.errors import ReportError, UsageError
 from reprocheck.settings import OPTIONS
 
 OWN = ("explain", "level")
@@ -26,12 +26,20 @@ PatchOption = Annotated[
         help="Write the patch to this file; `patch -p1` applies it.",
     ),
 ]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Explain why a resume is not exact: then the options are those of `resume`.",
+    ),
+]
 
 
 @with_settings(*(option.name for option in OPTIONS if option.name not in OWN))
 def explain(
     ctx: typer.Context,
     flags: dict[str, object],
+    resume: ResumeOption = False,
     write_patch: PatchOption = None,
     format: FormatOption = None,
     output_file: OutputOption = None,
@@ -43,11 +51,13 @@ def explain(
     from reprocheck.cli.run import entry_words, perform
     from reprocheck.language import spoken
 
+    if resume:  # else `application` has made another command of it
+        raise UsageError("--resume stands too late.", "Write `reprocheck explain --resume …`.")
     held = replace(settings.load(flags, Path.cwd()), explain=True)
     words = entry_words(ctx.meta[ENTRY], "explain")
     target = destination(format, output_file)
     if write_patch is not None:
-        _writable(write_patch)
+        writable(write_patch)
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
     with spoken(held.lang):
         return perform(
@@ -61,7 +71,7 @@ def explain(
         )
 
 
-def _writable(file: Path) -> None:
+def writable(file: Path) -> None:
     """Before the first run: whether the patch can be written there."""
     if file.is_dir():
         raise ReportError(f"{file} is a folder.", "Name a file with --write-patch.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reprocheck.cli.destination import OutputOption, destination
+from reprocheck.cli.explain import PatchOption, writable
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.resume.asked import GO_ON, PLACES, WITHIN
@@ -120,6 +121,7 @@ def resume(
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
     explain: ExplainOption = False,
+    write_patch: PatchOption = None,
     workdir: WorkdirOption = "copy",
     format: ReportOption = None,
     output_file: OutputOption = None,
@@ -130,8 +132,8 @@ def resume(
     from reprocheck.cli.failure import Interrupted
     from reprocheck.cli.run import entry_words, interpreter, kept, title
     from reprocheck.resume.asked import Asked, places, refuse, refuse_signal, words
-    from reprocheck.resume.check import checked
     from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.making import checked
     from reprocheck.resume.report.formats import FORMATS, known
 
     if workdir != "copy":
@@ -144,6 +146,8 @@ def resume(
     target = destination(format, output_file)
     if target is not None:
         known(target.format)
+    if write_patch is not None:
+        writable(write_patch)
     words(resume_with)
     refuse_signal(interrupt)
     asked = Asked(
@@ -173,8 +177,21 @@ def resume(
     drawn = write(check, folder, draw=held.draw)
     if target is not None:
         target.put(FORMATS[target.format].render(check))
+    if write_patch is not None:
+        _write_patch(write_patch, check, console)
     _print_place(console, Path(os.path.relpath(folder)), drawn)
     return check.exit_code
+
+
+def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
+    """Writes the patch that was tried, or says that there is none. Raises ReportError."""
+    from reprocheck.resume.written import put
+
+    repairs = [outcome.repair for outcome in check.outcomes if outcome.repair]
+    if not repairs:
+        console.out.labelled("patch", "none was found", indent=2, label_width=LABEL)
+        return
+    put(file.parent, file.name, repairs[0].patch.encode())
 
 
 def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:

@@ -1,25 +1,20 @@
-"""From an entry point, or from a folder, to what a check of a resume says."""
+"""From a folder to what a check of a resume says."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from reprocheck.model import CheckRecord, EntryPoint, Run
+from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import records, sentences
-from reprocheck.resume.asked import Asked
 from reprocheck.resume.confirm.attempts import attempt_of
-from reprocheck.resume.confirm.search import confirmation, next_rungs
-from reprocheck.resume.confirm.words import objects
-from reprocheck.resume.gap.handed import batches
+from reprocheck.resume.confirm.search import confirmation
+from reprocheck.resume.fix.tried import repair_of
 from reprocheck.resume.gap.ladder import explain
 from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
 from reprocheck.resume.model import (
     CONTINUED,
-    Arm,
-    Attempt,
     Checkpoint,
     Explained,
     Outcome,
@@ -27,53 +22,10 @@ from reprocheck.resume.model import (
     ResumeCheck,
     ResumeRecord,
     ResumeVerdict,
+    Trial,
 )
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
-from reprocheck.settings import Settings
 from reprocheck.trace import collector
-from reprocheck.workflow.teller import Teller
-
-if TYPE_CHECKING:
-    from reprocheck.resume.runs import Make
-
-
-def checked(
-    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
-) -> ResumeCheck:
-    """Records both sides in `folder` and says what they say. Raises what `recorded` raises."""
-    from reprocheck.resume.runs import recorded
-
-    def confirm(make: Make) -> None:
-        if asked.explain:
-            _confirm(folder, teller, make)
-
-    recorded(entry, settings, folder, teller, asked, confirm)
-    teller.clear()
-    teller.status("comparing the runs")
-    return load(folder)
-
-
-def _confirm(folder: Path, teller: Teller, make: Make) -> None:
-    """Has runs made in which parts of what was lost are put back, until it is known which of them
-    are needed.
-    """
-    from reprocheck.resume.runs import Wanted
-
-    for number, outcome in enumerate(load(folder).outcomes):
-        rungs = next_rungs(outcome)
-        while rungs:
-            teller.clear()
-            teller.status(f"putting back {objects(rungs)}")
-            make(Wanted(place=number, rungs=rungs, batches=_batches(folder, outcome)))
-            outcome = load(folder).outcomes[number]
-            rungs = next_rungs(outcome)
-
-
-def _batches(folder: Path, outcome: Outcome) -> dict[str, object]:
-    assert outcome.offset is not None
-    assert outcome.continued is not None and outcome.resumed is not None
-    sides = (outcome.continued.record, outcome.resumed.record)
-    return batches(folder, sides, outcome.offset.k)
 
 
 def load(folder: Path) -> ResumeCheck:
@@ -84,6 +36,8 @@ def load(folder: Path) -> ResumeCheck:
     runs = {run.number: read_run(folder, run) for run in record.runs}
     continued = runs.get(CONTINUED)
     outcomes = tuple(_outcome(folder, place, record, resume, runs) for place in resume.places)
+    if resume.trial is not None:
+        outcomes = _with_repair(folder, outcomes, resume.trial, record, resume, runs)
     found: tuple[str, ...] = ()
     if continued is not None:
         found = found_before(continued)
@@ -120,27 +74,50 @@ def _outcome(
     outcome = replace(outcome, reason=sentences.reason(outcome))
     if not resume.explain:
         return outcome
-    arms = [arm for arm in place.arms if arm.run in runs]
-    attempts = tuple(_attempt(folder, place.checkpoint, arm, sides, runs) for arm in arms)
+    made = [arm for arm in place.arms if arm.run in runs]
+    attempts = tuple(
+        attempt_of(arm, _further(folder, place, replace(sides, resumed=runs[arm.run])))
+        for arm in made
+    )
     return replace(outcome, confirmation=confirmation(outcome, attempts))
 
 
-def _attempt(
-    folder: Path, checkpoint: Checkpoint, arm: Arm, sides: Sides, runs: dict[int, Run]
-) -> Attempt:
-    """What a run says in which a part of the state was put back."""
-    run = runs[arm.run]
-    sides = replace(sides, resumed=run)
-    outcome = judged(Place(name="", checkpoint=checkpoint), checkpoint, sides)
-    outcome = with_ladder(outcome, _explained(folder, outcome, sides))
-    return attempt_of(arm, outcome, run)
+def _further(folder: Path, place: Place, sides: Sides) -> Outcome:
+    """What two other runs say."""
+    assert place.checkpoint is not None
+    outcome = judged(place, place.checkpoint, sides)
+    return with_ladder(outcome, _explained(folder, outcome, sides))
+
+
+def _with_repair(
+    folder: Path,
+    outcomes: tuple[Outcome, ...],
+    trial: Trial,
+    record: CheckRecord,
+    resume: ResumeRecord,
+    runs: dict[int, Run],
+) -> tuple[Outcome, ...]:
+    """The outcomes, one of them with the patch that was tried."""
+    place = trial.place
+    if place is None or place.checkpoint is None or not 0 <= trial.of < len(outcomes):
+        return outcomes
+    sides = _sides(place, record, resume, runs, trial.continued)
+    if sides is None:
+        return outcomes
+    before = outcomes[trial.of]
+    repair = repair_of(before, _further(folder, place, sides), trial.patch)
+    return (*outcomes[: trial.of], replace(before, repair=repair), *outcomes[trial.of + 1 :])
 
 
 def _sides(
-    place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
+    place: Place,
+    record: CheckRecord,
+    resume: ResumeRecord,
+    runs: dict[int, Run],
+    number: int = CONTINUED,
 ) -> Sides | None:
-    """Both runs of a place; None where one of them was not made."""
-    continued, resumed = runs.get(CONTINUED), runs.get(place.run or 0)
+    """Both runs of a place, the continued one by its number; None where one was not made."""
+    continued, resumed = runs.get(number), runs.get(place.run or 0)
     if continued is None or resumed is None:
         return None
     return Sides(

@@ -122,6 +122,22 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """Runs with a patch of the script: another continued run, and one that resumes from it.
+
+    of         which of the places the patch is for, from 0
+    patch      a unified difference
+    continued  the number of the run that wrote the checkpoint
+    place      where the other one goes on; None where no checkpoint was written there
+    """
+
+    of: int
+    patch: str
+    continued: int
+    place: Place | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ResumeRecord:
     """`resume.json` beside `record.json`: what makes a folder of runs a check of a resume.
 
@@ -132,6 +148,7 @@ class ResumeRecord:
     interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
                it had left; "" where the resumed runs start from a snapshot of the continued run
     explain  whether what is lost is put back in further runs, to confirm it
+    trial    the patch that was tried
     """
 
     places: tuple[Place, ...]
@@ -141,6 +158,7 @@ class ResumeRecord:
     pattern: str = ""
     interrupt: str = ""
     explain: bool = False
+    trial: Trial | None = None
     schema_version: int = SCHEMA_VERSION
 
 
@@ -260,6 +278,19 @@ class Confirmation:
         """Whether what was put back is what was lost."""
         return bool(self.rungs)
 
+    def names(self, rung: StateRungName) -> tuple[str, ...]:
+        """What of a rung had another value in the run that confirms it."""
+        held = [one.names.get(rung, ()) for one in self.attempts if one.rungs == self.rungs]
+        return next(iter(held), ())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repair:
+    """A patch, and what a training with it was seen to do: what it had lost is lost no more."""
+
+    patch: str
+    sentence: str
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
@@ -272,6 +303,7 @@ class Outcome:
     before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
     confirmation  None where that was not asked for
+    repair     None where no patch is known that was seen to help
     """
 
     place: Place
@@ -286,6 +318,7 @@ class Outcome:
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
     confirmation: Confirmation | None = None
+    repair: Repair | None = None
 
     @property
     def ranks(self) -> tuple[int, ...]:

@@ -45,6 +45,7 @@ from reprocheck.resume.model import (
     Place,
     ResumeRecord,
     StateRungName,
+    Trial,
 )
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
@@ -68,13 +69,6 @@ class Wanted:
     place: int
     rungs: tuple[StateRungName, ...]
     batches: Mapping[str, object] = field(default_factory=dict)
-
-
-Make = Callable[[Wanted], None]
-
-
-def _nothing(make: Make) -> None:
-    """No further runs are wanted."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -110,7 +104,7 @@ def recorded(
     folder: Path,
     teller: Teller,
     asked: Asked,
-    then: Callable[[Make], None] = _nothing,
+    then: Callable[[Further], None] | None = None,
 ) -> None:
     """Records the continued run and its resumed runs in `folder` (made by `launch.prepare`).
 
@@ -136,7 +130,7 @@ def _recorded(
     folder: Path,
     teller: Teller,
     asked: Asked,
-    then: Callable[[Make], None],
+    then: Callable[[Further], None] | None,
 ) -> None:
     refuse(entry)
     refuse_wide_folder(Path.cwd(), entry)
@@ -168,7 +162,7 @@ def _recorded(
     try:
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
-            snapshots = _continued(continued, kept, elsewhere)
+            snapshots = _continued(continued, CONTINUED, kept, elsewhere)
             places = snapshots.taken
             if asked.interrupt and places:
                 snapshots.close()
@@ -176,7 +170,8 @@ def _recorded(
                 places = snapshots.taken
             for taken in places:
                 _resumed(taken, continued, kept, asked)
-            then(partial(_put_back, places, continued, kept, asked))
+            if then is not None:
+                then(Further(snapshots, continued, kept, asked, elsewhere))
     finally:
         with interrupts.waiting():
             if snapshots is not None:
@@ -186,13 +181,13 @@ def _recorded(
             cleanup.clean_up(folder)
 
 
-def _continued(made: Plan, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
+def _continued(made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
     """The run that writes the checkpoint and goes on."""
     workdir = made.copy("")
-    trace = made.job(CONTINUED, workdir, "").trace
+    trace = made.job(number, workdir, "").trace
     snapshots = Snapshots(made.folder, trace, workdir, elsewhere)
     try:
-        one_run(made, workdir, CONTINUED, kept.runs, kept.keep, attend=snapshots.attend)
+        one_run(made, workdir, number, kept.runs, kept.keep, attend=snapshots.attend)
     except BaseException:
         snapshots.close()
         raise
@@ -236,34 +231,67 @@ def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> Non
     """The run that starts from a snapshot, at the path of the continued one."""
     number = len(kept.runs) + 1
     made = _plan(taken, continued, asked, number, RESUMED)
-    place = Place(
+    kept.add(_place(taken, made, number, asked))
+    _run(made, taken, number, kept, again=asked.explain)
+
+
+def _place(taken: Snapshot, made: Plan, number: int, asked: Asked) -> Place:
+    return Place(
         name=" and ".join(taken.names),
         checkpoint=_masked(taken.checkpoint, made),
         run=number,
         interrupted=number - 1 if asked.interrupt else None,
         command=tuple(Redactor().arguments(mask(word, *made.names) for word in made.entry.command)),
     )
-    kept.add(place)
-    _run(made, taken, number, kept, again=asked.explain)
 
 
-def _put_back(
-    places: list[Snapshot], continued: Plan, kept: _Kept, asked: Asked, wanted: Wanted
-) -> None:
-    """One more resumed run, which is given back a part of what the continued run held."""
-    taken, number = places[wanted.place], len(kept.runs) + 1
-    told = {
-        **RESUMED,
-        "put_back": {
-            "folder": str(continued.folder / cleanup.VALUES),
-            "iteration": taken.checkpoint.iteration + 1,
-            "rungs": list(wanted.rungs),
-            "batches": dict(wanted.batches),
-        },
-    }
-    made = _plan(taken, continued, asked, number, told)
-    _run(made, taken, number, kept, again=True)
-    kept.add_arm(wanted.place, Arm(run=number, rungs=wanted.rungs))
+@dataclass(frozen=True, slots=True)
+class Further:
+    """Makes more runs while the snapshots are there, as a check that explains wants them."""
+
+    snapshots: Snapshots
+    continued: Plan
+    kept: _Kept
+    asked: Asked
+    elsewhere: Elsewhere
+
+    def put_back(self, wanted: Wanted) -> None:
+        """One more resumed run, which is given back a part of what the continued run held."""
+        taken, number = self.snapshots.taken[wanted.place], len(self.kept.runs) + 1
+        told = {
+            **RESUMED,
+            "put_back": {
+                "folder": str(self.continued.folder / cleanup.VALUES),
+                "iteration": taken.checkpoint.iteration + 1,
+                "rungs": list(wanted.rungs),
+                "batches": dict(wanted.batches),
+            },
+        }
+        made = _plan(taken, self.continued, self.asked, number, told)
+        _run(made, taken, number, self.kept, again=True)
+        self.kept.add_arm(wanted.place, Arm(run=number, rungs=wanted.rungs))
+
+    def patched(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
+        """Another continued run for which Python is given these files in place of the user's, and
+        one that resumes from it. No snapshot is left for other runs.
+        """
+        name = self.snapshots.taken[of].names[0]
+        asked = replace(self.asked, at=(name,), explain=False)
+        self.snapshots.close()
+        self.elsewhere.remove()
+        number = len(self.kept.runs) + 1
+        made = replace(self.continued, patched=files, told=asked.told(), runs=number + 1)
+        trial = Trial(of=of, patch=patch, continued=number)
+        taken = _continued(made, number, self.kept, self.elsewhere)
+        try:
+            for snapshot in taken.taken[:1]:
+                resumed = _plan(snapshot, made, asked, number + 1, RESUMED)
+                trial = replace(trial, place=_place(snapshot, resumed, number + 1, asked))
+                _run(resumed, snapshot, number + 1, self.kept, again=False)
+        finally:
+            taken.close()
+        self.kept.resume = replace(self.kept.resume, trial=trial)
+        self.kept.keep()
 
 
 def _plan(

@@ -22,6 +22,8 @@ from reprocheck.resume.offset import shifted
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.series import first_unequal
 
+NOTHING_TO_COMPARE = ("inconclusive", "script_failed", "timed_out")
+"""Verdicts of places of which one side did not go on."""
 READ_UNSEEN = "orbax"
 """Savers whose files are read again without an event."""
 

@@ -209,7 +209,7 @@ def _run(
         runs=runs,
         steps=settings.steps,
         why=english(why),
-        patched=_written(changed, folder / "arms" / SOURCES),
+        patched=written(changed, folder / "arms" / SOURCES),
         output=teller.output,
         enough=partial(_decided, check, folder),
     )
@@ -224,7 +224,7 @@ def _decided(check: Check, folder: Path) -> bool:
     return decided(with_record(check, folder), folder)
 
 
-def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
+def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
     """Writes the changed files below a folder of ours.
 
     Returns where each lies, by the whole path of the user's file.
@@ -233,7 +233,7 @@ def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
 
     shutil.rmtree(sources, ignore_errors=True)
     here = Path.cwd()
-    written = {}
+    places = {}
     for number, (path, text) in enumerate(sorted(changed.items())):
         place = Path(os.path.normpath(here / path))
         inside = Path(OUTSIDE, str(number), path.name)
@@ -242,5 +242,5 @@ def _written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
         target = sources / inside
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(encoded(path, text))
-        written[place] = target.absolute()
-    return written
+        places[place] = target.absolute()
+    return places

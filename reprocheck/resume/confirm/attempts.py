@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from reprocheck.model import Run
 from reprocheck.resume.model import Arm, Attempt, Outcome
+from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 
 KEPT = "values"
 """What a process says that it could not keep, where it is none of the rungs."""
 
 
-def attempt_of(arm: Arm, outcome: Outcome, run: Run) -> Attempt:
+def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
     """What it says, and what had another value in it before."""
+    assert outcome.resumed is not None
+    run = outcome.resumed
     names = {
         rung: tuple(touch.what for touch in run.controls.touches if touch.control == rung)
         for rung in arm.rungs
@@ -31,8 +33,9 @@ def _agrees(outcome: Outcome) -> bool | None:
     """Whether it goes on exactly: losses, weights, states of optimizers and schedules."""
     if outcome.verdict == "resumes_exactly":
         return True
-    failed = outcome.verdict in ("inconclusive", "script_failed", "timed_out")
-    return None if failed or not outcome.compared else False
+    if outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared:
+        return None
+    return False
 
 
 def _differs(outcome: Outcome) -> int | None:

@@ -8,13 +8,22 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from reprocheck.resume.confirm import words
-from reprocheck.resume.gap.ladder import ORIGINS
-from reprocheck.resume.model import Attempt, Confirmation, Explained, Outcome, StateRungName
+from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
+from reprocheck.resume.model import (
+    Attempt,
+    Confirmation,
+    Explained,
+    Mechanism,
+    Outcome,
+    StateRungName,
+)
 from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
 from reprocheck.search.sets import find
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
+OF_GENERATORS = ("RC109", "RC110", "RC111", "RC112")
+"""Mechanisms of generators, whatever rung shows them."""
 Rungs = tuple[StateRungName, ...]
 
 
@@ -37,7 +46,7 @@ def confirmation(outcome: Outcome, attempts: Sequence[Attempt]) -> Confirmation 
     except Unanswered:
         return Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
     rungs = cast("Rungs", found.smallest)
-    mechanisms = outcome.explained.mechanisms
+    mechanisms = by_rung(outcome.explained)
     return Confirmation(
         sentence=_sentence(outcome, attempts, rungs),
         rungs=rungs,
@@ -69,14 +78,28 @@ def _one_run(names: tuple[str, ...], answer: Answer) -> int:
 
 
 def differing(explained: Explained) -> Rungs:
-    """The rungs that differ and can be put back, from the top down."""
-    differ = [rung.name for rung in explained.rungs if rung.status == "differs"]
-    return tuple(name for name in differ if name in ORIGINS)
+    """The rungs that differ, or are behind one that does, and can be put back; from the top
+    down.
+    """
+    differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
+    differ |= by_rung(explained).keys()
+    return tuple(name for name in RUNGS if name in ORIGINS & differ)
+
+
+def by_rung(explained: Explained) -> Mapping[StateRungName, Mechanism]:
+    """The mechanisms by the rung that undoes them: a generator that made another batch is put back
+    itself.
+    """
+    found: dict[StateRungName, Mechanism] = {}
+    for rung, mechanism in explained.mechanisms.items():
+        undone: StateRungName = "RNG state" if mechanism.code in OF_GENERATORS else rung
+        found.setdefault(undone, mechanism)
+    return found
 
 
 def _likely(explained: Explained, rungs: Rungs) -> Rungs:
     """Those that have a mechanism: they are tried alone first."""
-    named = tuple(rung for rung in rungs if rung in explained.mechanisms)
+    named = tuple(rung for rung in rungs if rung in by_rung(explained))
     return named or rungs[:1]
 
 

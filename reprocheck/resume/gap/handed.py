@@ -12,7 +12,7 @@ from reprocheck.trace.deep import Seen
 from reprocheck.trace.deep_run import read_deep
 
 _NO_LOADER = "inputs of "
-"""How the place of a batch begins that no loader has handed out."""
+"""In the place of a batch that no loader has handed out."""
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
@@ -25,10 +25,11 @@ def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str
         return {}
     continued, resumed = Side(one.read(ranks[0]), k), Side(other.read(ranks[0]))
     data = data_of(continued, resumed)
-    if not data.due or not data.resumed:
+    pairs = list(zip(data.due, data.resumed, strict=False))
+    if not pairs:
         return {}
-    first, came = data.due[0], data.resumed[0]
-    if first.fact.place.startswith(_NO_LOADER) or came.fact.place.startswith(_NO_LOADER):
+    first, came = pairs[0]
+    if _NO_LOADER in f"{first.fact.place} {came.fact.place}":
         return {}
     to = dict.fromkeys(_places(data.resumed), 0)
     to[came.fact.place] = _number(resumed.trace.seen, came)

@@ -80,6 +80,7 @@ def _place(outcome: Outcome) -> dict[str, object]:
         "rungs": _rungs(outcome.explained),
         "mechanism": _mechanism(outcome.explained.mechanism),
         "confirmation": _confirmation(outcome.confirmation),
+        "patch": attributes(outcome.repair, "patch", "sentence") if outcome.repair else None,
     }
 
 

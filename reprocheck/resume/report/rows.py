@@ -58,7 +58,10 @@ def _why(outcome: Outcome) -> Iterator[Row]:
         yield Row(label="", said=said)
     if mechanism.source is not None:
         yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
-    if mechanism.fix:
+    if outcome.repair is not None:
+        yield Row(label="tried", said=outcome.repair.sentence)
+        yield Row(label="patch", said=text.printable(outcome.repair.patch).rstrip("\n"), code=True)
+    elif mechanism.fix:
         yield Row(label="fix", said=mechanism.fix, code="\n" in mechanism.fix)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reprocheck.resume.confirm.search import confirmation, next_rungs
 from reprocheck.resume.model import (
     Attempt,
@@ -64,6 +66,15 @@ def test_the_rung_with_the_mechanism_is_tried_first_and_alone() -> None:
     assert end.confirmation is not None and end.confirmation.rungs == ("batch",)
     assert end.confirmation.mechanisms == (LOST,)
     assert "with the batches of the continued run put back (1 batch)" in end.confirmation.sentence
+
+
+def test_a_generator_that_made_another_batch_is_put_back_itself() -> None:
+    found = outcome("batch", named=("batch",))
+    not_restored = Mechanism(code="RC112", title="not put back")
+    explained = Explained(rungs=found.explained.rungs, mechanisms={"batch": not_restored})
+    end, tried = made(replace(found, explained=explained), ("RNG state",))
+    assert tried == [("RNG state",)]
+    assert end.confirmation is not None and end.confirmation.mechanisms == (not_restored,)
 
 
 def test_of_several_rungs_only_those_are_named_that_are_needed() -> None:

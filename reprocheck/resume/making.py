@@ -1,0 +1,67 @@
+"""From an entry point to what a check of a resume says. One that explains makes further runs: parts
+of what was lost are put back, then a patch is tried.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from reprocheck.model import EntryPoint
+from reprocheck.resume.asked import Asked
+from reprocheck.resume.check import load
+from reprocheck.resume.confirm.search import next_rungs
+from reprocheck.resume.confirm.words import objects
+from reprocheck.resume.fix.tried import proposed
+from reprocheck.resume.gap.handed import batches
+from reprocheck.resume.model import Outcome, ResumeCheck
+from reprocheck.resume.runs import Further, Wanted, recorded
+from reprocheck.scan.fix import difference
+from reprocheck.settings import Settings
+from reprocheck.workflow.repair import SOURCES, written
+from reprocheck.workflow.teller import Teller
+
+
+def checked(
+    entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
+) -> ResumeCheck:
+    """Records both sides in `folder` and says what they say. Raises what `recorded` raises."""
+    then = partial(_explained, folder, teller) if asked.explain else None
+    recorded(entry, settings, folder, teller, asked, then)
+    teller.clear()
+    teller.status("comparing the runs")
+    return load(folder)
+
+
+def _explained(folder: Path, teller: Teller, further: Further) -> None:
+    """Has runs made in which parts of what was lost are put back, until it is known which of them
+    are needed; then two with a patch, where one is known for what is confirmed.
+    """
+    for number, outcome in enumerate(load(folder).outcomes):
+        rungs = next_rungs(outcome)
+        while rungs:
+            teller.clear()
+            teller.status(f"putting back {objects(rungs)}")
+            further.put_back(Wanted(place=number, rungs=rungs, batches=_batches(folder, outcome)))
+            outcome = load(folder).outcomes[number]
+            rungs = next_rungs(outcome)
+    _try_patch(folder, teller, further)
+
+
+def _try_patch(folder: Path, teller: Teller, further: Further) -> None:
+    """Of the first place for which there is one."""
+    for number, outcome in enumerate(load(folder).outcomes):
+        changed = proposed(outcome)
+        if changed:
+            teller.clear()
+            teller.status("trying a patch")
+            files = written(changed, folder.absolute() / "arms" / SOURCES)
+            further.patched(number, difference(changed), files)
+            return
+
+
+def _batches(folder: Path, outcome: Outcome) -> dict[str, object]:
+    assert outcome.offset is not None
+    assert outcome.continued is not None and outcome.resumed is not None
+    sides = (outcome.continued.record, outcome.resumed.record)
+    return batches(folder, sides, outcome.offset.k)
