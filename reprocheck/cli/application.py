@@ -101,7 +101,7 @@ def put_back() -> None:
     import tempfile
 
     output = Path.cwd() / "reports"
-    scratches = Path(tempfile.gettempdir()).glob("reprocheck-*.*-*")
+    scratches = Path(tempfile.gettempdir()).glob("reprocheck-*.*")
     if not any(output.glob("*/snapshot")) and not any(
         _names(scratch / "check.json", Path.cwd()) for scratch in scratches
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import tempfile
@@ -17,18 +18,25 @@ POINTER = "check.json"
 lie.
 """
 SCRATCH = "reprocheck-"
-"""How the name of such a folder begins; behind it stand, in hexadecimal, the number of the process
-that made it and the start of that process: `reprocheck-PID.STARTED-RANDOM`.
+"""How the name of such a folder begins; `_of_process` and a number follow.
+
+The name is short: sockets lie below it, whose paths may have 107 characters.
 """
+_WRAP = 1 << 16
 
 
 def make_scratch(folder: Path, cwd: Path) -> Path:
     """A new folder for the temporary files of the runs of the check in `folder`."""
-    pid = os.getpid()
-    of_whom = f"{pid:x}.{int(started(pid) or 0):x}"
-    scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{of_whom}-"))
-    point(scratch, folder, cwd)
-    return scratch
+    name = f"{SCRATCH}{_of_process(os.getpid())}"
+    for number in itertools.count():
+        scratch = Path(tempfile.gettempdir(), f"{name}.{number}")
+        try:
+            scratch.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        point(scratch, folder, cwd)
+        return scratch
+    raise AssertionError("there is no last number")
 
 
 def without_word() -> Iterator[Path]:
@@ -37,18 +45,22 @@ def without_word() -> Iterator[Path]:
 
     Of this user alone: the folder that they lie in is everybody's.
     """
-    for scratch in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*.*-*"):
+    for scratch in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*.*"):
         with contextlib.suppress(OSError, ValueError):
-            is_mine = scratch.stat().st_uid == os.getuid()
+            is_mine = scratch.is_dir() and scratch.stat().st_uid == os.getuid()
             if is_mine and _maker_is_dead(scratch) and not (scratch / POINTER).exists():
                 yield scratch
 
 
+def _of_process(pid: int) -> str:
+    """A process in hexadecimal: its number, and four digits of the time at which it began."""
+    return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
+
+
 def _maker_is_dead(scratch: Path) -> bool:
     """Raises ValueError where the name does not say who made it."""
-    of_whom = scratch.name.removeprefix(SCRATCH).partition("-")[0]
-    pid, start = (int(part, 16) for part in of_whom.split("."))
-    return started(pid) != str(start)
+    maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
+    return _of_process(int(maker[:-4], 16)) != maker
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
