@@ -20,11 +20,15 @@ class Unkept:
     ignored   taken for no checkpoint
     removed   written by a saver, and gone before the next iteration
     temporary  written where temporary files go, which no snapshot holds
+    passed    checkpoints that were written at no place that was asked for
+    epochs    how many epochs are known to have begun
     """
 
     ignored: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+    passed: int = 0
+    epochs: int = 0
 
 
 def unkept(folder: Path, run: Run) -> Unkept:
@@ -32,11 +36,18 @@ def unkept(folder: Path, run: Run) -> Unkept:
     ignored: dict[str, None] = {}
     removed: dict[str, None] = {}
     temporary: dict[str, None] = {}
-    for event in _events(folder, run.record, events.Unkept):
+    told = _events(folder, run.record, events.Unkept)
+    for event in told:
         ignored.update(dict.fromkeys(event.p))
         removed.update(dict.fromkeys(event.removed))
         temporary.update(dict.fromkeys(event.temporary))
-    return Unkept(ignored=tuple(ignored), removed=tuple(removed), temporary=tuple(temporary))
+    return Unkept(
+        ignored=tuple(ignored),
+        removed=tuple(removed),
+        temporary=tuple(temporary),
+        passed=max((event.passed for event in told), default=0),
+        epochs=max((event.epochs for event in told), default=0),
+    )
 
 
 def last_checkpoint(folder: Path, record: RunRecord) -> Checkpoint | None:

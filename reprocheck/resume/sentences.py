@@ -102,6 +102,19 @@ def _temporary(nothing: Nothing) -> str:
     )
 
 
+def _passed(nothing: Nothing) -> str:
+    kept = nothing.unkept
+    if not kept.passed:
+        return ""
+    wrote = f"{count(kept.passed, 'checkpoint')} came at another place than was asked for"
+    if kept.epochs:
+        return f"{wrote}. {SAVE_SOONER}, or name a place with --at N"
+    return (
+        f"{wrote}: nothing tells where an epoch of this training ends. Name the number of updates"
+        " after which to stop with --at N"
+    )
+
+
 def _ended(nothing: Nothing) -> str:
     run = nothing.run
     if run.record.ended != "completed":
@@ -124,6 +137,7 @@ _WITHOUT: tuple[Callable[[Nothing], str], ...] = (
     _without_loss,
     _removed,
     _temporary,
+    _passed,
     _ended,
     _stopped,
 )

@@ -214,6 +214,8 @@ class Unkept(Event):
     p: list[str] = []
     removed: list[str] = []
     temporary: list[str] = []
+    passed: int = 0
+    epochs: int = 0
 
 
 class Outside(Event):

@@ -113,14 +113,15 @@ def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("never", "wrote no checkpoint between two of them"),
-        ("deletes", "gone again before the next iteration"),
+        ("train.py never", "wrote no checkpoint between two of them"),
+        ("train.py deletes", "gone again before the next iteration"),
+        ("--at epoch-end train.py", "nothing tells where an epoch of this training ends"),
     ],
 )
 def test_without_a_checkpoint_the_answer_is_inconclusive(
     how: str, said: str, inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = check(inside, f"{FEW} train.py {how}", capsys)
+    answer = check(inside, f"{FEW} {how}", capsys)
     assert (answer.code, answer.report["headline"]) == (3, "INCONCLUSIVE")
     assert said in " ".join(answer.out.split())
 

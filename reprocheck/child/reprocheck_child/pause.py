@@ -76,6 +76,7 @@ class Pause:
         self._signaled = False
         self._begun = False
         self._patience = LONGEST_TASKS
+        self._passed = 0  # checkpoints at places that were not asked for
         self._epochs: dict[str, int] = {}
         self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
         self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
@@ -192,13 +193,15 @@ class Pause:
         masked = self._recorder.masked
         ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
         temporary = self._checkpoints.temporary
-        if not ignored and not removed and not temporary:
+        if not any((ignored, removed, temporary, self._passed)):
             return
         event = {
             "e": "unkept",
             "p": [masked(path) for path in list(ignored)[:MOST_TOLD]],
             "removed": [masked(path) for path in list(removed)[:MOST_TOLD]],
             "temporary": [masked(path) for path in list(temporary)[:MOST_TOLD]],
+            "passed": self._passed,
+            "epochs": self._epoch(),
         }
         self._recorder.emit(event)
 
@@ -213,6 +216,7 @@ class Pause:
         if self._signal_at:
             self._recorder.emit(self._event(found, places, 0))
         if not places:
+            self._passed += 1
             return
         self._wanted = [name for name in self._wanted if name not in places]
         self._take(found, places)

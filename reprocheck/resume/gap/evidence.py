@@ -39,6 +39,15 @@ class WeightsGap:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AttributeGap:
+    """Tensors of modules that are not those after update k, and that no `state_dict` holds: plain
+    attributes, and buffers that are not persistent.
+    """
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OptimizerGap:
     """States of an optimizer that are not those after update k.
 
@@ -165,4 +174,4 @@ class StepGap:
     detail: str
 
 
-Gap = WeightsGap | OptimizerGap | ScheduleGap | GeneratorGap | BatchGap | StepGap
+Gap = WeightsGap | AttributeGap | OptimizerGap | ScheduleGap | GeneratorGap | BatchGap | StepGap

@@ -17,6 +17,7 @@ of weights.
 """
 _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 """What Keras puts behind the name of a layer that it makes once more."""
+_ATTRIBUTE = "attribute"
 Facts = dict[str, Seen]
 
 
@@ -25,6 +26,7 @@ class Held:
     """Facts by the name of what they are of.
 
     rates  the hyper-parameters of each optimizer at its first update
+    attributes  tensors of modules that no checkpoint holds
     """
 
     weights: Facts = field(default_factory=dict)
@@ -32,6 +34,7 @@ class Held:
     states: Facts = field(default_factory=dict)
     schedules: Facts = field(default_factory=dict)
     rates: Facts = field(default_factory=dict)
+    attributes: Facts = field(default_factory=dict)
 
 
 def held(side: Side) -> Held:
@@ -60,6 +63,8 @@ def _rates(side: Side) -> Facts:
 def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
     if fact.optimizer is not None:
         return found.states
+    if fact.class_ == _ATTRIBUTE:
+        return found.attributes
     if fact.class_:
         return found.schedules
     if fact.place.startswith(averaged):

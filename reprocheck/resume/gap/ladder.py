@@ -13,7 +13,15 @@ from typing import Literal, get_args
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord, SourceLine
-from reprocheck.resume.gap import batches, generators, mechanisms, optimizers, sentences, state
+from reprocheck.resume.gap import (
+    attributes,
+    batches,
+    generators,
+    mechanisms,
+    optimizers,
+    sentences,
+    state,
+)
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     BatchGap,
@@ -212,6 +220,7 @@ def found_of(
     for name, gap, iteration in _gaps(continued, resumed, data, pair, others):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
+    gaps.update(attributes.behind(continued, resumed, gaps))
     if equal:
         gaps = {name: gap for name, gap in gaps.items() if name in HELD}
     return Found(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reprocheck.resume.gap.evidence import (
+    AttributeGap,
     BatchGap,
     Gap,
     GeneratorGap,
@@ -158,6 +159,7 @@ def _ended(gap: BatchGap) -> bool:
 
 _RULES: Mapping[type, Sequence[Rule]] = {
     WeightsGap: [("resume-part-not-loaded", _is_partial)],
+    AttributeGap: [("resume-part-not-loaded", _always)],
     OptimizerGap: [("resume-optimizer-state", _always)],
     ScheduleGap: [("resume-optimizer-state", _always)],
     GeneratorGap: _OF_GENERATOR,

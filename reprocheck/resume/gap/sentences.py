@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reprocheck.resume.gap.evidence import (
+    AttributeGap,
     BatchGap,
     Gap,
     GeneratorGap,
@@ -39,7 +40,7 @@ def detail(gap: Gap, behind: str | None = None) -> str:
 
 def place(gap: Gap) -> str:
     """What differs first: a weight, a state, a value, a generator; "" of a batch."""
-    if isinstance(gap, (WeightsGap, OptimizerGap)):
+    if isinstance(gap, (WeightsGap, AttributeGap, OptimizerGap)):
         return gap.names[0]
     if isinstance(gap, ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
@@ -74,6 +75,11 @@ def _nothing_loaded(gap: WeightsGap) -> str:
     if not gap.loaded:
         return "nothing was loaded"
     return f"although {_names(gap.loaded)} was loaded"
+
+
+def _of_attributes(gap: AttributeGap) -> str:
+    differ = _differ(gap.names)
+    return f"{_names(gap.names)} {differ} from what update k left, and no state_dict holds it"
 
 
 def _of_optimizer(gap: OptimizerGap) -> str:
@@ -247,6 +253,7 @@ def _hold(names: Sequence[str]) -> str:
 
 _SAY: Mapping[type, Callable[[Any], str]] = {
     WeightsGap: _of_weights,
+    AttributeGap: _of_attributes,
     OptimizerGap: _of_optimizer,
     ScheduleGap: _of_schedule,
     GeneratorGap: _of_generator,

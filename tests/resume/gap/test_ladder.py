@@ -123,6 +123,29 @@ def test_a_model_that_was_built_again_is_known_by_its_names_without_their_number
     assert {rung.name: rung.status for rung in found.rungs}["optimizer state"] == "equal"
 
 
+def with_attribute(facts: list[Seen], content: str, **returned: str) -> DeepTrace:
+    """An iteration with a tensor that the module `body` keeps, which returns something else."""
+    kept = Seen(kind="held", class_="attribute", place="body.mean", outputs=tensor(content))
+    kept.iteration = facts[0].iteration
+    return trace([facts[0], kept, *facts[1:]])
+
+
+def test_a_tensor_that_no_state_dict_holds_is_named_where_all_else_agrees() -> None:
+    continued = with_attribute([*boundary(K + 1, raw(0, 100))], "mean")
+    for changed, first_rung in (({"h": "other"}, "weights"), ({"head.weight": "x"}, "weights")):
+        resumed = with_attribute(boundary(1, raw(0, 100), **changed), "zero")
+        found = explained([found_of(continued, resumed, K)])
+        assert found.first is not None and found.mechanism is not None
+        assert (found.first.name, found.mechanism.code) == (first_rung, "RC119")
+        assert ("no state_dict" in found.first.detail) == ("h" in changed)
+
+
+def test_a_tensor_that_is_written_anew_in_each_forward_pass_is_no_difference() -> None:
+    continued = with_attribute([*boundary(K + 1, raw(0, 100))], "mean")
+    found = explained([found_of(continued, with_attribute(boundary(1, raw(0, 100)), "zero"), K)])
+    assert found.first is None
+
+
 def test_a_model_with_its_first_values_names_no_part() -> None:
     found = said(
         boundary(

@@ -18,6 +18,8 @@ from torch import nn
 
 torch.manual_seed(3)
 model = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
+model.running, model[0].kept = torch.zeros(()), {"mean": torch.ones(2), "graph": None}
+model[2].register_buffer("scratch", torch.ones(1), persistent=False)
 average = torch.optim.swa_utils.AveragedModel(model)
 optimizer = torch.optim.Adam(model.parameters(), 0.1)
 plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
@@ -32,6 +34,8 @@ for step in range(7):
         model(torch.ones(4, 2))  # a validation
     optimizer.zero_grad()
     loss = model(torch.randn(4, 2)).pow(2).mean()
+    model.running += 1
+    model[0].kept["graph"] = loss
     scaler.scale(loss).backward()
     scaler.step(optimizer)
     scaler.update()
@@ -86,13 +90,23 @@ def test_before_a_boundary_and_behind_two_iterations_only_what_is_fed_is_written
     assert {fact["i"] for fact in level.seen("weights", "0.weight")} == {1}
 
 
+def test_tensors_that_no_state_dict_holds_are_written_beside_the_weights(
+    both: tuple[list[str], Level],
+) -> None:
+    facts = [fact for fact in both[1].seen("held") if fact["i"] == 2]
+    held = {fact["p"]: fact for fact in facts if fact.get("k") == "attribute"}
+    own = {name for name in held if not name.startswith("average")}
+    assert own == {"running", "0.kept['mean']", "2.scratch"}, "what hangs on a graph is left out"
+    assert held["running"]["out"][0][1]["v"] == [1.0]
+
+
 def test_schedules_and_scales_are_held_by_what_decides_their_next_value(
     both: tuple[list[str], Level],
 ) -> None:
     schedules = {
         fact["p"]: dict(fact["out"])
         for fact in both[1].seen("held")
-        if "k" in fact and fact["i"] == 2
+        if fact.get("k") == "schedule" and fact["i"] == 2
     }
     assert list(schedules) == ["ReduceLROnPlateau[0]", "ExponentialLR[1]", "GradScaler[2]"]
     assert schedules["ExponentialLR[1]"]["last_epoch"] == {"v": 1}
@@ -106,7 +120,7 @@ def test_states_that_are_put_back_and_where_generators_stand_are_written(
     level = both[1]
     restored = [(fact["p"], fact["l"]) for fact in level.seen("restore")]
     assert restored == [
-        ("torch", "train.py:13"), ("python", "train.py:14"), ("numpy", "train.py:15")
+        ("torch", "train.py:15"), ("python", "train.py:16"), ("numpy", "train.py:17")
     ]  # fmt: skip
     states = {fact["p"]: fact["raw"] for fact in level.seen("state") if fact["i"] == 2}
     assert states.keys() == {"python", "numpy", "torch"}

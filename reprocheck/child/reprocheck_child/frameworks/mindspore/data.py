@@ -33,6 +33,8 @@ class Batches:
         self.threads = threads
         self.places = Places()
         self.begun: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.under_way: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Iterators that have handed out the last batch that they were asked for."""
 
     def hook(self) -> None:
         """See each batch as it is handed out."""
@@ -44,9 +46,23 @@ class Batches:
             with guarded("a dataset"):
                 place = self._place(iterator)
                 states = self._states(iterator)
-            return lambda batch: self.facts.batch(place, batch, **states)
+                self._count_epoch(iterator, place)
+
+            def handed_out(batch: Any) -> None:
+                self.under_way.add(iterator)
+                self.facts.batch(place, batch, **states)
+
+            return handed_out
 
         self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
+
+    def _count_epoch(self, iterator: Any, place: str) -> None:
+        """The first batch that an iterator is asked for begins an epoch, and so does the one behind
+        its end: then the one before was asked for in vain.
+        """
+        if iterator not in self.under_way:
+            self.deep.recorder.epoch_began(place)
+        self.under_way.discard(iterator)
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the

@@ -7,6 +7,7 @@ from inspect import getmembers, isclass
 from typing import Any, Dict, Iterator, List, Tuple
 
 from ...hooking import guarded
+from .attributes import attributes
 
 
 class Held:
@@ -51,6 +52,8 @@ class Held:
             self.name_others()
             for name, tensor, buffer in self.weights():
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], b=buffer)
+            for name, tensor in attributes(self.torch, self.names):
+                self._write(name, [["", self.prints.later(tensor, sketched=False)]], k="attribute")
             for index, optimizer in self.optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):

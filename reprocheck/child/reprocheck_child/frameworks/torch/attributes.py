@@ -1,0 +1,43 @@
+"""Tensors that modules keep and no checkpoint holds: plain attributes, alone or in a list or a
+dict, and buffers that are not persistent.
+"""
+
+from itertools import islice
+from typing import Any, Dict, Iterator, Tuple
+
+from ... import scope
+from ...leaves import below
+
+MOST = 1000
+"""Tensors that are looked at."""
+LARGEST = 1 << 26
+"""Bytes of a tensor that is looked at: what is larger is data, or a cache."""
+Named = Tuple[str, Any]
+
+
+def attributes(torch: Any, names: Any) -> Iterator[Named]:
+    """(path, tensor) of those of the modules that have a name; what hangs on a graph is left out:
+    no iteration goes on with it.
+    """
+    modules = [(reference(), path) for reference, path in list(names.modules.entries.values())]
+    held = (one for module, path in modules for one in _of_module(module, path))
+    kept = (one for one in held if _is_kept(one[1], torch) and names.parameter(id(one[1])) is None)
+    return islice(kept, MOST)
+
+
+def _of_module(module: Any, path: str) -> Iterator[Named]:
+    held: Dict[str, Any] = dict(getattr(module, "__dict__", {}))
+    buffers = dict(held.get("_buffers", {}))
+    held.update((name, buffers.get(name)) for name in held.get("_non_persistent_buffers_set", ()))
+    # what is registered has names of its own
+    held.update(_parameters=None, _buffers=None, _modules=None)
+    for attribute, value in held.items():
+        place = below(path, attribute)
+        yield place, value
+        yield from ((place + part, one) for part, one in scope.parts(value))
+
+
+def _is_kept(value: Any, torch: Any) -> bool:
+    if not isinstance(value, torch.Tensor) or value.grad_fn is not None:
+        return False
+    return bool(value.numel() * value.element_size() <= LARGEST)
