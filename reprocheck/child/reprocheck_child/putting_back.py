@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _AHEAD = 16
 """Batches that a loader may have handed out before the first forward pass that uses one of them."""
+NOT_KEPT = "the continued run has kept nothing of it that can be put back here"
 _NAMED = 20
 """Names of what was put back that are written for each rung."""
 
@@ -139,11 +140,11 @@ class Keeping(_Values):
             fits = self.room.put(self.codec, value, name)
         except OSError as error:
             self.full = True
-            self.unavailable("values", "they cannot be kept: %s" % error)
+            self.unavailable("values", "it cannot be kept: %s" % error)
             return False
         if not fits:
             self.full = True
-            self.unavailable("values", "they take more room than is allowed")
+            self.unavailable("values", "it takes more room than is allowed")
         return fits
 
 
@@ -186,17 +187,21 @@ class PuttingBack(_Values):
     def at_boundary(self, iteration: int) -> None:
         """The first forward pass is about to begin."""
         self.began = True
-        wanted = self.rungs - {BATCH}
-        if not wanted:
-            return
-        for holder, (rung, values) in zip(self.holders, self._read()["held"]):
-            if rung not in wanted or rung != holder.rung:
-                continue
-            try:
-                self._tell(rung, holder.put(values))
-            except Exception as error:
-                self.unavailable(rung, repr(error))
+        missing = set(self.rungs)
+        if self.queue is not None:
+            missing.discard(BATCH)
+        with guarded("reading what was kept", tell=self._unread):
+            for holder, (rung, values) in zip(self.holders, self._read()["held"]):
+                if rung == holder.rung and rung in self.rungs:
+                    missing.discard(rung)
+                    self._tell(rung, holder.put(values))
         self._state = None
+        for rung in sorted(missing):
+            self.unavailable(rung, NOT_KEPT)
+
+    def _unread(self, _: str, error: Exception) -> None:
+        for rung in sorted(self.rungs - {BATCH}):
+            self.unavailable(rung, "%s: %r" % (NOT_KEPT, error))
 
     def _read(self) -> Any:
         if self._state is None:
@@ -232,7 +237,7 @@ class PuttingBack(_Values):
         number = self.counts.get(loader, 0)
         self.counts[loader] = number + 1
         if self.queue is None and number >= self.batches["to"][loader]:
-            self.queue = deque(self._listed())
+            self.queue = deque(self._listed()) or None
             self._before_the_first()
         if not self.queue:
             return None

@@ -31,10 +31,9 @@ class Codec:
         self.encode: Encode = _as_it_is
         self.decode: Decode = _as_it_is
 
-    def write(self, value: Any, path: str) -> None:
-        """Writes a value. Raises OSError, and what pickle raises."""
-        with open(path, "wb") as file:
-            self._pickler(file).dump(value)
+    def write(self, value: Any, file: Any) -> None:
+        """Writes a value to an open file. Raises OSError, and what pickle raises."""
+        self._pickler(file).dump(value)
 
     def read(self, path: str) -> Any:
         """Reads it again. Raises OSError, and what pickle raises."""
@@ -78,13 +77,33 @@ class Room:
         """
         draft = self.path("." + name)
         try:
-            codec.write(value, draft)
-            size = os.path.getsize(draft)
-            if size > self._left:
-                return False
-            self._left -= size
+            with open(draft, "wb") as file:
+                limited = _Limited(file.write, self._left)
+                codec.write(value, limited)
             os.replace(draft, self.path(name))
+            self._left = limited.left
             return True
+        except _Full:
+            return False
         finally:
             if os.path.exists(draft):
                 os.remove(draft)
+
+
+class _Full(Exception):  # noqa: N818 - no error of anybody's
+    """There is no more room."""
+
+
+class _Limited:
+    """A file that takes so many bytes at most, as far as pickle needs one."""
+
+    def __init__(self, write: Callable[[bytes], object], most: int) -> None:
+        self._write = write
+        self.left = most
+
+    def write(self, data: bytes) -> None:
+        """Raises _Full before the limit is passed."""
+        self.left -= memoryview(data).nbytes
+        if self.left < 0:
+            raise _Full
+        self._write(data)

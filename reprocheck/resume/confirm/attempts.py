@@ -24,9 +24,19 @@ def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
         agrees=_agrees(outcome),
         acted=acted,
         names=names,
-        unavailable=tuple(why for rung, why in run.controls.unavailable if rung in arm.rungs),
+        unavailable=_unavailable(arm, outcome),
         differs=_differs(outcome),
     )
+
+
+def _unavailable(arm: Arm, outcome: Outcome) -> tuple[str, ...]:
+    """Why something could not be put back: what the continued run could not keep is said first."""
+    assert outcome.continued is not None and outcome.resumed is not None
+    kept, put = outcome.continued.controls.unavailable, outcome.resumed.controls.unavailable
+    not_put = [why for rung, why in put if rung in arm.rungs]
+    if not not_put:
+        return ()
+    return (*(why for what, why in kept if what == KEPT), *not_put)
 
 
 def _agrees(outcome: Outcome) -> bool | None:

@@ -43,7 +43,10 @@ def not_confirmed(attempt: Attempt) -> str:
     """What did not suffice, and what is left."""
     given = f"with {objects(attempt.rungs)} of the continued run put back{_names(attempt)}"
     if attempt.unavailable:
-        return f"Not confirmed: {given}: {summary(attempt.unavailable, 1)}."
+        what = objects(attempt.rungs)
+        return (
+            f"Not confirmed: what was lost cannot be put back ({what}): {attempt.unavailable[0]}."
+        )
     if attempt.agrees is None:
         return f"Not confirmed: {given}, the resumed run fails, or makes no iteration."
     if not attempt.acted:

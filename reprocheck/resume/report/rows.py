@@ -20,11 +20,12 @@ SIGNS = SIGN
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """`said` beside a label; `code` where it is to be pasted."""
+    """`said` beside a label; `code` where it is to be pasted, in this language."""
 
     label: str
     said: str
     code: bool = False
+    language: str = "python"
 
 
 def facts(outcome: Outcome) -> tuple[Row, ...]:
@@ -60,7 +61,12 @@ def _why(outcome: Outcome) -> Iterator[Row]:
         yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
-        yield Row(label="patch", said=text.printable(outcome.repair.patch).rstrip("\n"), code=True)
+        yield Row(
+            label="patch",
+            said=text.printable(outcome.repair.patch).rstrip("\n"),
+            code=True,
+            language="diff",
+        )
     elif mechanism.fix:
         yield Row(label="fix", said=mechanism.fix, code="\n" in mechanism.fix)
 
@@ -197,6 +203,8 @@ def command(check: ResumeCheck) -> str:
         options += ["--resume-with", asked.resume_with]
     if asked.interrupt:
         options += ["--interrupt", asked.interrupt]
+    if asked.explain:
+        options += ["--explain"]
     if asked.pattern:
         options += ["--checkpoint", asked.pattern]
     return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])
