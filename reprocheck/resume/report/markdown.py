@@ -31,7 +31,7 @@ def _place(outcome: Outcome, *, several: bool) -> Iterator[str]:
     yield from (f"**{prose(rows.sentence(outcome.reason))}**", "")
     for row in rows.facts(outcome):
         if row.code:
-            yield from (f"- {row.label}:", "", *block(row.said, "python"))
+            yield from (f"- {row.label}:", "", *block(row.said, row.language))
         else:
             yield f"- {row.label}: {prose(line(row.said))}".replace("- : ", "  ")
     yield ""
