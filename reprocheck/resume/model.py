@@ -293,6 +293,41 @@ class Repair:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ReportedPair:
+    """What both runs report behind an iteration of the resumed run; None where a side reports fewer
+    values there.
+    """
+
+    iteration: int
+    continued: float | None
+    resumed: float | None
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are the same in every bit."""
+        return repr(self.continued) == repr(self.resumed)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reported:
+    """A series that both runs report beside their losses, such as `val_loss`, behind the
+    checkpoint.
+
+    by     who was given it: `tensorboard`, `keras`…; "" for `reprocheck.log`
+    """
+
+    name: str
+    by: str
+    rank: int
+    pairs: tuple[ReportedPair, ...]
+
+    @property
+    def first_unequal(self) -> ReportedPair | None:
+        """The first values that are not equal in every bit."""
+        return next((pair for pair in self.pairs if not pair.equal), None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What one place says.
 
@@ -317,6 +352,7 @@ class Outcome:
     before: Run | None = None
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
+    reported: tuple[Reported, ...] = ()
     confirmation: Confirmation | None = None
     repair: Repair | None = None
 

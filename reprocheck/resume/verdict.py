@@ -19,6 +19,7 @@ from reprocheck.resume.model import (
     ResumeVerdict,
 )
 from reprocheck.resume.offset import shifted
+from reprocheck.resume.reported import reported
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
 from reprocheck.verdict.series import first_unequal
 
@@ -54,6 +55,7 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
         resumed=resumed,
         before=shifted(sides.continued, 0, k),
         read=read_of(checkpoint, sides.resumed),
+        reported=reported(sides.continued, sides.resumed, k, sides.go_on),
     )
     return replace(found, verdict=_verdict(found, sides))
 

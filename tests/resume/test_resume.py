@@ -37,9 +37,11 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert (place["offset"], place["compared"], place["read"]) == (3, 3, ["ckpt.pkl"])
     assert place["losses"][0]["iteration"] == {"continued": 4, "resumed": 1}
     assert all(row["continued"] == row["resumed"] for row in place["losses"])
+    assert [series["equal"] for series in place["series"]] == [True]
     assert _files(inside) == {"train.py"}
     assert not list(inside.glob("reports/latest/places"))
     first = {name: _read(inside, name) for name in ("report.html", "report.md", "report.json")}
+    assert all(b"script:val" in first[name] for name in ("report.html", "report.md"))
     assert main(["report", "reports/latest"]) == 0
     assert capsys.readouterr().out.startswith("RESUMES EXACTLY")
     assert first == {name: _read(inside, name) for name in first}
@@ -60,6 +62,10 @@ def test_a_training_that_forgets_its_momentum_does_not(
     answer = check(inside, f"{FEW} train.py forgets", capsys)
     assert (answer.code, answer.report["headline"]) == (1, "DOES NOT RESUME EXACTLY")
     assert answer.place["bitwise"]["first"] == {"continued": 5, "resumed": 2}
+    (series,) = answer.place["series"]
+    assert (series["name"], series["equal"]) == ("val_loss", False)
+    assert [value["iteration"]["continued"] for value in series["values"]] == [4, 5]
+    assert series["values"][0]["continued"] != series["values"][0]["resumed"]
     assert "iteration 2 of the resumed run (5 of the continued run)" in " ".join(answer.out.split())
 
 

@@ -66,6 +66,7 @@ while state["step"] < 10:
     state["v"] = 0.9 * state["v"] + loss
     state["w"] -= 0.1 * state["v"]
     state["step"] += 1
+    reprocheck.log(val_loss=state["w"])
     with open("metrics.json", "a") as log:
         log.write(json.dumps(loss))
     if state["step"] == 3 and "folder" in how:

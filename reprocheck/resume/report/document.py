@@ -15,6 +15,7 @@ from reprocheck.resume.model import (
     Mechanism,
     Offset,
     Outcome,
+    Reported,
     ResumeCheck,
 )
 from reprocheck.resume.report.rows import Pair, pairs_of
@@ -77,6 +78,7 @@ def _place(outcome: Outcome) -> dict[str, object]:
         "bitwise": _bitwise(outcome),
         "first_divergence": _outside(outcome),
         "losses": [_pair(pair) for rank in outcome.ranks for pair in pairs_of(outcome, rank)],
+        "series": [_series(one, outcome.offset) for one in outcome.reported],
         "rungs": _rungs(outcome.explained),
         "mechanism": _mechanism(outcome.explained.mechanism),
         "confirmation": _confirmation(outcome.confirmation),
@@ -121,6 +123,15 @@ def _pair(pair: Pair) -> dict[str, object]:
         "continued": pair.continued,
         "resumed": pair.resumed,
     }
+
+
+def _series(series: Reported, offset: Offset | None) -> dict[str, object]:
+    values = [
+        {**attributes(pair, "continued", "resumed"), "iteration": _numbers(pair.iteration, offset)}
+        for pair in series.pairs
+    ]
+    equal = series.first_unequal is None
+    return {**attributes(series, "name", "by", "rank"), "equal": equal, "values": values}
 
 
 def _rungs(explained: Explained) -> list[dict[str, object]]:

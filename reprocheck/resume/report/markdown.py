@@ -35,5 +35,7 @@ def _place(outcome: Outcome, *, several: bool) -> Iterator[str]:
         else:
             yield f"- {row.label}: {prose(line(row.said))}".replace("- : ", "  ")
     yield ""
-    for table in (rows.losses(outcome), rows.rungs(outcome.explained)):
-        yield from pipe_table(table)
+    yield from pipe_table(rows.losses(outcome))
+    if outcome.reported:
+        yield from pipe_table(rows.reported(outcome))
+    yield from pipe_table(rows.rungs(outcome.explained))

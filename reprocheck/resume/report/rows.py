@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress, count
 
 from reprocheck.model import LossSeries, Run
 from reprocheck.model.letters import capital
@@ -12,7 +13,14 @@ from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
 from reprocheck.resume import sentences
-from reprocheck.resume.model import Explained, Offset, Outcome, ResumeCheck, StateRung
+from reprocheck.resume.model import (
+    Explained,
+    Offset,
+    Outcome,
+    Reported,
+    ResumeCheck,
+    StateRung,
+)
 
 MOST_LOSSES = 10
 SIGNS = SIGN
@@ -95,6 +103,34 @@ def _title(outcome: Outcome) -> str:
     if len(outcome.ranks) < 2:
         return "Losses"
     return f"Losses of rank {outcome.rank} of {len(outcome.ranks)} ranks"
+
+
+def reported(outcome: Outcome) -> Table:
+    """What both runs report beside their losses: of each series the first values that differ, else
+    the last ones.
+    """
+    shown = [series for series in outcome.reported if series.rank == outcome.rank]
+    differ = [series.first_unequal is not None for series in shown]
+    return Table(
+        title="What both runs report beside their losses",
+        heads=("series", "values", "continued run", "resumed run", "continued", "resumed"),
+        rows=tuple(_reported(series, outcome.offset) for series in shown),
+        numeric=frozenset({1, 2, 3, 4, 5}),
+        marked=frozenset(compress(count(), differ)),
+    )
+
+
+def _reported(series: Reported, offset: Offset | None) -> tuple[str, ...]:
+    assert offset is not None
+    pair = series.first_unequal or series.pairs[-1]
+    return (
+        f"{series.by or 'script'}:{series.name}",
+        str(len(series.pairs)),
+        str(offset.continued(pair.iteration)),
+        str(pair.iteration),
+        text.loss(pair.continued, "float64"),
+        text.loss(pair.resumed, "float64"),
+    )
 
 
 def rungs(explained: Explained) -> Table:
