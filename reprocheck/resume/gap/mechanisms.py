@@ -49,7 +49,7 @@ def _was_seeded_again(gap: GeneratorGap) -> bool:
 
 
 def _was_consumed(gap: GeneratorGap) -> bool:
-    return gap.restored and gap.ahead is not None and gap.ahead > 0
+    return gap.restored and (gap.ahead or 0) > 0
 
 
 _OF_GENERATOR: Sequence[Rule] = [
@@ -95,11 +95,11 @@ def _is_drawn_anew(gap: BatchGap) -> bool:
 
 def _begins_again(gap: BatchGap) -> bool:
     """The resumed run begins its pass at the beginning, in the middle of an epoch."""
-    if not gap.expected.position or gap.later_pass:
+    if not gap.expected.position or gap.later_pass or _is_ahead(gap):
         return False
     if gap.position is not None:
-        return gap.position == 0 and not _is_ahead(gap)
-    return gap.found is not None and gap.found.position == 0 and not _is_ahead(gap)
+        return gap.position == 0
+    return gap.found is not None and gap.found.position == 0
 
 
 def _has_the_first_order(gap: BatchGap) -> bool:
