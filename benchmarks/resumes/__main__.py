@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus.judging import mindspore_python
+from benchmarks.resumes.environments import environment
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = HERE / "scripts"
@@ -32,6 +33,7 @@ class Script:
     """A row of `resumes.toml`: a script, and what must be said of it.
 
     rung, code  the first rung that differs, and the mechanism; "" of a twin, which resumes exactly
+    needs       what is installed for it alone, without dependencies
     """
 
     script: str
@@ -39,6 +41,7 @@ class Script:
     rung: str = ""
     code: str = ""
     options: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -91,7 +94,11 @@ def load() -> tuple[Script, ...]:
     """All rows, in the order of the file."""
     with (HERE / "resumes.toml").open("rb") as file:
         rows = tomllib.load(file)["script"]
-    return tuple(Script(**{**row, "options": tuple(row.get("options", ()))}) for row in rows)
+    return tuple(Script(**{**row, **_tuples(row)}) for row in rows)
+
+
+def _tuples(row: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(row.get(key, ())) for key in ("options", "needs")}
 
 
 def judged(script: Script, folder: Path, *, scripts: Path = SCRIPTS, python: str = "") -> Said:
@@ -103,6 +110,8 @@ def judged(script: Script, folder: Path, *, scripts: Path = SCRIPTS, python: str
     command += ["--go-on", GO_ON, *script.options]
     if script.framework == "mindspore":
         python = mindspore_python()
+    if script.needs:
+        python = str(environment(script.needs, folder.absolute() / "environments"))
     if python:
         command += ["--python", python]
     command += ["--at", "first", "--format", "json", "train.py"]

@@ -1,30 +1,24 @@
 """`python -m benchmarks.resumes.published [--only TEXT] [--write FILE] [--environments DIR]`:
 checks each script of `published.toml` with the release that has the fault and with the one that has
 not, and prints the table; exit 1 if a row is wrong.
-
-Each release gets a small environment of its own that lies over the one that runs this, so that a
-framework is installed once.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.resumes.__main__ import Said, Script, judged
+from benchmarks.resumes.environments import environment
 
 HERE = Path(__file__).resolve().parent
 FAULTY = "does_not_resume_exactly"
 REPORTS = "https://github.com"
-BELOW = "below.pth"
 NOT_SHOWN = HERE / "not_shown.md"
 
 
@@ -114,23 +108,6 @@ def _said(fault: Fault, packages: Sequence[str], environments: Path, folder: Pat
         wanted = Script(script=fault.script, verdict=FAULTY, rung=fault.rung, code=fault.code)
     python = environment(packages, environments)
     return judged(wanted, folder, scripts=HERE / "scripts", python=str(python))
-
-
-def environment(packages: Sequence[str], folder: Path) -> Path:
-    """The interpreter of an environment with these packages over those of the running one."""
-    name = sha256(" ".join(packages).encode()).hexdigest()[:12]
-    python = folder / name / "bin" / "python"
-    below = folder / name / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
-    if (below / BELOW).exists():
-        return python
-    uv = [sys.executable, "-m", "uv", "--quiet"]
-    subprocess.run(
-        [*uv, "venv", "--allow-existing", "-p", sys.executable, python.parents[1]], check=True
-    )
-    install = [*uv, "pip", "install", "--no-deps", "--python", str(python), *packages]
-    subprocess.run(install, check=True)
-    (below / BELOW).write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    return python
 
 
 def table(rows: Sequence[Row]) -> str:
