@@ -67,7 +67,7 @@ def _acts(module: Module) -> bool:
 
 
 def _is_act(call: Call) -> bool:
-    if call.name in tables.seeds() or call.name in tables.draws():
+    if any(call.name in table() for table in (tables.seeds, tables.draws, tables.libraries)):
         return True
     return streams.is_training(call)
 

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
@@ -68,6 +69,8 @@ _LOCKS = (
 
 
 _OF_THREADS = frozenset({"map", "interleave"})
+_OF_GENERATORS = ("uniform", "normal", "truncated_normal", "binomial", "uniform_full_int")
+"""Methods by which a generator object of TensorFlow draws."""
 _PIPELINES = frozenset({"map", "batch", "GeneratorDataset"})
 """What runs functions of the user's in the workers of a MindSpore pipeline."""
 _UNORDERED_OPTION = re.compile(r"^tensorflow\..*deterministic$")
@@ -244,15 +247,25 @@ def _draws_in_order(order: Order) -> bool:
 @check_orders("RC509", unless=(_draws_in_order,))
 def parallel_map(order: Order) -> Iterator[Hit]:
     """Stateful draws inside of a parallel `map` of tf.data."""
-    for drawing, call in _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"}):
+    by_stream = _driven(order, _OF_THREADS, {"tensorflow", "numpy", "python"})
+    of_tables = ((drawing.call, call) for drawing, call in by_stream)
+    for drawn, call in chain(of_tables, _of_shared_generators(order)):
         parallel = call.keywords.get("num_parallel_calls")
         if not is_none(parallel) and literal(parallel) != 1:
             message = tr(
                 "{drawn} draws inside of a parallel map: threads decide which call"
                 " gets which number",
-                drawn=_drawn(drawing, call),
+                drawn=_drawn(drawn, call),
             )
             yield hit("RC509", call, message, node=_argument(call.node))
+
+
+def _of_shared_generators(order: Order) -> Iterator[tuple[Call, Call]]:
+    """Draws from one generator object of TensorFlow in a `map`, each with the call of that."""
+    for call in order.methods(*_OF_GENERATORS):
+        is_of_generator = call.name.startswith("tensorflow.random.Generator.")
+        if is_of_generator and call.by is not None and call.by.method in _OF_THREADS:
+            yield call, call.by
 
 
 def _driven(
@@ -267,9 +280,9 @@ def _driven(
             yield drawing, by
 
 
-def _drawn(drawing: streams.Drawing, call: Call) -> str:
+def _drawn(drawn: Call, call: Call) -> str:
     """A draw, and where it stands seen from a call."""
-    return f"`{short(drawing.call.name)}` ({at(drawing.call, call.module)})"
+    return f"`{short(drawn.name)}` ({at(drawn, call.module)})"
 
 
 @check_orders("RC509")
@@ -285,7 +298,7 @@ def in_threads(order: Order) -> Iterator[Hit]:
             message = tr(
                 "{drawn} draws in the threads of this `{method}`: which"
                 " sample gets which number is left to them, with a seed as well",
-                drawn=_drawn(drawing, call),
+                drawn=_drawn(drawing.call, call),
                 method=call.method,
             )
             yield hit("RC509", call, message)

@@ -41,6 +41,16 @@ def is_in_trial(order: Order, step: Step) -> bool:
 
 
 @lru_cache(maxsize=16)
+def is_without_training(order: Order) -> bool:
+    """Whether a program in a folder trains nothing, writes nothing and starts nothing that may: it
+    shows or tries out something. A file that is named itself is taken for what it may become.
+    """
+    if order.root.single or order.cut:
+        return False
+    return not streams.trains(order) and not any(map(_leaves_something, streams.every(order)))
+
+
+@lru_cache(maxsize=16)
 def _is_trial(order: Order) -> bool:
     """A program that trains nothing and writes nothing, of a module that others import: those use
     it, and this tries it out.

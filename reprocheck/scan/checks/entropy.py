@@ -13,6 +13,7 @@ from reprocheck.scan.values import (
     Constant,
     Derived,
     Either,
+    External,
     Items,
     Made,
     Parameter,
@@ -186,7 +187,7 @@ def _holds_text(value: Value, depth: int) -> bool:
                 return any(is_text(one, depth) for one in elements)
             case Made(call=Call(method=method)) if method in _GIVE_TEXTS:
                 return True
-            case Constant(value=str()):
+            case Constant(value=str()) | External(dotted="sys.argv" | "os.environ"):
                 return True
             case Constant(value=tuple() | frozenset() | list() as items):
                 return any(isinstance(item, str) for item in items)

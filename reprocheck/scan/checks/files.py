@@ -158,7 +158,8 @@ def directory_order(order: Order) -> Iterator[Hit]:
         if sequences.is_sorted_later(order, call.result):
             continue
         use = _use(order, call)
-        if use is not None and _is_for_data(order, call):
+        is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
+        if use is not None and (is_for_data or _decides_by_number(call)):
             message = tr(
                 "`{listing}` gives names in no guaranteed order, and {how}",
                 listing=_listing(call),
@@ -167,6 +168,38 @@ def directory_order(order: Order) -> Iterator[Hit]:
             severity = _SEVERITY[use.strong or streams.uses_framework(order)]
             patchable = call.method not in _ENTRIES
             yield hit("RC104", call, message, severity=severity, patchable=patchable)
+
+
+def _is_of_logs(call: Call) -> bool:
+    """Whether the names are those of logs and figures: the pattern or the module says so."""
+    texts = (part.value for part in within(call.node, ast.Constant))
+    return bool(_OF_LOGS.search(call.module.source.path.stem)) or any(
+        isinstance(text, str) and _OF_LOGS.search(text) for text in texts
+    )
+
+
+_OF_LOGS = re.compile(
+    r"(?:^|[_./*])(?:logs?|plots?|plotting|visuali[sz]\w*)(?:$|[_./*])|events\.out"
+)
+
+
+def _decides_by_number(call: Call) -> bool:
+    """Whether a loop numbers the names and compares the numbers: which come first go elsewhere."""
+    match call.parent, call.module.statement_of(call.node):
+        case (
+            ast.Call(func=ast.Name(id="enumerate")),
+            ast.For(target=ast.Tuple(elts=[ast.Name(id=number), _])) as loop,
+        ):
+            return any(_is_bound(one, number) for one in within(loop.body, ast.Compare))
+    return False
+
+
+def _is_bound(comparison: ast.Compare, number: str) -> bool:
+    """`number < count`."""
+    match comparison:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()]):
+            return name == number
+    return False
 
 
 _SEVERITY: dict[bool, Severity | None] = {True: None, False: "note"}

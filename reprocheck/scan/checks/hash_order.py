@@ -340,6 +340,7 @@ _SEVERITIES: dict[tuple[str, bool, bool], Severity | None] = {
     ("text", False, True): "warning",
     ("text", False, False): "note",
     ("unknown", True, True): "warning",
+    ("unknown", True, False): "note",
     ("object", True, True): None,
     ("object", True, False): None,
     ("object", False, True): None,

@@ -206,7 +206,7 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
 @check_orders("RC703", unless=(sets("FLASH_ATTENTION_DETERMINISTIC"),))
 def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
-    for call in order.calls(*_FLASH):
+    for call in filter(_is_flash, every(order)):
         if call.argument(None, "deterministic") is None:
             yield hit(
                 "RC703",
@@ -219,20 +219,29 @@ def flash_attention(order: Order) -> Iterator[Hit]:
             return
 
 
+def _is_flash(call: Call) -> bool:
+    """A call of flash attention, or of a model that is asked to use it."""
+    return call.named(*_FLASH) or given(call, "attn_implementation=flash_attention_2", sure=True)
+
+
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
 def extensions(order: Order) -> Iterator[Hit]:
-    """Extensions, whose gradients have no deterministic kernel."""
-    step = next(order.imports(*_MAMBA), None)
-    if step is not None:
-        yield hit(
-            "RC704",
-            step,
-            tr(
-                "the backward pass of `{name}` adds with atomics, and deterministic mode"
-                " does not know it",
-                name=step.name,
-            ),
-        )
+    """Extensions, whose gradients have no deterministic kernel: where one is used first, else where
+    it is imported.
+    """
+    imported = next(order.imports(*_MAMBA), None)
+    if imported is None:
+        return
+    used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
+    yield hit(
+        "RC704",
+        used or imported,
+        tr(
+            "the backward pass of `{name}` adds with atomics, and deterministic mode"
+            " does not know it",
+            name=imported.name,
+        ),
+    )
 
 
 def _is_lenient(order: Order) -> bool:

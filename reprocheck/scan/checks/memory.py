@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
 
@@ -159,12 +160,15 @@ _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|qu
 
 @check_orders("RC303")
 def unfilled(order: Order) -> Iterator[Hit]:
-    """A parameter or buffer of empty memory."""
+    """A parameter or buffer of empty memory, or an input of a layer."""
     for call in order.calls(*EMPTY):
         if not _is_allocation(call) or given(call, "device=meta", sure=True):
             continue
         kept = _kept(order, call)
-        if kept is None or not _is_read(call) or _may_be_filled(order, call, kept):
+        if kept is None:
+            yield from _of_input(order, call)
+            continue
+        if not _is_read(call) or _may_be_filled(order, call, kept):
             continue
         what = tr(_KEPT_AS[kept.method in _BUFFERS])
         yield hit(
@@ -176,6 +180,22 @@ def unfilled(order: Order) -> Iterator[Hit]:
                 name=call.name,
             ),
         )
+
+
+def _of_input(order: Order, call: Call) -> Iterator[Hit]:
+    """Empty memory that a program gives to a layer."""
+    layer = next(filter(_is_layer, order.flow(call.result)), None)
+    if not order.whole or layer is None or _may_be_filled(order, call, call):
+        return
+    if any(_is_part(value, {id(call.result)}) for value in layer.inputs):
+        message = tr("a layer is given `{name}`, memory as it was", name=call.name)
+        yield hit("RC303", call, message)
+
+
+def _is_layer(step: Step) -> bool:
+    """Whether a layer of torch, or a function for one, is called."""
+    is_object = step.method == "__call__" and step.called.startswith("torch.nn.")
+    return is_object or step.named("torch.nn.functional.*")
 
 
 def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
@@ -276,16 +296,25 @@ def _is_filled(order: Order, call: Call, kept: Call) -> bool:
     """Whether something writes all of it, or of what holds it."""
     values = {id(call.result), id(kept.result)}
     steps = chain(order.flow(call.result), order.flow(kept.result))
-    filling = (step for step in steps if step is not kept and _is_filling(step))
+    filling = (step for step in steps if step is not kept and _is_filling(order, step))
     filled = chain.from_iterable(map(attrgetter("inputs"), filling))
     targets = (store.target for store in order.stores() if store.name.endswith(".data"))
     written = chain(filled, filter(None, targets))
     return any(_is_part(one, values) for one in written) or _is_whole_object_filled(order)
 
 
-def _is_filling(step: Step) -> bool:
-    """Whether a call may fill what it is given."""
-    return isinstance(step, Call) and (_fills(step.method) or "out" in step.keywords)
+def _is_filling(order: Order, step: Step) -> bool:
+    """Whether a call may fill what it is given: of one that is followed, its own steps say so."""
+    if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
+        return False
+    return _fills(step.method) or "out" in step.keywords
+
+
+@lru_cache(maxsize=4)
+def _followed(order: Order) -> frozenset[int]:
+    """The calls of the user's functions that were followed, by the ids of their nodes."""
+    places = chain.from_iterable(step.through for step in order.steps)
+    return frozenset(id(node) for _, node in places)
 
 
 def _fills(method: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import islice, pairwise, takewhile
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, entropy, hyper, seed_values
+from reprocheck.scan.checks import beside, entropy, hyper, seed_values, tables
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -169,8 +169,11 @@ _STARTS = {
 
 
 def _seeds_pipelines(order: Order) -> bool:
-    """Whether pipelines are given a seed by their method for it."""
-    return any(order.methods("set_random_seed"))
+    """Whether pipelines are given a seed by their method for it; frameworks have functions of that
+    name.
+    """
+    calls = order.methods("set_random_seed")
+    return any(tables.seeds().get(call.name) is None for call in calls)
 
 
 @check_programs("RC504", unless=(_seeds_pipelines,))

@@ -362,6 +362,9 @@ def _kept(body: _Body) -> Use | None:
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
                 if _is_collected(body.order, body.loop, body.node, grown):
                     return Use(body.loop, False, tr("its elements are collected in that order"))
+            case ast.AugAssign(target=grown, op=ast.Add(), value=ast.List() | ast.ListComp()):
+                if _is_collected(body.order, body.loop, body.node, grown):
+                    return Use(body.loop, False, tr("its elements are collected in that order"))
     return None
 
 

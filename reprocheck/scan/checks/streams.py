@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from reprocheck.language import mark, tr
 from reprocheck.scan.checks import called, tables
+from reprocheck.scan.entry import is_guard
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -29,6 +30,7 @@ TITLES = {
     "mindspore data": mark("MindSpore's data pipeline"),
     "tensorflow": "TensorFlow",
     "keras": "Keras",
+    "dgl": "DGL",
 }
 FRAMEWORKS = (
     "torch",
@@ -81,7 +83,12 @@ _TRAINS = (
     "minimize",
     "fit_generator",
     "training_step",
+    "begin_training",
+    "partial_fit",
 )
+_AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
+_SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn")
+"""They start interpreters of their own, on every system."""
 _TRAINERS = (
     "jax.grad",
     "jax.value_and_grad",
@@ -224,7 +231,23 @@ def trains(order: Order) -> bool:
 
 def is_training(call: Call) -> bool:
     """Whether a call is a part of a training."""
-    return call.method in _TRAINS or call.named(*_TRAINERS)
+    is_agent = call.method == "learn" and call.name.startswith(_AGENTS)
+    return is_agent or call.method in _TRAINS or call.named(*_TRAINERS)
+
+
+def is_spawned(call: Call) -> bool:
+    """Whether it happens in a process that starts anew, without what its parent holds."""
+    return call.by is not None and call.by.named(*_SPAWNS)
+
+
+def reaches(seed: Call, draw: Call) -> bool:
+    """Whether a seed is set in the process in which a call draws, as far as that process is a
+    spawned one: it executes the modules again, and nothing below their guards.
+    """
+    if not is_spawned(draw) or seed.by is draw.by:
+        return True
+    around = (seed.node, *seed.module.around(seed.node))
+    return not seed.through and not any(map(is_guard, around))
 
 
 @lru_cache(maxsize=16)

@@ -80,7 +80,6 @@ _PARAMETERS = (
     "mindspore.Parameter",
     "tensorflow.Variable",
     "keras.Variable",
-    "torch.autograd.Variable",
 )
 _WEIGHTS = (
     ".weight",
@@ -103,7 +102,8 @@ _MOST_DRAWS = 2_000
 def unseeded(order: Order) -> Iterator[Hit]:
     """One finding for each generator and purpose: its first draw."""
     if order.whole:
-        yield from _in_program(order)
+        if not beside.is_without_training(order):
+            yield from _in_program(order)
     elif order.root.is_entry:
         yield from _in_samples(order, order.root.program)
 
@@ -215,6 +215,8 @@ def _becomes_weight(step: Step) -> bool:
     """Whether a call makes a parameter of what it is given, or puts it into one."""
     if step.named(*_PARAMETERS) or step.method == "requires_grad_":
         return True
+    if isinstance(step, Call) and step.name == "torch.autograd.Variable":
+        return streams.given(step, "requires_grad=True", sure=True)
     return step.method in ("copy_", "set_data") and _is_of_weight(step)
 
 
@@ -239,6 +241,8 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
     call, wanted = drawing.call, drawing.streams
     if drawing.draws.stream == "private":
         return True
+    if _is_seeded_in_parent_alone(order, drawing):
+        return True
     draws_here = drawing.draws.when == "call" and call.by is None and not _is_sample(call)
     if draws_here:
         if streams.seeded_before(order, call, wanted) is not None:
@@ -246,6 +250,14 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
         if streams.seeded_after(order, call, wanted) is not None:
             return True
     return not streams.seeded_anywhere(order, wanted)
+
+
+def _is_seeded_in_parent_alone(order: Order, drawing: Drawing) -> bool:
+    """Whether the program seeds, and no seed is set in the spawned process that draws."""
+    if order.cut or not streams.is_spawned(drawing.call):
+        return False
+    found = streams.seedings_of(order, drawing.streams)
+    return syntax.are_all(found, lambda one: not streams.reaches(one.call, drawing.call))
 
 
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
@@ -503,6 +515,10 @@ def _hint(order: Order, drawing: Drawing) -> str:
     """Why a seed that is there does not help."""
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)
+        if one.streams & drawing.streams and not streams.reaches(one.call, drawing.call):
+            return tr(
+                ": the seed in {place} is set in the process that starts this one", place=place
+            )
         if "keras" in drawing.streams and "tensorflow" in one.streams:
             return tr(
                 ": the seed in {place} does not reach Keras 3, which draws from Python's random",

@@ -62,6 +62,29 @@ class Draws:
         return dict(self.positions).get(keyword)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Library:
+    """A call of a library whose result differs from run to run whatever the global generators hold.
+
+    code       the rule that it breaks
+    cause      why: `own` (a generator of its own), `threads`, `arrival`, `timing`
+    seed       the argument that seeds it; empty where there is none
+    unless     arguments with which it does not differ, as those of `Draws`, and `positions`
+    only       arguments without which it does not
+    options    arguments that may hold those of `unless` in a dict, each with its position
+    fix        what to write, as one sentence; empty where the seed says it
+    """
+
+    code: str = "RC407"
+    cause: Literal["own", "threads", "arrival", "timing"] = "own"
+    seed: str = ""
+    unless: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    positions: tuple[tuple[str, int], ...] = ()
+    options: tuple[tuple[str, int], ...] = ()
+    fix: str = ""
+
+
 class ByName(Generic[T]):
     """Values by the name of a call; a name may hold `*` (letters), `**` (anything) and `[123]`."""
 
@@ -121,6 +144,13 @@ def draws() -> ByName[Draws]:
 
 
 @cache
+def libraries() -> ByName[Library]:
+    """Calls of libraries that differ whatever the global generators hold."""
+    rows = _read("libraries")["library"]
+    return ByName((name, _library(row)) for row in rows for name in row["calls"])
+
+
+@cache
 def words(table: str, key: str) -> ByName[str]:
     """A list of names."""
     return ByName((name, name) for name in _read(table)[key])
@@ -138,6 +168,15 @@ def _draws(row: Mapping[str, Any]) -> Draws:
         fields[name] = tuple(fields.get(name, ()))
     fields["positions"] = tuple(fields.get("positions", {}).items())
     return Draws(**fields)
+
+
+def _library(row: Mapping[str, Any]) -> Library:
+    fields = {name: value for name, value in row.items() if name != "calls"}
+    for name in ("unless", "only"):
+        fields[name] = tuple(fields.get(name, ()))
+    for name in ("positions", "options"):
+        fields[name] = tuple(fields.get(name, {}).items())
+    return Library(**fields)
 
 
 @cache

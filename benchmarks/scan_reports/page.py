@@ -1,0 +1,105 @@
+"""The page on reports and judgements, as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from benchmarks.scan_reports.causes import Outcome, causes, outcomes
+from benchmarks.scan_reports.judgements import Judgement, judgements
+
+_Z = 1.96
+"""Of a confidence of 95 %."""
+_SETS = (
+    ("causes.txt", "the rules were changed with these at hand"),
+    ("causes_later.txt", "written after the rules were changed, and before they were scanned"),
+)
+_ROUNDS = {
+    "tuned": "the rules were changed with these at hand",
+    "new": "read after the rules were changed",
+}
+
+
+def text() -> str:
+    """The whole page."""
+    return "\n".join([*_recall(), "", *_precision(), ""])
+
+
+def wilson(right: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share, after Wilson (1927): both ends between 0 and 1."""
+    if not of:
+        return 0.0, 1.0
+    share = right / of
+    scale = 1 + _Z**2 / of
+    middle = (share + _Z**2 / (2 * of)) / scale
+    half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2)) / scale
+    return middle - half, middle + half
+
+
+def _share(right: int, of: int) -> str:
+    low, high = wilson(right, of)
+    if not of:
+        return "none"
+    return f"{right} of {of} ({right / of:.0%}, {low:.0%} to {high:.0%})"
+
+
+def _recall() -> Iterator[str]:
+    yield "# Reported causes that the scan finds"
+    yield ""
+    yield "Shares with their 95 % intervals (Wilson). Each cause is a program of its own, scanned"
+    yield "twice: its file is named, and its folder is."
+    found = {name: list(outcomes(causes(name))) for name, _ in _SETS}
+    yield ""
+    yield "| causes | by file | by folder | |"
+    yield "|---|---|---|---|"
+    for name, what in _SETS:
+        by_file = _share(sum(one.by_file for one in found[name]), len(found[name]))
+        by_folder = _share(sum(one.by_folder for one in found[name]), len(found[name]))
+        yield f"| `{name}` | {by_file} | {by_folder} | {what} |"
+    yield ""
+    yield "| cause | rule | by file | by folder | report |"
+    yield "|---|---|---|---|---|"
+    for name, _ in _SETS:
+        yield from map(_row, found[name])
+
+
+def _row(one: Outcome) -> str:
+    cause = one.cause
+    marks = {True: "found", False: "**missed**"}
+    return (
+        f"| {cause.name} | {cause.codes} | {marks[one.by_file]} | {marks[one.by_folder]}"
+        f" | <{cause.report}> |"
+    )
+
+
+def _precision() -> Iterator[str]:
+    yield "# Findings in public code, read by hand"
+    yield ""
+    yield "| repositories | errors that are right | warnings that are right | |"
+    yield "|---|---|---|---|"
+    kept = judgements()
+    for name, what in _ROUNDS.items():
+        here = [one for one in kept if one.round == name]
+        repositories = len({one.repository for one in here})
+        errors, warnings = _of(here, "error"), _of(here, "warning")
+        yield f"| {repositories} | {errors} | {warnings} | {what} |"
+    yield ""
+    yield "| repository | commit | round | right | wrong |"
+    yield "|---|---|---|---|---|"
+    for repository in sorted({one.repository for one in kept}):
+        here = [one for one in kept if one.repository == repository]
+        right = sum(one.is_right for one in here)
+        first = here[0]
+        commit = first.commit[:12]
+        yield f"| {repository} | {commit} | {first.round} | {right} | {len(here) - right} |"
+    yield ""
+    yield "| wrong finding | rule | why |"
+    yield "|---|---|---|"
+    for one in kept:
+        if not one.is_right:
+            yield f"| {one.repository} `{one.path}:{one.line}` | {one.code} | {one.reason} |"
+
+
+def _of(kept: Sequence[Judgement], severity: str) -> str:
+    here = [one for one in kept if one.severity == severity]
+    return _share(sum(one.is_right for one in here), len(here))

@@ -1,0 +1,94 @@
+"""Calls of libraries whose results differ from run to run whatever the global generators hold, by
+a table that a project may extend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from reprocheck.language import mark, tr
+from reprocheck.rules.catalogue import Severity
+from reprocheck.scan.checks import tables
+from reprocheck.scan.checks.streams import every, given, spelt
+from reprocheck.scan.order import Order
+from reprocheck.scan.registry import Hit, check_orders, hit
+from reprocheck.scan.steps import Call
+from reprocheck.scan.values import Constant, Items
+
+_CAUSES = {
+    "own": mark("`{name}` has a generator of its own, which no global seed reaches"),
+    "threads": mark(
+        "the threads of `{name}` write the same weights, in the order in which they get there"
+    ),
+    "arrival": mark("with several jobs `{name}` goes on from what is ready first"),
+    "timing": mark(
+        "`{name}` takes the time of two ways of adding, which give other sums, and takes the faster"
+    ),
+}
+_SEVERITIES: Mapping[str, Severity] = {"timing": "note"}
+"""Less than that of the rule: it differs only where the two ways are about as fast."""
+
+
+@check_orders("RC202", "RC407", "RC504", "RC508", "RC602", "RC902")
+def of_libraries(order: Order) -> Iterator[Hit]:
+    """What the table of libraries says of a call."""
+    for call in every(order):
+        known = tables.libraries().get(call.name)
+        if known is not None and _differs(order, call, known):
+            yield _hit(call, known)
+
+
+def _hit(call: Call, known: tables.Library) -> Hit:
+    name = call.name.removesuffix(".__init__").rpartition(".")[2]
+    fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
+    return hit(
+        known.code,
+        call,
+        tr(_CAUSES[known.cause], name=name),
+        severity=_SEVERITIES.get(known.cause),
+        patchable=False,
+        by_hand=fix,
+    )
+
+
+def _differs(order: Order, call: Call, known: tables.Library) -> bool:
+    places = dict(known.positions)
+    conditions = [one for one in (known.seed, *known.unless) if one]
+    if any(given(call, one, places.get(_keyword(one))) for one in conditions):
+        return False
+    if not all(given(call, one, places.get(_keyword(one))) for one in known.only):
+        return False
+    options = chain.from_iterable(_spelt_options(call, known))
+    return not call.open and _is_without(set(options), conditions) and not _is_called(order, call)
+
+
+def _keyword(condition: str) -> str:
+    """The NAME in `NAME=VALUE`."""
+    return condition.partition("=")[0]
+
+
+def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
+    """What dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be seen."""
+    for name, position in known.options:
+        value = call.argument(position, name)
+        match value:
+            case Items(kind="dict", keys=keys, items=items, whole=True):
+                pairs = zip(keys, items, strict=False)
+                named = [(key.value, one) for key, one in pairs if isinstance(key, Constant)]
+                yield [f"{key}={spelt(one)}" for key, one in named]
+            case None | Constant():
+                continue
+            case _ if call.method[:1].islower():
+                yield ["*"]
+
+
+def _is_without(options: set[str], conditions: list[str]) -> bool:
+    return "*" not in options and options.isdisjoint(conditions)
+
+
+def _is_called(order: Order, call: Call) -> bool:
+    """Whether what a decorator has made is given a seed where it is called."""
+    if not call.name.endswith("pipeline_def"):
+        return False
+    return any("seed" in one.keywords for one in every(order) if one.own)

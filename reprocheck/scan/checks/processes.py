@@ -1,0 +1,99 @@
+"""Draws in processes that a program starts for its data: the workers of a loader, and of a pool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from reprocheck.language import tr
+from reprocheck.scan.checks import beside, streams, unread
+from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, title
+from reprocheck.scan.order import Order
+from reprocheck.scan.registry import Hit, check_programs, hit
+from reprocheck.scan.steps import Call
+from reprocheck.scan.values import UNKNOWN, literal
+
+_POOL = re.compile(
+    r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"
+    r"|concurrent\.futures\.ProcessPoolExecutor)\(\)"
+    r"\.(?:map|imap|imap_unordered|starmap|map_async|starmap_async|apply_async|submit)"
+)
+_IN_PROCESS = frozenset({"numpy", "python"})
+_TORCH = frozenset({"torch"})
+
+
+@check_programs("RC503")
+def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
+    """Workers start NumPy and Python's random from a number that torch draws: nothing seeds that,
+    and what seeds the others is not used there.
+    """
+    for drawing in streams.drawings(order):
+        loader = drawing.call.by
+        if loader is None or not _has_workers(loader) or not _is_seeded(order, drawing):
+            continue
+        if streams.seeded_anywhere(order, _TORCH):
+            return
+        message = tr(
+            "each worker seeds {name} with a number from torch, which nothing seeds, and `{draw}`"
+            " ({place}) draws there",
+            name=tr(title(drawing.streams)),
+            draw=short(drawing.call.name),
+            place=at(drawing.call, loader.module),
+        )
+        fix = tr("Call `torch.manual_seed` with a fixed number before the loader is made.")
+        yield hit("RC503", loader, message, patchable=False, by_hand=fix)
+        return
+
+
+@check_programs("RC503")
+def in_workers_of_pools(order: Order) -> Iterator[Hit]:
+    """Which worker of a pool takes which element is left to the system, and each goes on from a
+    generator of its own.
+    """
+    for drawing in streams.drawings(order):
+        pool = drawing.call.by
+        if pool is None or not _POOL.fullmatch(pool.name) or not drawing.streams & _IN_PROCESS:
+            continue
+        if _is_seeded_there(order, drawing, pool) or not _matters(order, drawing, pool):
+            continue
+        message = tr(
+            "`{draw}` ({place}) draws in the workers of a pool: which of them takes which element"
+            " is left to the system",
+            draw=short(drawing.call.name),
+            place=at(drawing.call, pool.module),
+        )
+        fix = tr("Give each element a seed, and draw from a generator that is made with it.")
+        yield hit("RC503", pool, message, patchable=False, by_hand=fix)
+        return
+
+
+def _has_workers(loader: Call) -> bool:
+    """Whether a loader of torch has workers, and nothing that seeds them."""
+    workers = loader.argument(5, "num_workers")
+    if not loader.name.startswith("torch.") or loader.method != "DataLoader":
+        return False
+    is_plain = is_none(loader.argument(10, "worker_init_fn")) and not given(loader, "generator")
+    return is_plain and isinstance(literal(workers), int) and literal(workers) != 0
+
+
+def _is_seeded(order: Order, drawing: Drawing) -> bool:
+    """Whether a draw is NumPy's or Python's, and the program seeds that: else this is the cause."""
+    if not drawing.streams & _IN_PROCESS:
+        return False
+    return any(one.streams & drawing.streams for one in streams.seedings(order))
+
+
+def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
+    """Whether the worker seeds before it draws, or the pool has a function that may."""
+    seeds = streams.seedings_of(order, drawing.streams)
+    makers = islice((pool.receiver or UNKNOWN).calls(), 1)
+    has_start = any(given(maker, "initializer", 1) for maker in makers)
+    return has_start or any(one.call.by is pool for one in seeds)
+
+
+def _matters(order: Order, drawing: Drawing, pool: Call) -> bool:
+    """Whether what the workers give may reach a training."""
+    if unread.is_each_by_itself(pool) or beside.is_for_show(drawing.call):
+        return False
+    return streams.uses_framework(order)
