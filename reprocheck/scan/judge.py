@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from operator import attrgetter
 
 from reprocheck.language import tr
@@ -60,7 +61,7 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
     """
     found: dict[tuple[object, ...], Finding] = {}
     problems: list[Unreadable] = []
-    for module in modules:
+    for module in filterfalse(is_test, modules):
         try:
             program = next((order for order in module.orders if order.whole), None)
         except Exception as error:
@@ -69,7 +70,7 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
         for one in checks():
             try:
                 for hit in one.function(module, project):
-                    if not _is_tried(program, hit):
+                    if not _is_tried(program, hit) and not is_test(hit.module):
                         _keep(found, _finding(hit))
             except Exception as error:
                 problems.append(
@@ -79,6 +80,20 @@ def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], 
         module.__dict__.pop("orders", None)
         module.__dict__.pop("program", None)
     return list(found.values()), list(dict.fromkeys(problems))
+
+
+def is_test(module: Module) -> bool:
+    """Whether a module is one of the tests in a folder that is scanned: what these train, they
+    train to be looked at. One that is named itself is read as any other.
+    """
+    path = module.source.path
+    if module.single or _OF_TESTS.isdisjoint(name for name in module.imported_names):
+        return False
+    return bool(_TEST_FILE.match(path.stem))
+
+
+_TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
+_OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
 
 
 def _is_tried(program: Order | None, hit: Hit) -> bool:

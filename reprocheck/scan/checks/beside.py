@@ -42,12 +42,19 @@ def is_in_trial(order: Order, step: Step) -> bool:
 
 @lru_cache(maxsize=16)
 def is_without_training(order: Order) -> bool:
-    """Whether a program in a folder trains nothing, writes nothing and starts nothing that may: it
-    shows or tries out something. A file that is named itself is taken for what it may become.
+    """Whether a program in a folder trains nothing, and starts nothing that may: it shows,
+    measures, converts or prepares something. A file that is named itself is taken for what it may
+    become.
     """
     if order.root.single or order.cut:
         return False
-    return not streams.trains(order) and not any(map(_leaves_something, streams.every(order)))
+    return not streams.trains(order) and not any(map(_drives, streams.every(order)))
+
+
+@lru_cache(maxsize=16)
+def leaves_nothing(order: Order) -> bool:
+    """Whether a program writes no files: no other one can train on what it makes."""
+    return not any(_WRITES.match(call.method) for call in streams.every(order))
 
 
 @lru_cache(maxsize=16)
@@ -64,7 +71,12 @@ def _is_trial(order: Order) -> bool:
 
 def _leaves_something(call: Call) -> bool:
     """Whether a call writes a file, or starts a training that it does not show."""
-    if _WRITES.match(call.method) or _DRIVES.match(call.method):
+    return bool(_WRITES.match(call.method)) or _drives(call)
+
+
+def _drives(call: Call) -> bool:
+    """Whether a call starts a training that the program does not show."""
+    if _DRIVES.match(call.method):
         return True
     match call.node:
         case ast.Call(func=function):

@@ -171,16 +171,19 @@ def directory_order(order: Order) -> Iterator[Hit]:
 
 
 def _is_of_logs(call: Call) -> bool:
-    """Whether the names are those of logs and figures: the pattern or the module says so."""
+    """Whether the names are those of logs, figures and checkpoints: the pattern or the module says
+    so.
+    """
+    if _ABOUT_LOGS.search(call.module.source.path.stem):
+        return True
     texts = (part.value for part in within(call.node, ast.Constant))
-    return bool(_OF_LOGS.search(call.module.source.path.stem)) or any(
-        isinstance(text, str) and _OF_LOGS.search(text) for text in texts
-    )
+    return any(isinstance(text, str) and _NAMES_LOGS.search(text) for text in texts)
 
 
-_OF_LOGS = re.compile(
-    r"(?:^|[_./*])(?:logs?|plots?|plotting|visuali[sz]\w*)(?:$|[_./*])|events\.out"
+_ABOUT_LOGS = re.compile(
+    r"(?:^|_)(?:logs?|plots?|plotting|visuali[sz]\w*|checkpoints?|ckpts?|record)(?:$|_)"
 )
+_NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
 def _decides_by_number(call: Call) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain, filterfalse
 from reprocheck.language import mark, tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import devices, streams
+from reprocheck.scan.checks import beside, devices, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
@@ -221,7 +221,9 @@ def flash_attention(order: Order) -> Iterator[Hit]:
 
 def _is_flash(call: Call) -> bool:
     """A call of flash attention, or of a model that is asked to use it."""
-    return call.named(*_FLASH) or given(call, "attn_implementation=flash_attention_2", sure=True)
+    if given(call, "attn_implementation=flash_attention_2", sure=True):
+        return True
+    return call.named(*_FLASH) and "()" not in call.name
 
 
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))
@@ -230,9 +232,11 @@ def extensions(order: Order) -> Iterator[Hit]:
     it is imported.
     """
     imported = next(order.imports(*_MAMBA), None)
-    if imported is None:
+    if imported is None or beside.is_without_training(order):
         return
     used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
+    if used is None and imported.module is not order.root:
+        return
     yield hit(
         "RC704",
         used or imported,

@@ -147,7 +147,8 @@ def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
     """A call made a sequence."""
     if is_blindly_used(call.node, call):
         return None
-    is_numbered = call.name in _NUMBERED and not unread.is_paired_with_constants(call)
+    ways = (unread.is_paired_with_constants, unread.is_only_counted)
+    is_numbered = call.name in _NUMBERED and not any(holds(call) for holds in ways)
     return _of_sequence(order, call, call.result, depth, strong=is_numbered)
 
 

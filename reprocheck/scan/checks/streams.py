@@ -84,6 +84,7 @@ _TRAINS = (
     "fit_generator",
     "training_step",
     "begin_training",
+    "fit_predict",
     "partial_fit",
 )
 _AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
@@ -113,6 +114,8 @@ _TRAINERS = (
     "sklearn.model_selection.cross_val_predict",
     "sklearn.model_selection.cross_validate",
     "torch.func.grad",
+    "spacy.blank().update",
+    "spacy.load().update",
 )
 
 

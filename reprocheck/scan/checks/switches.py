@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import filterfalse
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import devices
+from reprocheck.scan.checks import beside, devices
 from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
@@ -90,7 +90,9 @@ def misspelt(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC706")
 def benchmark(order: Order) -> Iterator[Hit]:
-    """cuDNN's benchmark switched on, and not off again."""
+    """cuDNN's benchmark switched on, and not off again, in what trains."""
+    if order.whole and beside.is_without_training(order):
+        return
     stores = list(order.stores(f"{_CUDNN}benchmark"))
     off = [store for store in stores if _is(store.value, False)]
     for store in stores:

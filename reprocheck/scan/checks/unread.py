@@ -123,6 +123,31 @@ def is_paired_with_constants(call: Call) -> bool:
     return len(varying) == 1
 
 
+def is_only_counted(call: Call) -> bool:
+    """`for number, name in enumerate(names)`, where the number is told, or only says how often."""
+    match call.name, call.parent:
+        case (
+            "builtins.enumerate",
+            ast.For(target=ast.Tuple(elts=[ast.Name(id=number), _])) as loop,
+        ):
+            read = (part for part in within(loop.body, ast.Name) if part.id == number)
+            return syntax.are_all(list(read), partial(_is_told, call.module))
+    return False
+
+
+def _is_told(module: Module, number: ast.Name) -> bool:
+    """Whether a number is taken modulo another, or stands in what is printed."""
+    around = [number, *module.expressions_around(number)]
+    return any(_is_modulo(one) or syntax.word(one) in _TELLS for one in around)
+
+
+def _is_modulo(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+_TELLS = frozenset({"print", "info", "debug", "write", "set_description"})
+
+
 def _is_repeated(value: Value) -> bool:
     """`[x] * count`, `repeat(x)`."""
     match value:

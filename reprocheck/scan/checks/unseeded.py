@@ -102,8 +102,7 @@ _MOST_DRAWS = 2_000
 def unseeded(order: Order) -> Iterator[Hit]:
     """One finding for each generator and purpose: its first draw."""
     if order.whole:
-        if not beside.is_without_training(order):
-            yield from _in_program(order)
+        yield from _in_program(order)
     elif order.root.is_entry:
         yield from _in_samples(order, order.root.program)
 
@@ -145,9 +144,24 @@ def _goes_without_saying(
     order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
 ) -> bool:
     """Whether a draw reaches no training, or is a matter that is reported already."""
+    if beside.is_without_training(order) and not _is_prepared(order, drawing, kind):
+        return True
     if kind in ("number", "order") and not streams.uses_framework(order):
         return True
     return "backend" in drawing.streams and _is_told_of_backend(reported)
+
+
+def _is_prepared(order: Order, drawing: Drawing, kind: str) -> bool:
+    """Whether a program that trains nothing may write what is drawn, for one that does. What torch
+    draws there is given to a model to try it.
+    """
+    if drawing.draws.when != "call" or beside.leaves_nothing(order):
+        return False
+    return kind in _PREPARED and not drawing.streams.isdisjoint(_OF_DATA)
+
+
+_PREPARED = frozenset({"split", "order", "number"})
+_OF_DATA = frozenset({"numpy", "python"})
 
 
 def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
