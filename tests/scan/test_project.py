@@ -190,7 +190,7 @@ def test_a_module_that_does_nothing_when_it_is_imported_is_no_program() -> None:
 NET = "import torch\nimport utils\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return utils.noise(x)\n"
 NOISE = "import torch\ndef noise(x):\n    return x + torch.randn(3)\n"
 STILL = "def noise(x):\n    return x\n"
-TRAIN = "from {model} import Net\nif __name__ == '__main__':\n    Net()(1).backward()\n"
+TRAIN = "from {model} import Net\nif __name__ == '__main__':\n    for _ in range(2): Net()(1).backward()\n"
 
 
 def written(root: Path, files: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import lru_cache
+from itertools import chain
 
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
@@ -19,6 +20,8 @@ _WRITES = re.compile(
     r"|^(put|send|post)$|^to_(csv|pickle|parquet|json|feather|hdf|disk)$"
 )
 _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
+_SEARCHES = ("re.", "regex.")
+"""`search` of a pattern in a text."""
 _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)")
 _MEASURES = re.compile(
@@ -46,9 +49,27 @@ def is_without_training(order: Order) -> bool:
     measures, converts or prepares something. A file that is named itself is taken for what it may
     become.
     """
-    if order.root.single or order.cut:
+    if order.root.single or any(map(_goes_on, streams.every(order))):
         return False
-    return not streams.trains(order) and not any(map(_drives, streams.every(order)))
+    return not order.cut or not _trains_in_text(order)
+
+
+def _goes_on(call: Call) -> bool:
+    """Whether a call is a part of a training, or starts one: a single backward pass in the guard
+    itself, outside of any loop, shows how a model is called.
+    """
+    if call.method in _PASSES and not call.through and call.happens_once:
+        return not any(map(is_guard, call.module.around(call.node)))
+    return streams.is_training(call) or _drives(call)
+
+
+_PASSES = frozenset({"backward", "zero_grad"})
+
+
+def _trains_in_text(order: Order) -> bool:
+    """Whether a part of a program that was not followed may train."""
+    calls = (module.index.calls for module in streams.closure(order))
+    return not streams.TRAINING_METHODS.isdisjoint(map(last_word, chain.from_iterable(calls)))
 
 
 @lru_cache(maxsize=16)
@@ -76,6 +97,8 @@ def _leaves_something(call: Call) -> bool:
 
 def _drives(call: Call) -> bool:
     """Whether a call starts a training that the program does not show."""
+    if call.name.startswith(_SEARCHES):
+        return False
     if _DRIVES.match(call.method):
         return True
     match call.node:

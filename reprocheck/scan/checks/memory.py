@@ -12,6 +12,7 @@ from operator import attrgetter
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
+from reprocheck.scan.checks import beside
 from reprocheck.scan.checks.streams import given, seeded_before
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
@@ -205,6 +206,8 @@ def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
 @check_programs("RC305")
 def partial(order: Order) -> Iterator[Hit]:
     """A checkpoint that is loaded with `strict=False`, and nobody looks at what was missing."""
+    if beside.is_without_training(order):
+        return
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue

@@ -358,6 +358,8 @@ def _kept(body: _Body) -> Use | None:
         match part:
             case ast.Yield() | ast.YieldFrom():
                 return _handed_on(body.order, body.loop, body.depth)
+            case ast.Call(func=ast.Attribute(attr="put"), args=[_, _, *_]):
+                continue  # of a database: under a key
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
                 return Use(body.loop, False, tr("its elements are put somewhere in that order"))
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:

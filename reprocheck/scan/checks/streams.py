@@ -87,6 +87,8 @@ _TRAINS = (
     "fit_predict",
     "partial_fit",
 )
+TRAINING_METHODS = frozenset(_TRAINS)
+"""Methods whose call is a part of a training."""
 _AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
 _SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn")
 """They start interpreters of their own, on every system."""

@@ -1,0 +1,84 @@
+"""Causes that people reported are found, and programs that do it right have no finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scan_reports.causes import HERE, Cause, causes
+from reprocheck.scan import scan
+from reprocheck.scan.judge import findings
+from reprocheck.scan.programs import of_text
+
+FILES = sorted(path.name for path in HERE.glob("causes*.txt"))
+RIGHT = {
+    "a random state of UMAP": "import umap\nx = umap.UMAP(random_state=0).fit_transform(y)\n",
+    "one worker of gensim": "import gensim\nm = gensim.models.Word2Vec(text, workers=1, seed=1)\n",
+    "one way of adding of LightGBM": (
+        "import lightgbm\nparams = {'seed': 1, 'force_row_wise': True}\n"
+        "lightgbm.train(params, data)\n"
+    ),
+    "one job of optuna": (
+        "import optuna\nstudy = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))\n"
+        "study.optimize(run, n_trials=3, n_jobs=1)\n"
+    ),
+    "a worker of a pool that seeds": (
+        "import random, multiprocessing, numpy\nfrom sklearn.linear_model import Lasso\n"
+        "def draw(n):\n    random.seed(n)\n    return random.random()\n"
+        "rows = numpy.array(multiprocessing.Pool(2).map(draw, range(9)))\nLasso().fit(rows, rows)\n"
+    ),
+    "a spawned process that seeds": (
+        "import torch\ndef run(rank):\n    torch.manual_seed(rank)\n    net = torch.nn.Linear(2, 1)\n"
+        "    net(torch.ones(2)).backward()\n"
+        "if __name__ == '__main__':\n    torch.multiprocessing.spawn(run, nprocs=2)\n"
+    ),
+    "memory that is filled before a layer is given it": (
+        "import torch\ntorch.manual_seed(0)\nx = torch.empty(2)\nx.fill_(1)\n"
+        "torch.nn.Linear(2, 1)(x).backward()\n"
+    ),
+    "a pool whose results lie under keys": (
+        "import torch, multiprocessing\nfor n, image in multiprocessing.Pool(2).imap_unordered(f, x):"
+        "\n    table.put(str(n), image)\n"
+    ),
+}
+SHOWN = "import torch\nprint(torch.nn.Linear(2, 1)(torch.ones(2)))\n"
+TESTED = "import pytest\nimport torch\ntorch.nn.Linear(2, 1)(torch.ones(2)).backward()\n"
+
+
+def found(cause: Cause) -> set[tuple[str, int, str]]:
+    project = of_text(dict(cause.files))
+    return {(one.path, one.line, one.code) for one in findings(project)}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_reported_causes_are_found_at_their_lines(name: str) -> None:
+    kept = causes(name)
+    missed = [
+        cause.name
+        for cause in kept
+        if found(cause).isdisjoint(
+            (place.path, place.line, code) for place in cause.places for code in place.codes
+        )
+    ]
+    assert len(missed) <= len(kept) // 10, missed
+
+
+def test_a_cause_has_a_report_of_its_own_and_a_place() -> None:
+    kept = [cause for name in FILES for cause in causes(name)]
+    reports = [cause.report for cause in kept]
+    assert len(kept) >= 80 and len(set(reports)) == len(reports)
+    assert all(cause.places and cause.report.startswith("https://") for cause in kept)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_done_right_has_no_finding(name: str) -> None:
+    assert findings(of_text({"train.py": RIGHT[name]})) == []
+
+
+def test_in_a_folder_demonstrations_and_tests_have_no_findings(tmp_path: Path) -> None:
+    (tmp_path / "show.py").write_text(SHOWN)
+    (tmp_path / "test_net.py").write_text(TESTED)
+    assert scan([tmp_path]).findings == ()
+    named = scan([tmp_path / "show.py", tmp_path / "test_net.py"]).findings
+    assert {Path(one.path).name for one in named} == {"show.py", "test_net.py"}
