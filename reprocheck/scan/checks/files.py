@@ -65,7 +65,7 @@ _DATA = re.compile(
 _CHORES = re.compile(
     r"^_?on_"
     r"|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print"
-    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
+    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock|existing|available"
 )
 _TAKING = (
     ast.comprehension,
