@@ -377,6 +377,13 @@ class Outcome:
         """As that of `reprocheck run`."""
         return EXIT_CODE[self.verdict]
 
+    @property
+    def causes(self) -> tuple[Mechanism, ...]:
+        """The mechanisms that are confirmed, each once; else the one of the first rung."""
+        confirmed = self.confirmation.mechanisms if self.confirmation else ()
+        named = confirmed or filter(None, [self.explained.mechanism])
+        return tuple({one.code: one for one in reversed(tuple(named))}.values())[::-1]
+
 
 _WORST: tuple[ResumeVerdict, ...] = (
     "starts_over",

@@ -43,6 +43,7 @@ def test_two_mechanisms_are_found_and_confirmed_by_putting_back_what_was_lost(
     confirmation = found["confirmation"]
     assert confirmation["rungs"] == ["optimizer state", "RNG state"]
     assert "the state of the optimizer and the states of the generators" in said
+    assert "cause RC118" in said and "cause RC109" in said
     lost, drawn = confirmation["mechanisms"]
     assert (lost["code"], drawn["code"]) == ("RC118", "RC109")
     line = script.replace(LOADED, "").splitlines().index(PUT_BACK) + 1

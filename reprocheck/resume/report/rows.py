@@ -54,29 +54,33 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
 
 def _why(outcome: Outcome) -> Iterator[Row]:
     explained, confirmation = outcome.explained, outcome.confirmation
-    first, mechanism = explained.first, explained.mechanism
+    first, causes = explained.first, outcome.causes
     if first is not None:
         where = text.joined(" on ", first.name, _ranks_of(first, explained))
         yield Row(label="where", said=text.joined(": ", where, first.detail or first.place))
     if confirmation is not None:
         yield Row(label="put back", said=confirmation.sentence)
-    if mechanism is None:
-        return
-    yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
-    for said in mechanism.evidence[1:]:  # the first is what the rung says
-        yield Row(label="", said=said)
-    if mechanism.source is not None:
-        yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
+    for mechanism in causes:
+        yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
+        if mechanism is causes[0]:
+            for said in mechanism.evidence[1:]:  # the first is what the rung says
+                yield Row(label="", said=said)
+        if mechanism.source is not None:
+            yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
+    yield from _fixes(outcome)
+
+
+def _fixes(outcome: Outcome) -> Iterator[Row]:
+    """The patch that was tried; of several causes their own fixes, too."""
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
-        yield Row(
-            label="patch",
-            said=text.printable(outcome.repair.patch).rstrip("\n"),
-            code=True,
-            language="diff",
-        )
-    elif mechanism.fix:
-        yield Row(label="fix", said=mechanism.fix, code="\n" in mechanism.fix)
+        patch = text.printable(outcome.repair.patch).rstrip("\n")
+        yield Row(label="patch", said=patch, code=True, language="diff")
+        if len(outcome.causes) == 1:
+            return
+    for fix in dict.fromkeys(mechanism.fix for mechanism in outcome.causes):
+        if fix:
+            yield Row(label="fix", said=fix, code="\n" in fix)
 
 
 def _ranks_of(rung: StateRung, explained: Explained) -> str:
