@@ -112,6 +112,8 @@ def _sentence(outcome: Outcome, attempts: Sequence[Attempt], rungs: Rungs) -> st
         made = _by_rungs(attempts)
         alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
         return words.confirmed(outcome, made[frozenset(rungs)], alone)
-    if not attempts:
+    if not attempts and any(rung.status == "equal" for rung in outcome.explained.rungs):
         return words.NOTHING
+    if not attempts:
+        return words.UNRECORDED
     return words.not_confirmed(max(attempts, key=lambda one: len(one.rungs)))

@@ -13,6 +13,9 @@ NOTHING = (
     "Not confirmed: no rung differs that could be put back. What differs lies in the forward pass"
     " or behind it."
 )
+UNRECORDED = (
+    "Not confirmed: of what the training goes on with nothing was recorded that could be put back."
+)
 OBJECTS: Mapping[StateRungName, str] = {
     "weights": "the weights and buffers",
     "optimizer state": "the state of the optimizer",

@@ -104,4 +104,4 @@ def test_a_run_in_which_nothing_had_another_value_confirms_nothing() -> None:
 def test_what_differs_behind_the_state_alone_is_not_put_back() -> None:
     end, tried = made(outcome("forward"), ("weights",))
     assert not tried and end.confirmation is not None
-    assert "no rung differs that could be put back" in end.confirmation.sentence
+    assert "of what the training goes on with nothing was recorded" in end.confirmation.sentence
