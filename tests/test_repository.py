@@ -23,7 +23,7 @@ FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[0-9]*.yml"))
 SHELL = sorted(
     path
     for path in (ROOT / ".ci").iterdir()
-    if path.read_bytes().startswith(b"#!/usr/bin/env bash")
+    if path.is_file() and path.read_bytes().startswith(b"#!/usr/bin/env bash")
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SITE = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
