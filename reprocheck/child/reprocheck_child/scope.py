@@ -64,15 +64,18 @@ def loop_variables(frame: Any) -> Set[str]:
             # what follows stores the next element, in one variable or unpacked into several
             within = True
         elif within and step.opname.startswith("STORE_"):
-            names.update(_stored(step.argval))
+            names.update(_stored(step))
         elif step.opname != "UNPACK_SEQUENCE":
             within = False
     return names
 
 
-def _stored(argument: Any) -> Tuple[str, ...]:
-    # Python 3.13 stores two variables with one instruction, such as STORE_FAST_STORE_FAST
-    return argument if isinstance(argument, tuple) else (argument,)
+def _stored(step: dis.Instruction) -> Tuple[str, ...]:
+    # Python 3.13 does two things with one instruction: STORE_FAST_STORE_FAST stores two variables,
+    # STORE_FAST_LOAD_FAST stores the first and reads the second
+    if not isinstance(step.argval, tuple):
+        return (step.argval,)
+    return step.argval[: step.opname.count("STORE")]
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

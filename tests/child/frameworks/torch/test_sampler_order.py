@@ -27,6 +27,15 @@ def test_a_counter_is_no_order_also_where_the_batch_ends_with_0(
     assert order.epoch(iterator, object(), list(islice(iterator, batch))) == (indices, True)
 
 
-def test_a_range_is_the_order_of_what_is_not_shuffled() -> None:
+@pytest.mark.parametrize("indices", [range(7), range(2, 9), range(0, 14, 2), range(6, -1, -1)])
+@pytest.mark.parametrize("batch", [1, 3, 7])
+def test_a_range_is_the_order_of_what_is_not_shuffled(indices: range, batch: int) -> None:
+    iterator = iter(indices)
+    first = list(islice(iterator, batch))
+    assert order.epoch(iterator, object(), first) == (list(indices), True)
+
+
+def test_a_range_that_the_batch_did_not_come_from_is_no_order() -> None:
     iterator = iter(range(7))
-    assert order.epoch(iterator, object(), list(islice(iterator, 3))) == (list(range(7)), True)
+    next(iterator)
+    assert order.epoch(iterator, object(), [5, 3]) == (None, False)

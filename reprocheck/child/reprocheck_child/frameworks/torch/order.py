@@ -49,7 +49,7 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
     """
     inner = _innermost(sampler)
     found = []
-    for values, position in _positions(iterator):
+    for values, position in _positions(iterator, len(first)):
         order = _matching(values, position, first)
         if order is None:
             order = _mapped(inner, values, position, first)
@@ -90,9 +90,9 @@ def content(order: List[Any]) -> bytes:
         return repr(order).encode("utf-8", "surrogatepass")
 
 
-def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
+def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
     """(a sequence, how much of it was handed out) of each iterator over a sequence that `iterator`
-    holds, the nearest first.
+    holds, the nearest first. `taken`: how many indices the first batch has.
     """
     level = [iterator]
     seen = {id(iterator)}
@@ -100,7 +100,7 @@ def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
         below: List[Any] = []
         for one in level:
             if isinstance(one, _POSITIONS):
-                yield from _position(one)
+                yield from _position(one, taken)
                 continue
             for held in _held(one):
                 new = id(held) not in seen and len(seen) < _OBJECTS
@@ -110,13 +110,18 @@ def _positions(iterator: Any) -> "Iterator[Tuple[Any, int]]":
         level = below
 
 
-def _position(iterator: Any) -> "Iterator[Tuple[Any, int]]":
+def _position(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
     # What an iterator over a sequence is pickled as is the only way to read its position without
-    # moving it: (iter, (sequence,), position). One that is exhausted has no position; that of a
-    # range has None in newer versions of Python, whose range then begins where it stands.
+    # moving it: (iter, (sequence,), position). One that is exhausted has no sequence.
     pickled: Any = iterator.__reduce__()
-    if type(pickled[-1]) is int:
-        yield pickled[1][0], pickled[-1]
+    sequence, position = pickled[1][0], pickled[-1]
+    if type(position) is int:
+        yield sequence, position
+    elif isinstance(sequence, range):
+        # From Python 3.12 on, a range is what is left of it. If the first batch came out of it, it
+        # began as many steps before.
+        begin = sequence.start - taken * sequence.step
+        yield range(begin, sequence.stop, sequence.step), taken
 
 
 def _held(one: Any) -> List[Any]:
