@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,12 @@ def assert_same_elsewhere(folder: Path | None, report: dict[str, Any]) -> None:
     """A report that says why runs differ is the same whenever and wherever it is drawn."""
     if folder is not None and (report.get("ladder") or report.get("causes")):
         assert same_elsewhere(folder), f"drawn again elsewhere, {folder}/report.json is another"
+
+
+def needs(package: str) -> None:
+    """Skips the test where a package is not installed: not every Python has a wheel of each."""
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
 
 
 def mindspore_python() -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.child.recording import Recording, record
-from tests.conftest import mindspore_python
+from tests.conftest import mindspore_python, needs
 
 SCRIPTS = Path(__file__).parent / "scripts" / "series"
 Value = tuple[str, str, str, int, float | None]
@@ -58,6 +58,7 @@ def test_lightning_and_transformers(tmp_path: Path) -> None:
 
 @pytest.mark.torch
 def test_keras_and_tensorflow(tmp_path: Path) -> None:
+    needs("tensorflow")
     recording = run("keras_fit.py", tmp_path, KERAS_BACKEND="tensorflow")
     assert sorted(recorded(recording), key=str) == sorted(reported(recording), key=str)
 

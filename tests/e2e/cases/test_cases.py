@@ -17,12 +17,17 @@ from tests.conftest import (
     assert_same_elsewhere,
     check,
     mindspore_python,
+    needs,
     note_narrow_agreement,
     reprocheck,
 )
 
 HERE = Path(__file__).parent
 CASES = tomllib.loads((HERE / "cases.toml").read_text())["case"]
+
+
+IMPORTED = {"torch": "torch", "keras": "tensorflow", "jax": "jax"}
+"""Folder of cases -> the package that they cannot do without."""
 
 
 def name(case: dict[str, Any]) -> str:
@@ -176,6 +181,9 @@ Where nn.Dense draws its bias too, the unseeded bias differs before the dropout 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_case(case: dict[str, Any], workdir: Path) -> None:
+    framework, _, _ = name(case).partition("/")
+    if framework in IMPORTED:
+        needs(IMPORTED[framework])
     ask = explain if case in SEARCHED else checked
     outcome = ask(case, workdir)
     if name(case) == BY_CHANCE and (outcome.exit_code == 0 or checked_losses_are_equal(outcome)):
@@ -281,6 +289,7 @@ def test_every_script_is_a_case() -> None:
 
 
 def test_state_left_is_gone_with_a_working_directory_for_each_run(workdir: Path) -> None:
+    needs("torch")
     outcome = check("--workdir", "copy", HERE / "torch/resumes_checkpoint.py", cwd=workdir)
     assert (outcome.title, outcome.report["state_left"]) == ("REPRODUCIBLE", [])
     assert not (workdir / "out").exists()

@@ -8,6 +8,8 @@ import pytest
 
 from tests.child.frameworks.torch.levels import Level, plain, record
 
+pytestmark = pytest.mark.torch
+
 LIBRARY = """
 import random
 import torch
