@@ -226,7 +226,7 @@ def test_a_full_disk_ends_the_check_and_leaves_nothing(
 def test_an_interrupted_check_keeps_what_it_has_and_says_so(
     inside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(self: object, copy: Path) -> None:
+    def interrupt(self: object, copy: Path, **_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("reprocheck.resume.snapshots.Snapshot.lay_over", interrupt)
