@@ -8,17 +8,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.processes import SCRIPTS, Used, plain_environment, python
-from benchmarks.table import Row, median
+from benchmarks.table import Row
 
 MODELS = {
     "mlp": ("MLP of three layers", 5),
     "resnet": ("ResNet-18 on 64×64", 3),
-    "gpt": ("GPT of 11 M parameters", 3),
 }
 """Name, and rounds."""
 CHECKPOINT_AT, GO_ON = 10, 10
@@ -58,37 +58,44 @@ def steps(folder: Path) -> list[Row]:
 def _model(model: str, folder: Path) -> list[Row]:
     name, rounds = MODELS[model]
     found = [_round(model, folder / str(number), first=number % 2) for number in range(rounds)]
-    plain = median([1e3 * one.plain.wall for one in found]) / (CHECKPOINT_AT + 2 * GO_ON - 2)
+    plain = 1e3 * min(one.plain.cpu for one in found) / (CHECKPOINT_AT + 2 * GO_ON - 2)
     how = (
         f"{CHECKPOINT_AT + GO_ON} and {GO_ON} steps, the snapshot among them, the last ones left"
-        f" out; median of {rounds} rounds taking turns, one thread. Left out: the starts of"
+        f" out; the quickest of {rounds} rounds that take turns, against the quickest without"
+        " reprocheck, one thread: slower ones measure other work. Left out: the starts of"
         " interpreter and framework, loading, comparing and reporting"
     )
     return [
         Row(
             what=f"{name}: steps of `reprocheck resume`, wall time",
-            value=median([one.checked.wall / one.plain.wall for one in found]),
+            value=_ratio([(one.checked.wall, one.plain.wall) for one in found]),
             allowed=ALLOWED,
             unit="×",
-            plain=f"{plain:.1f} ms a step",
+            plain=f"{plain:.1f} ms of CPU a step",
             how=how,
         ),
         Row(
             what=f"{name}: the same in CPU time",
-            value=median([one.checked.cpu / one.plain.cpu for one in found]),
+            value=_ratio([(one.checked.cpu, one.plain.cpu) for one in found]),
             allowed=ALLOWED,
             unit="×",
             how="of the process that trains",
         ),
         Row(
             what=f"{name}: `reprocheck resume` as a whole",
-            value=median([one.checked_whole / one.plain_whole for one in found]),
+            value=_ratio([(one.checked_whole, one.plain_whole) for one in found]),
             allowed=None,
             unit="×",
-            plain=f"{median([one.plain_whole for one in found]):.1f} s",
+            plain=f"{min(one.plain_whole for one in found):.1f} s",
             how="wall time from start to end, with all reports, against the two plain runs",
         ),
     ]
+
+
+def _ratio(pairs: Sequence[tuple[float, float]]) -> float:
+    """The quickest of the one way by the quickest of the other."""
+    checked, plain = zip(*pairs, strict=True)
+    return float(min(checked) / min(plain))
 
 
 def _round(model: str, folder: Path, *, first: int) -> Round:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import torch
-from levels_step import Language, mlp, resnet
+from levels_step import mlp, resnet
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -19,14 +19,10 @@ CHECKPOINT = Path("checkpoint.pt")
 BATCHES = 64
 
 
-def gpt() -> tuple:
-    return Language(), torch.randint(0, 256, (4, 128)), torch.randint(0, 256, (4, 128))
-
-
 def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    model, inputs, labels = {"mlp": mlp, "resnet": resnet, "gpt": gpt}[sys.argv[1]]()
+    model, inputs, labels = {"mlp": mlp, "resnet": resnet}[sys.argv[1]]()
     samples = TensorDataset(torch.cat([inputs] * BATCHES), torch.cat([labels] * BATCHES))
     loader = DataLoader(samples, batch_size=len(inputs))
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9)
@@ -42,7 +38,7 @@ def main() -> None:
         for number, (batch, wanted) in enumerate(loader, 1):
             if number <= done:
                 continue
-            loss = functional.cross_entropy(model(batch), wanted.flatten())
+            loss = functional.cross_entropy(model(batch), wanted)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -321,11 +321,14 @@ class Loaders:
         if epoch.worker is not None:
             keys["w"] = epoch.worker
         prints = self.deep.fingerprints
-        samples = prints.samples(batch)
+        # which batch it is, its indices and its hash say
+        is_known = self.deep.rests and indices is not None
+        samples = None if is_known else prints.samples(batch)
         if samples and (indices is None or len(samples) == len(indices)):
             keys["n"] = samples
+        leaves = prints.hashes if self.deep.rests else prints.leaves
         self.deep.seen(
-            "batch", epoch.place, out=prints.leaves(batch), dataset=epoch.keys["dataset"], **keys
+            "batch", epoch.place, out=leaves(batch), dataset=epoch.keys["dataset"], **keys
         )
 
 

@@ -84,7 +84,7 @@ class _Deep:
         self.deep.leave()
         self.names.fills.end()
         self.gradients.unwatch_all()
-        self.modules.recent.clear()
+        self.deep.fingerprints.recent.clear()
         self.deep.fingerprints.known.clear()
 
     def watch(self) -> None:

@@ -9,8 +9,9 @@ is seen by them.
 """
 
 import ctypes
+import weakref
 from contextlib import suppress
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ... import hashing, leaves, sketch
 from . import parts as torch_parts
@@ -23,6 +24,7 @@ from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
 
 _KEPT = 1024
+_RECENT = 256
 _SMALL = 16
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
@@ -79,6 +81,11 @@ class Fingerprints:
         self.kinds = Made(self._kind)  # of each dtype
         # by hash, dtype and shape: bytes seen again need no second sketch
         self.known: Dict[Any, Fingerprint] = {}
+        self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
+        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint.
+
+        Loaders and modules hand the same ones on and on.
+        """
         self.tensor = torch.Tensor
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.strided = torch.strided
@@ -132,6 +139,22 @@ class Fingerprints:
                     return self._tensor(tensor)
         except Exception as error:
             return self._wrapped(tensor) or self._unread(tensor, error)
+
+    def again(self, tensor: Any, sketched: bool = True) -> Any:
+        """As `later`, of a tensor that is handed on: the fingerprint that is known where it was not
+        written to since.
+        """
+        seen = self.look(tensor)
+        if seen is None:
+            return self.later(tensor, True, sketched)
+        known = self.recent.get(seen[1])
+        if known is not None and known[0]() is tensor and known[1] == seen:
+            return known[2]
+        if len(self.recent) >= _RECENT:
+            self.recent.clear()
+        found = self.later(tensor, True, sketched)
+        self.recent[seen[1]] = weakref.ref(tensor), seen, found
+        return found
 
     def finish(self) -> None:
         """Complete the fingerprints that wait for their sketch and norm."""
@@ -376,6 +399,19 @@ class Fingerprints:
         """
         return self.leaves(value, False)
 
+    def hashes(self, value: Any) -> "List[List[Any]]":
+        """As `leaves`, of what is handed on, and is compared by its hash alone."""
+        try:
+            return leaves.leaves(value, self._hashed)
+        except Exception as error:
+            self._report(leaves.type_name(value), repr(error))
+            return []
+
+    def _hashed(self, value: Any) -> Any:
+        if isinstance(value, self.tensor):
+            return self.again(value, False)
+        return None
+
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, self.tensor):
             return self.later(value)
@@ -424,6 +460,7 @@ class Fingerprints:
         """
         self.announced = False
         self.known.clear()
+        self.recent.clear()
         self.sketches.forked()
 
     def _report(self, where: str, why: str) -> None:

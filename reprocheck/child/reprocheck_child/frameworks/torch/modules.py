@@ -7,9 +7,8 @@ of inputs and outputs, and errors.
 
 import functools
 import sys
-import weakref
 from _thread import _local
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from ... import import_hook
 from . import sharded as torch_sharded
@@ -57,12 +56,6 @@ class Modules:
         self.started = False
         # by its code, since the frame of a caller is known by nothing else
         self.sequential = torch.nn.Sequential.forward.__code__
-        self.recent: Dict[int, Tuple[Any, Any, Any]] = {}
-        """Address of a long tensor -> a weak reference to it, its look, and its fingerprint.
-
-        Modules hand the same ones on and on.
-        """
-        deep.recorder.on_fork.append(self.recent.clear)
         self.handed: Any = None
         """The call whose module just called another, that one's output by id and version, and its
         fingerprint.
@@ -223,17 +216,7 @@ class Modules:
         """The fingerprint of a tensor that a module takes or returns; the one that is known where
         it was not written to since.
         """
-        seen = self.prints.look(tensor)
-        if seen is None:
-            return self.later(tensor, True)
-        known = self.recent.get(seen[1])
-        if known is not None and known[0]() is tensor and known[1] == seen:
-            return known[2]
-        if len(self.recent) >= _RECENT:
-            self.recent.clear()
-        found = self.later(tensor, True)
-        self.recent[seen[1]] = weakref.ref(tensor), seen, found
-        return found
+        return self.prints.again(tensor, not self.deep.rests)
 
     # ------------------------------------------------------------------------------ outermost calls
 
@@ -296,7 +279,6 @@ _DRAWING = frozenset("torch.nn.modules.%s" % name for name in ("dropout", "activ
 """Where the modules of PyTorch's own that draw random numbers are defined: what such a module was
 made with stands beside its draw, so that it can be replayed.
 """
-_RECENT = 256
 _DEPTH, _LONGEST = 6, 1000
 """How deep, and how many in each list, tensors are looked for in what a module returned."""
 _INDICES = tuple(map(str, range(16)))
