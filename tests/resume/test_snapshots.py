@@ -73,7 +73,7 @@ def test_of_too_many_files_those_are_looked_at_that_the_training_writes(
         workdir=str(wide / "place"),
         folder=str(wide / "trace"),
         iteration=1,
-        grouping=SimpleNamespace(updated=3),
+        updated=3,
         masked=str,
     )
     watched = Checkpoints(recorder, "", lambda path: None)

@@ -281,9 +281,6 @@ class Checkpoints:
         found: dict[str, State] = {}
         waiting = [""]
         while waiting:
-            if len(found) > MOST_FILES:
-                self._is_wide = True
-                return self._own_files()
             folder = waiting.pop()
             for entry in _entries(os.path.join(self._root, folder)):
                 path = os.path.join(folder, entry.name)
@@ -293,6 +290,9 @@ class Checkpoints:
                 elif entry.is_file(follow_symlinks=False):
                     state = entry.stat(follow_symlinks=False)
                     found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
+            if len(found) > MOST_FILES:
+                self._is_wide = True
+                return self._own_files()
         return found
 
     def _own_files(self) -> dict[str, State]:
