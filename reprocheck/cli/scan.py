@@ -123,6 +123,7 @@ def scan(
                 select=select or project.select,
                 ignore=(*(ignore or ()), *project.ignore),
                 exclude=(*(exclude or ()), *project.exclude),
+                libraries=project.libraries,
                 cache=cache,
                 jobs=jobs,
                 progress=told,

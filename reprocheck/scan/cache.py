@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Sequence
 from functools import cache as remembered
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,10 @@ class Cache:
     One that cannot be used is as good as none.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, extra: Sequence[tuple[str, str]] = ()) -> None:
+        """`extra` is what a finding depends on besides: the settings of a project."""
         self._folder = folder
+        self._extra = hashlib.blake2b(repr(tuple(extra)).encode(), digest_size=4).hexdigest()
         if folder is not None:
             self._folder = folder / version()
 
@@ -88,12 +91,12 @@ class Cache:
 
     def found(self, key: str) -> Found | None:
         """The findings of a group of files."""
-        found: Found | None = self._read(f"f-{key}", Found)
+        found: Found | None = self._read(f"f-{key}{self._extra}", Found)
         return found
 
     def keep_found(self, key: str, found: Found) -> None:
         """Keeps them."""
-        self._write(f"f-{key}", found)
+        self._write(f"f-{key}{self._extra}", found)
 
     def prune(self) -> None:
         """Removes what older versions left, and what was not used for a month."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from reprocheck.scan import files, workers
 from reprocheck.scan import select as selection
 from reprocheck.scan.cache import Cache, Found
+from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.judge import finished
@@ -28,6 +29,7 @@ def scan(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    libraries: Sequence[tuple[str, str]] = (),
     cache: Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -36,15 +38,17 @@ def scan(
 
     select, ignore   codes, beginnings of codes or names; without `select` all
     exclude          paths or patterns to leave out of folders
+    libraries        calls that differ from run to run, each with the argument that seeds it
     cache            folder of earlier results; None keeps and uses none
     jobs             processes; by default as many as there are cores, where that is worth it
     progress         is told how many files are done, and of how many
 
     Raises UsageError for a rule that does not exist.
     """
+    tables.extend(libraries)
     chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
     forget()
-    kept = Cache(cache)
+    kept = Cache(cache, extra=libraries)
     with workers.few_collections():
         found, problems = files.find([Path(path) for path in paths], exclude)
         read_files, unreadable = collected(found, kept)

@@ -1,5 +1,5 @@
 """`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as
-lists of text.
+lists of text, and `libraries`, a table of what the project's own libraries do.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from pathlib import Path
 
 from reprocheck.errors import SettingsError
 
-KEYS = ("select", "ignore", "exclude")
+LISTS = ("select", "ignore", "exclude")
+KEYS = (*LISTS, "libraries")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +21,8 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    libraries: tuple[tuple[str, str], ...] = ()
+    """Calls that differ from run to run unless they are given an argument, and that argument."""
 
 
 def load(folder: Path) -> Options:
@@ -51,9 +54,22 @@ def _read(path: Path) -> Options:
             raise SettingsError(
                 f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}."
             )
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if key == "libraries":
+            _check_libraries(path, value)
+        elif not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise SettingsError(
                 f"{path}: {key} = {value!r} is not a list of strings.",
                 f'Write it as {key} = ["RC505"].',
             )
-    return Options(**{key: tuple(value) for key, value in table.items()})
+    libraries = tuple(table.pop("libraries", {}).items())
+    lists = {key: tuple(value) for key, value in table.items()}
+    return Options(**lists, libraries=libraries)
+
+
+def _check_libraries(path: Path, value: object) -> None:
+    if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
+        return
+    raise SettingsError(
+        f"{path}: libraries = {value!r} is not a table of text.",
+        'Write [tool.reprocheck.scan.libraries], and below it "package.Class" = "seed".',
+    )

@@ -9,7 +9,8 @@ import pytest
 from benchmarks.scan_reports.causes import HERE, Cause, causes
 from benchmarks.scan_reports.judgements import judgements
 from benchmarks.scan_reports.page import wilson
-from reprocheck.scan import scan
+from reprocheck.errors import SettingsError
+from reprocheck.scan import options, scan
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text
 
@@ -94,3 +95,19 @@ def test_each_judgement_names_a_repository_a_commit_and_a_reason() -> None:
     kept = judgements()
     assert len(kept) >= 150 and {one.round for one in kept} == {"new", "tuned"}
     assert all(len(one.commit) == 40 and one.reason and one.line > 0 for one in kept)
+
+
+def test_a_project_may_name_calls_of_its_own_libraries(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import ours\nours.Sampler(3).fit(x)\n")
+    here = [("ours.Sampler", "seed")]
+    cache = tmp_path / "cache"
+    assert scan([tmp_path / "train.py"], cache=cache).findings == ()
+    found = scan([tmp_path / "train.py"], libraries=here, cache=cache).findings
+    assert [(one.code, one.line) for one in found] == [("RC407", 2)]
+    assert scan([tmp_path / "train.py"], cache=cache).findings == ()
+    text = '[tool.reprocheck.scan.libraries]\n"ours.Sampler" = "seed"\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert options.load(tmp_path).libraries == (("ours.Sampler", "seed"),)
+    (tmp_path / "pyproject.toml").write_text("[tool.reprocheck.scan]\nlibraries = 1\n")
+    with pytest.raises(SettingsError, match="not a table of text"):
+        options.load(tmp_path)

@@ -147,7 +147,19 @@ def draws() -> ByName[Draws]:
 def libraries() -> ByName[Library]:
     """Calls of libraries that differ whatever the global generators hold."""
     rows = _read("libraries")["library"]
-    return ByName((name, _library(row)) for row in rows for name in row["calls"])
+    known = ((name, _library(row)) for row in rows for name in row["calls"])
+    return ByName((*known, *((name, Library(seed=seed)) for name, seed in _OF_PROJECT)))
+
+
+_OF_PROJECT: list[tuple[str, str]] = []
+
+
+def extend(pairs: Iterable[tuple[str, str]]) -> None:
+    """Takes the calls of a project's own libraries, each with the argument that seeds it, in place
+    of those that were taken before.
+    """
+    _OF_PROJECT[:] = pairs
+    libraries.cache_clear()
 
 
 @cache
