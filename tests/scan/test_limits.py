@@ -10,6 +10,7 @@ import pytest
 
 from reprocheck.scan import Result, scan
 from reprocheck.scan.execution import machine
+from reprocheck.scan.programs import of_text
 
 SEED = "import torch, time\ntorch.manual_seed(int(time.time()))\n"
 
@@ -56,3 +57,18 @@ def test_the_limit_is_a_count_of_expressions_and_comes_from_the_cache_too(
         first.unreadable,
         first.findings,
     )
+
+
+@pytest.mark.parametrize("line", ["data = data.repeat()", "data = data.merge(data, on='a')"])
+def test_the_work_grows_with_the_number_of_assignments_and_no_faster(line: str) -> None:
+    counts = [
+        evaluated(f"import pandas\ndata = pandas.read_csv('x')\n{line}\n" + f"{line}\n" * n)
+        for n in (100, 200, 400)
+    ]
+    assert counts[2] - counts[1] <= 2 * (counts[1] - counts[0])
+
+
+def evaluated(text: str) -> int:
+    """How many expressions are evaluated in a program."""
+    module = next(iter(of_text({"train.py": text})))
+    return module.body.machine._evaluated

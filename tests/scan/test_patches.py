@@ -534,18 +534,18 @@ SEEDS = "import random\n\n\ndef set_seed(seed):\n    random.seed(seed)\n"
 DRAWS_ELSEWHERE = {
     "a program without a seed is seeded at its top": (
         {
-            "train.py": "from data import loader\n\nfor batch in loader():\n    print(batch)\n",
+            "train.py": "from data import loader\n\nfor batch in loader():\n    batch.backward()\n",
             "data.py": DATA,
         },
         {
             "train.py": (
-                "from data import loader\nimport torch\n\ntorch.manual_seed(0)\n\nfor batch in loader():\n    print(batch)\n"
+                "from data import loader\nimport torch\n\ntorch.manual_seed(0)\n\nfor batch in loader():\n    batch.backward()\n"
             )
         },
     ),
     "a program with a function that seeds is seeded there": (
         {
-            "train.py": "from data import loader\nfrom seeds import set_seed\n\nset_seed(3)\nfor batch in loader():\n    print(batch)\n",
+            "train.py": "from data import loader\nfrom seeds import set_seed\n\nset_seed(3)\nfor batch in loader():\n    batch.backward()\n",
             "data.py": DATA,
             "seeds.py": SEEDS,
         },

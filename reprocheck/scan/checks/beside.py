@@ -102,8 +102,8 @@ def _drives(call: Call) -> bool:
     if _DRIVES.match(call.method):
         return True
     match call.node:
-        case ast.Call(func=function):
-            return _DRIVERS.search(ast.unparse(function)) is not None
+        case ast.Call(func=ast.Attribute(attr=method, value=owner)):
+            return _DRIVERS.search(f"{last_word(owner)}.{method}") is not None
     return False
 
 
