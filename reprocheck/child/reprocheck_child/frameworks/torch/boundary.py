@@ -73,14 +73,15 @@ class Held:
     @guarded("naming modules that were not called")
     def name_others(self) -> None:
         """Modules that the training holds beside those that it calls, such as averages of the
-        weights.
+        weights. Layers of Keras have names of their own, which they get when they are called.
         """
         for birth in list(self.names.births.values()):
             module = birth.module()
             top = module and self.names.top(module)
-            if top is not None and not self.names.knows(top):
-                self.names.adopt(top, self.deep.frame(2))
-                list(self.names.new_weights(top))
+            if top is None or self.names.knows(top) or self.deep.named(top, ""):
+                continue
+            self.names.adopt(top, self.deep.frame(2))
+            list(self.names.new_weights(top))
 
     def weights(self) -> Iterator[Tuple[str, Any, bool]]:
         """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
