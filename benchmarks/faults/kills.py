@@ -31,18 +31,18 @@ FOLLOWED = 5
 KILL_SELF = "os.kill(os.getpid(), {number})"
 KILL_GUARD = "os.kill(os.getppid(), {number})"
 ALL_AT_ONCE = """
-import time
+import subprocess, time
 from pathlib import Path
 guard = os.getppid()
 ours = int(Path(f"/proc/{{guard}}/stat").read_text().rpartition(")")[2].split()[1])
 os.kill(ours, signal.SIGSTOP)
 os.kill(guard, signal.SIGSTOP)
-os.kill(ours, {number})
-os.kill(guard, {number})
-os.kill(os.getpid(), {number})
+subprocess.run(["sh", "-c", f"kill -{number} {{guard}} {{ours}}"])
 time.sleep(600)
 """
-"""Stopped first, so that neither sees the other one die."""
+"""Stopped first, so that neither sees the other one die. The guard is killed before its parent,
+whose death would continue it. The script dies with its guard, so another process kills both.
+"""
 FORKS = """\
 import os
 import sys

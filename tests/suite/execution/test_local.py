@@ -36,11 +36,6 @@ DEVICES = "import os, sys\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), flush=T
 MACHINE = Machine(cpus=4, devices={GPUS: ("3", "5"), NPUS: ()})
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("checks")
-
-
 def job(folder: Path, name: str, source: str, **fields: object) -> Job:
     workdir = folder / name
     workdir.mkdir(exist_ok=True)
@@ -51,8 +46,8 @@ def job(folder: Path, name: str, source: str, **fields: object) -> Job:
     )
 
 
-def test_nothing_of_a_target_with_500_children_is_alive_afterwards(folder: Path) -> None:
-    many = job(folder, "many", PARENT_OF_MANY, environment={TOKEN: str(os.getpid())})
+def test_nothing_of_a_target_with_500_children_is_alive_afterwards(tmp_path: Path) -> None:
+    many = job(tmp_path, "many", PARENT_OF_MANY, environment={TOKEN: str(os.getpid())})
     performed = perform(many)
     assert list(marked(TOKEN, str(os.getpid()))) == []
     check = read(performed)
@@ -61,9 +56,9 @@ def test_nothing_of_a_target_with_500_children_is_alive_afterwards(folder: Path)
     assert [path.name for path in many.folder.parent.iterdir()] == ["attempt-1"]
 
 
-def test_the_files_of_a_check_that_was_killed_with_its_guard_are_put_back(folder: Path) -> None:
+def test_the_files_of_a_check_that_was_killed_with_its_guard_are_put_back(tmp_path: Path) -> None:
     writes = "import os, pathlib, signal\npathlib.Path('data.txt').write_text('of a run')\n"
-    killed = job(folder, "killed", writes + ALL_AT_ONCE.format(number=9))
+    killed = job(tmp_path, "killed", writes + ALL_AT_ONCE.format(number=9))
     data = killed.target.workdir / "data.txt"
     data.write_text("mine")
     assert perform(killed).exit_status == -9
@@ -73,9 +68,11 @@ def test_the_files_of_a_check_that_was_killed_with_its_guard_are_put_back(folder
     assert not (killed.folder / "snapshot").exists()
 
 
-def test_a_device_is_one_checks_at_a_time(folder: Path) -> None:
+def test_a_device_is_one_checks_at_a_time(tmp_path: Path) -> None:
     with_gpu = Resources(gpus=1)
-    jobs = [job(folder, f"gpu{number}", DEVICES + GOOD, resources=with_gpu) for number in range(3)]
+    jobs = [
+        job(tmp_path, f"gpu{number}", DEVICES + GOOD, resources=with_gpu) for number in range(3)
+    ]
     with LocalExecutor(4, MACHINE) as executor:
         assert [executor.start(one) for one in jobs] == ["", "", "a free device"]
         ended = []
@@ -86,14 +83,14 @@ def test_a_device_is_one_checks_at_a_time(folder: Path) -> None:
     assert executor.impossible(Resources(gpus=3)) == "It asks for 3 GPUs, and this machine has 2."
 
 
-def test_checks_wait_for_cores_and_working_directories(folder: Path) -> None:
+def test_checks_wait_for_cores_and_working_directories(tmp_path: Path) -> None:
     token = f"waits-{os.getpid()}"
     endless = "import time\nwhile True: time.sleep(1)\n"
-    first = job(folder, "first", endless, environment={TOKEN: token})
+    first = job(tmp_path, "first", endless, environment={TOKEN: token})
     with LocalExecutor(3, MACHINE) as executor:
         assert executor.start(first) == ""
         assert "working directory" in executor.start(replace(first, place="n/other/attempt-1"))
-        large = job(folder, "large", GOOD, resources=Resources(cpus=4))
+        large = job(tmp_path, "large", GOOD, resources=Resources(cpus=4))
         assert executor.start(large) == "a free core"
         assert executor.wait(0.0) == []
     assert list(marked(TOKEN, token)) == []
@@ -102,9 +99,9 @@ def test_checks_wait_for_cores_and_working_directories(folder: Path) -> None:
 
 
 def test_a_working_directory_is_claimed_until_what_a_killed_night_left_there_is_gone(
-    folder: Path,
+    tmp_path: Path,
 ) -> None:
-    endless = job(folder, "endless", "import time\nwhile True: time.sleep(1)\n")
+    endless = job(tmp_path, "endless", "import time\nwhile True: time.sleep(1)\n")
     claim = claims.claimed(claims.of_folder(endless))
     assert claim is not None
     with UnderWay(endless, claim):
@@ -115,35 +112,37 @@ def test_a_working_directory_is_claimed_until_what_a_killed_night_left_there_is_
     after.give_back()
 
 
-def test_where_no_report_could_be_made_the_reason_is_said(folder: Path) -> None:
-    nothing = replace(job(folder, "nothing", GOOD).target, words=("missing.py",))
-    performed = perform(Job(target=nothing, night="n", root=folder, place="n/nothing/attempt-1"))
+def test_where_no_report_could_be_made_the_reason_is_said(tmp_path: Path) -> None:
+    nothing = replace(job(tmp_path, "nothing", GOOD).target, words=("missing.py",))
+    performed = perform(Job(target=nothing, night="n", root=tmp_path, place="n/nothing/attempt-1"))
     check = read(performed)
     assert (check.verdict, check.good) == ("error", False)
     assert "exit status 2" in check.reason
     assert "missing.py" in check.reason
-    gone = replace(nothing, workdir=folder / "gone")
-    performed = perform(Job(target=gone, night="n", root=folder, place="n/gone/attempt-1"))
-    assert read(performed).reason == f"There is no folder {folder / 'gone'}."
+    gone = replace(nothing, workdir=tmp_path / "gone")
+    performed = perform(Job(target=gone, night="n", root=tmp_path, place="n/gone/attempt-1"))
+    assert read(performed).reason == f"There is no folder {tmp_path / 'gone'}."
 
 
-def test_of_a_script_that_ends_before_it_is_recorded_no_environment_is_known(folder: Path) -> None:
-    check = read(perform(job(folder, "ends", "raise SystemExit(3)\n")))
+def test_of_a_script_that_ends_before_it_is_recorded_no_environment_is_known(
+    tmp_path: Path,
+) -> None:
+    check = read(perform(job(tmp_path, "ends", "raise SystemExit(3)\n")))
     assert check.verdict == "script_failed"
     assert (dict(check.key.facts), dict(check.beside), check.curves) == ({}, {}, b"")
 
 
-def test_a_report_travels_as_bytes(folder: Path, tmp_path: Path) -> None:
-    done = perform(job(folder, "travels", GOOD))
-    there = replace(done.job, root=tmp_path)
+def test_a_report_travels_as_bytes(tmp_path: Path) -> None:
+    done = perform(job(tmp_path, "travels", GOOD))
+    there = replace(done.job, root=tmp_path / "there")
     performed = unpacked(packed(done.job), there)
     assert performed == replace(done, job=there)
     assert replace(read(performed), folder="") == replace(read(done), folder="")
     assert [path.name for path in there.folder.parent.iterdir()] == ["attempt-1"]
 
 
-def test_a_full_disk_is_said_before_a_check_begins(folder: Path) -> None:
-    full = replace(job(folder, "full", GOOD), root=Path("/dev/full"))
+def test_a_full_disk_is_said_before_a_check_begins(tmp_path: Path) -> None:
+    full = replace(job(tmp_path, "full", GOOD), root=Path("/dev/full"))
     with pytest.raises(ReportError, match="cannot be written") as error:
         perform(full)
     assert error.value.fix
