@@ -34,6 +34,7 @@ class Script:
 
     rung, code  the first rung that differs, and the mechanism; "" of a twin, which resumes exactly
     needs       what is installed for it alone, without dependencies
+    ranks       how many torchrun starts; 0 of a script that is started by itself
     """
 
     script: str
@@ -42,6 +43,7 @@ class Script:
     code: str = ""
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    ranks: int = 0
 
     @property
     def name(self) -> str:
@@ -114,7 +116,11 @@ def judged(script: Script, folder: Path, *, scripts: Path = SCRIPTS, python: str
         python = str(environment(script.needs, folder.absolute() / "environments"))
     if python:
         command += ["--python", python]
-    command += ["--at", "first", "--format", "json", "train.py"]
+    command += ["--at", "first", "--format", "json"]
+    if script.ranks:
+        torchrun = str(Path(sys.executable).with_name("torchrun"))
+        command += ["--", torchrun, "--nproc-per-node", str(script.ranks)]
+    command += ["train.py"]
     done = subprocess.run(
         command, cwd=work, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
