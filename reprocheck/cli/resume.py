@@ -88,6 +88,17 @@ InterruptOption = Annotated[
         " from what it left.",
     ),
 ]
+RanksOption = Annotated[
+    int,
+    typer.Option(
+        "--ranks",
+        metavar="N",
+        min=0,
+        help="Resume with N ranks, by the option of the launcher: torchrun, accelerate launch,"
+        " mpirun, srun, msrun…",
+        show_default=False,
+    ),
+]
 GoOnOption = Annotated[
     int,
     typer.Option(
@@ -118,6 +129,7 @@ def resume(
     checkpoint: PatternOption = "",
     at: AtOption = None,
     interrupt: InterruptOption = "",
+    ranks: RanksOption = 0,
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
     explain: ExplainOption = False,
@@ -156,6 +168,7 @@ def resume(
         go_on=go_on,
         resume_with=resume_with,
         interrupt=interrupt,
+        ranks=ranks,
         pattern=absolute(checkpoint, Path.cwd()),
         explain=explain,
     )

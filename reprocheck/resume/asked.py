@@ -10,6 +10,7 @@ from pathlib import PurePath, PurePosixPath
 
 from reprocheck.errors import EntryPointError, UsageError
 from reprocheck.model import EntryPoint
+from reprocheck.resume.launchers import with_ranks
 from reprocheck.resume.model import Checkpoint
 
 PLACES = ("first", "epoch-end", "second-epoch")
@@ -45,6 +46,7 @@ class Asked:
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
+    ranks: int = 0
     explain: bool = False
 
     @property
@@ -113,12 +115,13 @@ def refuse(entry: EntryPoint) -> None:
         )
 
 
-def resumed_entry(entry: EntryPoint, resume_with: str, checkpoint: Checkpoint) -> EntryPoint:
+def resumed_entry(entry: EntryPoint, asked: Asked, checkpoint: Checkpoint) -> EntryPoint:
     """The command that resumes from a checkpoint. Raises UsageError."""
-    if not resume_with:
-        return entry
-    added = [_filled(word, checkpoint) for word in words(resume_with)]
-    return replace(entry, command=(*entry.command, *added))
+    added = [_filled(word, checkpoint) for word in words(asked.resume_with)]
+    command = entry.command
+    if asked.ranks:
+        command = with_ranks(command, asked.ranks)
+    return replace(entry, command=(*command, *added))
 
 
 def words(resume_with: str) -> list[str]:

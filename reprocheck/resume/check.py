@@ -8,10 +8,12 @@ from pathlib import Path
 from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import records, sentences
+from reprocheck.resume.average import world_of
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
 from reprocheck.resume.fix.tried import repair_of
 from reprocheck.resume.gap.ladder import explain
+from reprocheck.resume.gap.others import explain_others
 from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
 from reprocheck.resume.model import (
     CONTINUED,
@@ -72,7 +74,7 @@ def _outcome(
         return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     outcome = replace(outcome, reason=sentences.reason(outcome))
-    if not resume.explain:
+    if not resume.explain or outcome.explained.other_ranks is not None:
         return outcome
     made = [arm for arm in place.arms if arm.run in runs]
     attempts = tuple(
@@ -161,6 +163,8 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     equal = outcome.losses.bitwise.equal is True
     try:
         with collector.paused():
+            if world_of(sides.continued) != world_of(sides.resumed):
+                return explain_others(folder, records, outcome.offset.k)
             explained = explain(folder, records, outcome.offset.k, equal=equal)
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")

@@ -148,6 +148,7 @@ class ResumeRecord:
     interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
                it had left; "" where the resumed runs start from a snapshot of the continued run
     explain  whether what is lost is put back in further runs, to confirm it
+    ranks    with how many the resumed runs were started; 0: with those of the command
     trial    the patch that was tried
     """
 
@@ -157,6 +158,7 @@ class ResumeRecord:
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
+    ranks: int = 0
     explain: bool = False
     trial: Trial | None = None
     schema_version: int = SCHEMA_VERSION
@@ -200,6 +202,24 @@ class Mechanism:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OtherRanks:
+    """A resumed run with another number of ranks than the continued run; that one stands first.
+
+    samples   of all ranks in one iteration
+    drawn_by  what draws from a generator, of which each rank has one; "" where nothing does
+    """
+
+    ranks: tuple[int, int]
+    samples: tuple[int, int]
+    drawn_by: str = ""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the losses, as means over the ranks, have to agree within the tolerance."""
+        return self.samples[0] == self.samples[1] and not self.drawn_by
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Explained:
     """What the ladder across the gap says of one place.
 
@@ -207,6 +227,7 @@ class Explained:
     steps        how many steps the rungs from the forward pass on were compared in; None: all
     mechanisms   of each rung that differs, where it has one
     ranks        that were compared
+    other_ranks  where the resumed run has another number of them
     """
 
     rungs: tuple[StateRung, ...] = ()
@@ -216,6 +237,7 @@ class Explained:
     starts_over: bool = False
     steps: int | None = None
     ranks: tuple[int, ...] = ()
+    other_ranks: OtherRanks | None = None
 
     @property
     def first(self) -> StateRung | None:

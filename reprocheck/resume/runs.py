@@ -38,6 +38,7 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
+from reprocheck.resume.launchers import with_ranks
 from reprocheck.resume.model import (
     CONTINUED,
     Arm,
@@ -133,6 +134,8 @@ def _recorded(
     then: Callable[[Further], None] | None,
 ) -> None:
     refuse(entry)
+    if asked.ranks:
+        with_ranks(entry.command, asked.ranks)  # refused before anything is run
     refuse_wide_folder(Path.cwd(), entry)
     elsewhere = Elsewhere(asked.pattern)
     elsewhere.refuse()
@@ -155,6 +158,7 @@ def _recorded(
         resume_with=asked.resume_with,
         pattern=asked.pattern,
         interrupt=asked.interrupt,
+        ranks=asked.ranks,
         explain=asked.explain,
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
@@ -297,7 +301,7 @@ class Further:
 def _plan(
     taken: Snapshot, continued: Plan, asked: Asked, number: int, told: Mapping[str, object]
 ) -> Plan:
-    entry = resumed_entry(continued.entry, asked.resume_with, taken.checkpoint)
+    entry = resumed_entry(continued.entry, asked, taken.checkpoint)
     return replace(continued, entry=entry, steps=asked.go_on, told=told, runs=number)
 
 

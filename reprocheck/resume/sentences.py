@@ -20,6 +20,7 @@ from reprocheck.resume.model import (
     Explained,
     Losses,
     Offset,
+    OtherRanks,
     Outcome,
     ResumeRecord,
     ResumeVerdict,
@@ -193,6 +194,8 @@ def _within(outcome: Outcome) -> str:
 def _differs(outcome: Outcome) -> str:
     losses = outcome.losses
     assert losses is not None
+    if outcome.explained.other_ranks is not None:
+        return _differs_over_ranks(outcome, outcome.explained.other_ranks)
     if losses.bitwise.equal:
         many = count(outcome.compared, "iteration")
         return (
@@ -204,6 +207,16 @@ def _differs(outcome: Outcome) -> str:
     return (
         f"the losses{_of_ranks(losses, outcome)} differ from {_first(outcome)} on{_apart(outcome)}"
     )
+
+
+def _differs_over_ranks(outcome: Outcome, other: OtherRanks) -> str:
+    first = outcome.explained.first
+    if first is not None:
+        return (
+            f"{_instead(other)}, what the training goes on with differs from what was due on the"
+            f" rung {first.name}"
+        )
+    return f"{_instead(other)}, the losses, as means over all ranks, differ{_apart(outcome)}"
 
 
 def _of_ranks(losses: Losses, outcome: Outcome) -> str:
@@ -266,10 +279,35 @@ def _starts_over(outcome: Outcome) -> str:
 def _inconclusive(outcome: Outcome) -> str:
     if outcome.resumed is not None and outcome.resumed.record.ended == "interrupted":
         return INTERRUPTED.format(run="resumed")
+    other = outcome.explained.other_ranks
+    if other is not None:
+        return _not_comparable(other)
     return (
         "the run that wrote the checkpoint made no iteration behind it, so there is nothing to"
         f" compare. {SAVE_SOONER}"
     )
+
+
+def _not_comparable(other: OtherRanks) -> str:
+    """Why the losses of other numbers of ranks say nothing, where nothing else differs."""
+    agree = (
+        f"{_instead(other)}, what could be compared of weights, optimizer, schedules and samples"
+        " agrees, and the losses cannot be compared"
+    )
+    if other.samples[0] != other.samples[1]:
+        return (
+            f"{agree}: an iteration takes {other.samples[1]} samples instead of {other.samples[0]}."
+            " Let the ranks share one batch: its size divided by their number"
+        )
+    return (
+        f"{agree}: {other.drawn_by} draws from the generator of each rank. Switch that off for the"
+        " check"
+    )
+
+
+def _instead(other: OtherRanks) -> str:
+    was, now = other.ranks
+    return f"with {count(now, 'rank')} instead of {was}"
 
 
 def _script_failed(outcome: Outcome) -> str:

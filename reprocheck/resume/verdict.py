@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from reprocheck.model import Bitwise, Run, Tolerance, Trace
+from reprocheck.resume.average import over_ranks, world_of
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.model import (
     Checkpoint,
@@ -41,6 +42,10 @@ class Sides:
 
 def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     """The outcome of a place from the losses of both runs, and from what the resumed run read."""
+    if world_of(sides.continued) != world_of(sides.resumed):
+        sides = replace(
+            sides, continued=over_ranks(sides.continued), resumed=over_ranks(sides.resumed)
+        )
     k = offset_of(checkpoint, sides)
     continued = shifted(sides.continued, k, sides.go_on)
     resumed = shifted(sides.resumed, 0, _count(continued, sides))
@@ -65,7 +70,9 @@ def with_ladder(found: Outcome, explained: Explained) -> Outcome:
     something, as of buffers, or of a schedule that has its next step later.
     """
     verdict = found.verdict
-    first = explained.first
+    first, other = explained.first, explained.other_ranks
+    if other is not None and first is None and not other.comparable and found.compared:
+        return replace(found, verdict="inconclusive", explained=explained)
     resumes = verdict in ("resumes_exactly", "resumes_within_tolerance")
     if explained.starts_over and verdict == "does_not_resume_exactly":
         verdict = "starts_over"

@@ -167,6 +167,24 @@ class BatchGap:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SharesGap:
+    """The samples of all ranks together, where their number is another one, are not those that were
+    due.
+
+    iteration     of the resumed run by which they first are not
+    ranks         how many the continued and the resumed run have
+    twice, never  of the `of` samples that came, those that had been used in the epoch before; and
+                  how many that were due did not come
+    """
+
+    iteration: int
+    ranks: tuple[int, int]
+    of: int = 0
+    twice: int = 0
+    never: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StepGap:
     """A rung from the forward pass on: what the ladder of a check says of the shifted pair."""
 
@@ -174,4 +192,13 @@ class StepGap:
     detail: str
 
 
-Gap = WeightsGap | AttributeGap | OptimizerGap | ScheduleGap | GeneratorGap | BatchGap | StepGap
+Gap = (
+    WeightsGap
+    | AttributeGap
+    | OptimizerGap
+    | ScheduleGap
+    | GeneratorGap
+    | BatchGap
+    | SharesGap
+    | StepGap
+)

@@ -37,11 +37,9 @@ def gaps(
     until   the iteration of the resumed run from which on a draw may follow from something else
     others  rank -> the states there of the other ranks of the continued run
     """
-    drawers = {**_drawers(resumed, until), **_drawers(continued, until)}
+    drawn = {**drawers(resumed, until), **drawers(continued, until)}
     apart = elsewhere(continued, resumed)
-    return [
-        _gap(name, drawers[name], continued, resumed, others) for name in drawers if name in apart
-    ]
+    return [_gap(name, drawn[name], continued, resumed, others) for name in drawn if name in apart]
 
 
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
@@ -77,7 +75,7 @@ def _same(name: str, one: str, other: str) -> bool:
     return b64decode(one)[_SEED_OF_TORCH:] == b64decode(other)[_SEED_OF_TORCH:]
 
 
-def _drawers(side: Side, until: float) -> dict[str, str]:
+def drawers(side: Side, until: float = inf) -> dict[str, str]:
     """Generator -> what draws from it first behind the point, in words of the place."""
     found: dict[str, str] = {}
     facts = [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]

@@ -16,6 +16,7 @@ from reprocheck.resume.gap.evidence import (
     GeneratorGap,
     OptimizerGap,
     ScheduleGap,
+    SharesGap,
     WeightsGap,
 )
 
@@ -163,6 +164,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     OptimizerGap: [("resume-optimizer-state", _always)],
     ScheduleGap: [("resume-optimizer-state", _always)],
     GeneratorGap: _OF_GENERATOR,
+    SharesGap: [("resume-other-ranks", _always)],
     BatchGap: [
         ("resume-epoch-skipped", _ended),
         ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),

@@ -12,6 +12,7 @@ from reprocheck.resume.gap.evidence import (
     GeneratorGap,
     OptimizerGap,
     ScheduleGap,
+    SharesGap,
     Spot,
     StepGap,
     WeightsGap,
@@ -198,6 +199,14 @@ def _drawn(gap: BatchGap) -> str:
     return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
 
 
+def _of_shares(gap: SharesGap) -> str:
+    was, now = gap.ranks
+    return (
+        f"with {now} ranks instead of {was}, the samples of all ranks together are not those that"
+        f" were due: of {gap.of} samples, seen twice: {gap.twice}, never seen: {gap.never}"
+    )
+
+
 def _was_before(gap: BatchGap) -> bool:
     found, expected = gap.found, gap.expected
     if found is None or found.iteration is None or expected.iteration is None:
@@ -258,5 +267,6 @@ _SAY: Mapping[type, Callable[[Any], str]] = {
     ScheduleGap: _of_schedule,
     GeneratorGap: _of_generator,
     BatchGap: _of_batch,
+    SharesGap: _of_shares,
     StepGap: _of_step,
 }

@@ -241,6 +241,8 @@ def command(check: ResumeCheck) -> str:
     options = []
     if asked.resume_with:
         options += ["--resume-with", asked.resume_with]
+    if asked.ranks:
+        options += ["--ranks", str(asked.ranks)]
     if asked.interrupt:
         options += ["--interrupt", asked.interrupt]
     if asked.explain:

@@ -1,0 +1,39 @@
+"""The losses of several ranks as one series, which runs with other numbers of ranks share."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+
+from reprocheck.model import LossSeries, Run
+
+
+def world_of(run: Run) -> int:
+    """With how many ranks a run trained."""
+    return run.world or len(run.traces)
+
+
+def over_ranks(run: Run) -> Run:
+    """A run of one rank, whose loss in each iteration is the mean of the losses of all ranks: that
+    of the whole batch, where each has an equal part of it.
+    """
+    if not run.traces:
+        return run
+    first = min(run.traces, key=lambda trace: trace.rank)
+    last = min(len(trace.losses) for trace in run.traces)
+    values = array("d", (_mean(run, iteration) for iteration in range(1, last + 1)))
+    losses = LossSeries(
+        values=values,
+        dtype_of=array("B", bytes(last)),
+        dtypes=("float64",),
+        ends=array("q", range(1, last + 1)),
+    )
+    one = replace(first, losses=losses, series=(), forward=None, backward=None)
+    return replace(run, traces=(one,))
+
+
+def _mean(run: Run, iteration: int) -> float:
+    values = [value for trace in run.traces for value in trace.losses.losses(iteration)]
+    if not values:
+        return float("nan")
+    return sum(values) / len(values)
