@@ -32,7 +32,7 @@ GO_ON = "6"
 class Script:
     """A row of `resumes.toml`: a script, and what must be said of it.
 
-    rung, code  the first rung that differs, and the mechanism; "" of a twin, which resumes exactly
+    rung, code  the first rung that differs, and the mechanism; "" of a twin without a fault
     needs       what is installed for it alone, without dependencies
     ranks       how many torchrun starts; 0 of a script that is started by itself
     """
@@ -154,7 +154,7 @@ def _told(said: Said) -> Said:
 def table(rows: Sequence[Said]) -> str:
     """The rows as a page in Markdown."""
     wrong = sum(not row.is_right for row in rows)
-    faulty = [row for row in rows if row.script.verdict != RIGHT]
+    faulty = [row for row in rows if row.script.code]
     frameworks = sorted({row.script.framework for row in rows})
     head = [
         "# Resumes that are planted",
@@ -163,7 +163,7 @@ def table(rows: Sequence[Said]) -> str:
         " checked with `reprocheck resume` as it stands.",
         "",
         f"{len(rows)} scripts of {', '.join(frameworks)}: {len(faulty)} with a fault, and"
-        f" {len(rows) - len(faulty)} that resume exactly although they look suspicious."
+        f" {len(rows) - len(faulty)} that resume as they should although they look suspicious."
         f" {len(rows) - wrong} were told as they should.",
         "",
         "| script | verdict | rung | mechanism | what was said | as wanted |",

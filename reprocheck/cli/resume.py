@@ -145,6 +145,7 @@ def resume(
     from reprocheck.cli.run import entry_words, interpreter, kept, title
     from reprocheck.resume.asked import Asked, places, refuse, refuse_signal, words
     from reprocheck.resume.elsewhere import absolute
+    from reprocheck.resume.launchers import refuse_ranks, with_ranks
     from reprocheck.resume.making import checked
     from reprocheck.resume.report.formats import FORMATS, known
 
@@ -162,6 +163,7 @@ def resume(
         writable(write_patch)
     words(resume_with)
     refuse_signal(interrupt)
+    refuse_ranks(ranks, with_others={"--explain": explain, "--interrupt": interrupt})
     asked = Asked(
         at=places(at or ()),
         within=steps,
@@ -174,6 +176,8 @@ def resume(
     )
     entry = launch.entry_point(**named, python=interpreter(named, held))  # type: ignore[arg-type]
     refuse(entry)
+    if ranks:
+        with_ranks(entry.command, ranks)  # refused before anything is made
     folder = launch.prepare(held.output, entry.name)
     # how many runs and iterations there are is known only while they are under way
     console = Console(

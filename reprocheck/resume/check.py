@@ -74,7 +74,7 @@ def _outcome(
         return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(folder, outcome, sides))
     outcome = replace(outcome, reason=sentences.reason(outcome))
-    if not resume.explain or outcome.explained.other_ranks is not None:
+    if not resume.explain:
         return outcome
     made = [arm for arm in place.arms if arm.run in runs]
     attempts = tuple(

@@ -9,6 +9,8 @@ from pathlib import PurePath
 from reprocheck.errors import UsageError
 
 MODULE = "-m"
+_ONE_MACHINE = {"1", "1:1"}
+"""Values of an option for the number of machines."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,10 +61,12 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
     launcher, start = found
     end = _end(words, start)
-    if _nodes(words[start:end], launcher) not in ("", "1", "1:1"):
+    own = list(words[start:end])
+    if set(_values(own, launcher.nodes).values()) - _ONE_MACHINE:
         raise _refused(ranks, "the command starts ranks on several machines")
-    own = [_replaced(word, before, launcher, ranks) for before, word in _pairs(words[start:end])]
-    if not any(_is_given(word, launcher.options) for word in own):
+    for index, value in _values(own, (*launcher.options, *launcher.further)).items():
+        own[index] = own[index].removesuffix(value) + str(ranks)
+    if not _values(own, launcher.options):
         own = [launcher.options[0], str(ranks), *own]
     return (*words[:start], *own, *words[end:])
 
@@ -93,40 +97,31 @@ def _is_program(word: str) -> bool:
     return word.endswith(".py") or word in (MODULE, "--module", "python", "python3", "--")
 
 
-def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Each word with the one before it."""
-    return list(zip(("", *words), words, strict=False))
-
-
-def _replaced(word: str, before: str, launcher: Launcher, ranks: int) -> str:
-    names = (*launcher.options, *launcher.further)
-    if before in names:
-        return str(ranks)
-    name, equals, _ = word.partition("=")
-    if equals and name in names:
-        return f"{name}={ranks}"
-    return word
-
-
-def _is_given(word: str, names: tuple[str, ...]) -> bool:
-    return word.partition("=")[0] in names
-
-
-def _nodes(words: Sequence[str], launcher: Launcher) -> str:
-    """The number of machines as it was given; "" where it was not."""
-    for before, word in _pairs(words):
-        if before in launcher.nodes:
-            return word
+def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
+    """Index -> value, of each word that holds the value of an option of these names."""
+    found: dict[int, str] = {}
+    for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
         name, equals, value = word.partition("=")
-        if equals and name in launcher.nodes:
-            return value
-    return ""
+        if before in names:
+            found[index] = word
+        elif equals and name in names:
+            found[index] = value
+    return found
+
+
+def refuse_ranks(ranks: int, *, with_others: Mapping[str, object]) -> None:
+    """UsageError for another number of ranks together with an option that needs the same ranks."""
+    given = next((name for name, value in with_others.items() if value), None)
+    if ranks and given is not None:
+        raise UsageError(
+            f"--ranks {ranks} and {given}: that needs the same ranks in both runs.",
+            f"Check both apart: once with --ranks, and once with {given}.",
+        )
 
 
 def _refused(ranks: int, why: str) -> UsageError:
     return UsageError(
         f"--ranks {ranks}: {why}.",
         "Start the ranks with torchrun, accelerate launch, mpirun, srun or msrun on one machine."
-        " Where the script takes their number itself, resume it with that option: --resume-with"
-        f" '--ranks {ranks}'.",
+        " Where the script has an option for their number itself, give that to --resume-with.",
     )

@@ -38,7 +38,6 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.launchers import with_ranks
 from reprocheck.resume.model import (
     CONTINUED,
     Arm,
@@ -134,8 +133,6 @@ def _recorded(
     then: Callable[[Further], None] | None,
 ) -> None:
     refuse(entry)
-    if asked.ranks:
-        with_ranks(entry.command, asked.ranks)  # refused before anything is run
     refuse_wide_folder(Path.cwd(), entry)
     elsewhere = Elsewhere(asked.pattern)
     elsewhere.refuse()

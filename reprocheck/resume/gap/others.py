@@ -7,8 +7,7 @@ all that follows from them may differ.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isclose, sqrt
 from pathlib import Path
@@ -16,15 +15,14 @@ from pathlib import Path
 from reprocheck.model import RunRecord
 from reprocheck.resume.gap import optimizers, state
 from reprocheck.resume.gap.batches import Batch, taken
-from reprocheck.resume.gap.evidence import Gap, ScheduleGap, SharesGap
+from reprocheck.resume.gap.evidence import Gap, ScheduleGap
 from reprocheck.resume.gap.generators import drawers
 from reprocheck.resume.gap.held import Held, held, named_alike
 from reprocheck.resume.gap.ladder import Found, explained
+from reprocheck.resume.gap.shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.model import Explained, OtherRanks, StateRungName
 from reprocheck.trace.deep_run import DeepRun, read_deep
-
-Samples = Counter[object]
 
 
 def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> Explained:
@@ -34,24 +32,26 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         return Explained()
     ranks = len(one.ranks), len(other.ranks)
     continued, resumed = Side(one.read(min(one.ranks)), k), Side(other.read(min(other.ranks)))
-    due, came, before = _shares(one, k), _shares(other, 0), _before(one, k)
+    due, came = shares(_batches(one), k), shares(_batches(other), 0)
     gaps: dict[StateRungName, Gap] = {}
     compared: set[StateRungName] = set()
     for name, gap in _state_gaps(continued, resumed, ranks):
         compared.add(name)
         if gap is not None:
             gaps[name] = gap
-    points = list(_points(due, came))
-    if points:
+    iterations: dict[StateRungName, int] = dict.fromkeys(gaps, 1)
+    both = points(due, came)
+    if both:
         compared.add("batch")
-    batch = _shares_gap(points, before, ranks)
+    batch = shares_gap(both, due.before, ranks)
     if batch is not None:
         gaps["batch"] = batch
+        iterations["batch"] = batch.iteration
     found = Found(
         rank=continued.trace.rank,
         gaps=gaps,
         compared=frozenset(compared),
-        iterations=dict.fromkeys(gaps, 1) | ({"batch": batch.iteration} if batch else {}),
+        iterations=iterations,
         marked=continued.marked and resumed.marked,
         frameworks=tuple(continued.trace.frameworks),
     )
@@ -60,13 +60,16 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         explained([found]),
         other_ranks=OtherRanks(
             ranks=ranks,
-            samples=(_size(due), _size(came)),
+            samples=(due.of_first, came.of_first),
             drawn_by=next(iter(drawn.values()), ""),
         ),
     )
 
 
-# ------------------------------------------------------------------------------------------ state
+def _batches(run: DeepRun) -> Iterator[list[Batch]]:
+    """The batches that each rank trained on."""
+    for rank in run.ranks:
+        yield taken(run.read(rank).seen)
 
 
 def _state_gaps(
@@ -106,79 +109,3 @@ def _is_scaled(gap: ScheduleGap | None, ranks: tuple[int, int]) -> bool:
     ratio = ranks[1] / ranks[0]
     allowed = (ratio, 1 / ratio, sqrt(ratio))
     return any(isclose(now / was, factor, rel_tol=1e-6) for factor in allowed)
-
-
-# ---------------------------------------------------------------------------------------- samples
-
-
-def _shares(run: DeepRun, k: int) -> list[Samples]:
-    """The samples of all ranks in each iteration behind update k, as far as the pass goes in which
-    the first of them lies.
-    """
-    found: list[Samples] = []
-    for rank in run.ranks:
-        behind = [batch for batch in taken(run.read(rank).seen) if batch.iteration > k]
-        for number, batch in enumerate(_of_first_pass(behind)):
-            if number == len(found):
-                found.append(Counter())
-            found[number].update(batch.samples)
-    return found
-
-
-def _of_first_pass(batches: Sequence[Batch]) -> list[Batch]:
-    return [batch for batch in batches if batch.of is batches[0].of]
-
-
-def _before(run: DeepRun, k: int) -> Samples:
-    """The samples that all ranks have used in the pass that was under way at update k."""
-    found: Samples = Counter()
-    for rank in run.ranks:
-        batches = taken(run.read(rank).seen)
-        due = next((batch for batch in batches if batch.iteration > k), None)
-        done = [batch for batch in batches if batch.iteration <= k]
-        for batch in done:
-            if due is not None and batch.of is due.of:
-                found.update(batch.samples)
-    return found
-
-
-def _size(shares: Sequence[Samples]) -> int:
-    """Samples in an iteration."""
-    return shares[0].total() if shares else 0
-
-
-def _points(
-    due: Sequence[Samples], came: Sequence[Samples]
-) -> Iterator[tuple[int, Samples, Samples]]:
-    """(iteration of the resumed run, what was due by then, what came), wherever both runs have used
-    the same number of samples.
-    """
-    by_total: dict[int, Samples] = {}
-    total: Samples = Counter()
-    for samples in due:
-        total = total + samples
-        by_total[total.total()] = total
-    mine: Samples = Counter()
-    for number, samples in enumerate(came, 1):
-        mine = mine + samples
-        if samples and mine.total() in by_total:
-            yield number, by_total[mine.total()], mine
-
-
-def _shares_gap(
-    points: Sequence[tuple[int, Samples, Samples]], before: Samples, ranks: tuple[int, int]
-) -> SharesGap | None:
-    """The first point at which the samples of all ranks are not those that were due; counted up to
-    the last.
-    """
-    iteration = next((number for number, due, came in points if due != came), None)
-    if iteration is None:
-        return None
-    _, due, came = points[-1]
-    return SharesGap(
-        iteration=iteration,
-        ranks=ranks,
-        of=came.total(),
-        twice=(came & before).total(),
-        never=(due - came).total(),
-    )

@@ -1,0 +1,94 @@
+"""Which samples all ranks have used together, in runs with different numbers of ranks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, zip_longest
+
+from reprocheck.resume.gap.batches import Batch
+from reprocheck.resume.gap.evidence import SharesGap
+
+Samples = Counter[object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shares:
+    """The samples of all ranks, in the pass over the data that was under way at an update.
+
+    before  those that they had used in it
+    behind  those of each iteration behind the update
+    """
+
+    before: Samples
+    behind: tuple[Samples, ...]
+
+    @property
+    def of_first(self) -> int:
+        """Samples in the first iteration behind the update."""
+        return next((samples.total() for samples in self.behind), 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """A place at which both runs have used the same number of samples.
+
+    iteration   of the resumed run
+    due, came   all samples up to there: those of the continued run, those of the resumed one
+    """
+
+    iteration: int
+    due: Samples
+    came: Samples
+
+
+def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
+    """What all ranks of a run used before and behind update k. `ranks`: the batches of each."""
+    passes = [_pass_at(batches, k) for batches in ranks]
+    before = chain.from_iterable(done for done, _ in passes)
+    behind = zip_longest(*(due for _, due in passes))
+    return Shares(before=_samples(before), behind=tuple(_samples(row) for row in behind))
+
+
+def _pass_at(batches: Sequence[Batch], k: int) -> tuple[list[Batch], list[Batch]]:
+    """Of the pass that holds the first batch behind update k: what was before it, and the rest."""
+    first = next((batch for batch in batches if batch.iteration > k), None)
+    if first is None:
+        return [], []
+    of_pass = [batch for batch in batches if batch.of is first.of]
+    start = of_pass.index(first)
+    return of_pass[:start], of_pass[start:]
+
+
+def _samples(batches: Iterable[Batch | None]) -> Samples:
+    return Counter(chain.from_iterable(batch.samples for batch in batches if batch is not None))
+
+
+def points(due: Shares, came: Shares) -> tuple[Point, ...]:
+    """Wherever both runs have used the same number of samples."""
+    by_total = {samples.total(): samples for samples in accumulate(due.behind) if samples}
+    return tuple(
+        Point(iteration=number, due=by_total[samples.total()], came=samples)
+        for number, samples in enumerate(accumulate(came.behind), 1)
+        if samples.total() in by_total
+    )
+
+
+def shares_gap(
+    places: Sequence[Point], before: Samples, ranks: tuple[int, int]
+) -> SharesGap | None:
+    """The first point at which the samples of all ranks are not those that were due; counted up to
+    the last.
+    """
+    iteration = next((point.iteration for point in places if point.due != point.came), None)
+    if iteration is None:
+        return None
+    last = places[-1]
+    return SharesGap(
+        iteration=iteration,
+        ranks=ranks,
+        of=last.came.total(),
+        twice=(last.came & before).total(),
+        never=(last.due - last.came).total(),
+    )
