@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from reprocheck.scan import Result
 
 FORMATS = ("text", "json", "sarif", "github", "markdown")
+OF_STATISTICS = ("text", "json")
+STDIN = Path("-")
 MANY = 30
 """Files from which a progress bar is worth its place."""
 
@@ -43,7 +46,9 @@ Words = list[str] | None
 def scan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Files and folders. [.]", show_default=False),
+        typer.Argument(
+            metavar="[PATH]...", help="Files and folders; -: stdin. [.]", show_default=False
+        ),
     ] = None,
     select: Annotated[
         Words,
@@ -76,6 +81,25 @@ def scan(
     output_file: Annotated[
         str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
     ] = None,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Print how many findings each rule has.")
+    ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", help="Findings that are known, and not to be said."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option("--write-baseline", metavar="FILE", help="Write what is found as known."),
+    ] = None,
+    stdin_filename: Annotated[
+        Path | None,
+        typer.Option(
+            "--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."
+        ),
+    ] = None,
     diff: Annotated[
         bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")
     ] = False,
@@ -103,39 +127,98 @@ def scan(
     from reprocheck.scan import options
 
     name, file = _destination(format, output_file)
-    if diff and fix:
-        raise UsageError(
-            "--diff and --fix exclude each other.",
-            "Take --diff to see the changes, --fix to make them.",
-        )
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
-    wanted = _existing(paths or [Path()])
+    _check_together(
+        diff=diff, fix=fix, statistics=statistics, name=name, baseline=baseline, jobs=jobs
+    )
+    given = _given(paths or [], stdin_filename)
+    wanted: list[Path] = []
+    if not given:
+        wanted = _existing(paths or [Path()])
     project = options.load(Path.cwd())
-    cache = _cache_folder(use=not no_cache)
+    known = baseline or project.baseline
+    if write_baseline is not None:
+        known = None
+    cache = _cache_folder(use=not no_cache and not given)
 
     def scanned() -> Result:
+        from reprocheck.scan import baseline as baselines
         from reprocheck.scan import scan as run
+        from reprocheck.scan.select import without
 
         with _progress() as told:
-            return run(
+            result = run(
                 wanted,
                 select=select or project.select,
                 ignore=(*(ignore or ()), *project.ignore),
                 exclude=(*(exclude or ()), *project.exclude),
                 libraries=project.libraries,
+                given=given,
                 cache=cache,
                 jobs=jobs,
                 progress=told,
             )
+        result = without(result, project.per_file_ignores, project.folder)
+        if known is None:
+            return result
+        return baselines.compared(result, known)
 
     result = scanned()
+    if write_baseline is not None:
+        return _write_baseline(result, write_baseline)
     if diff:
-        return _show_difference(result, file, exit_zero=exit_zero)
+        return _show_difference(result, file, given, exit_zero=exit_zero)
+    if fix and given:
+        given = _print_fixed(result, given)
+        return _exit_code(scanned(), exit_zero=exit_zero)
     if fix and _write_fixes(result, force=force):
         result = scanned()
-    _write(result, name, file)
+    if statistics:
+        _write_statistics(result, name, file)
+    else:
+        _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
+
+
+def _check_together(
+    *,
+    diff: bool,
+    fix: bool,
+    statistics: bool,
+    name: str,
+    baseline: Path | None,
+    jobs: int | None,
+) -> None:
+    """Raises UsageError for options that do not go together."""
+    if diff and fix:
+        raise UsageError(
+            "--diff and --fix exclude each other.",
+            "Take --diff to see the changes, --fix to make them.",
+        )
+    if statistics and (name not in OF_STATISTICS or diff):
+        raise UsageError(
+            "--statistics is printed as text or json, and without --diff.",
+            "Leave out one of the options.",
+        )
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
+
+
+def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
+    """The text on stdin, under the name of its file, where `-` asks for it. Raises UsageError."""
+    from reprocheck.scan.files import shown
+
+    if STDIN not in paths:
+        if stdin_filename is not None:
+            raise UsageError(
+                "--stdin-filename is for `reprocheck scan -` alone.", "Write - as the path."
+            )
+        return {}
+    if len(paths) > 1:
+        raise UsageError(
+            "- cannot stand beside other paths.", "Scan the other paths by a command of their own."
+        )
+    path = stdin_filename or STDIN
+    return {Path(shown(path.absolute())): sys.stdin.buffer.read()}
 
 
 def _cache_folder(*, use: bool) -> Path | None:
@@ -229,14 +312,45 @@ def _put(file: Path, data: bytes) -> None:
         ) from None
 
 
-def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> int:
+def _write_statistics(result: Result, name: str, file: Path | None) -> None:
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.scan.formats import statistics, summary, text
+
+    out, err = standard_output(), standard_error()
+    shown = "".join(f"{row}\n" for row in statistics.rows(result))
+    if name == "json":
+        shown = statistics.as_json(result)
+    if file is not None:
+        _put(file, shown.encode())
+    else:
+        out.write(shown)
+    for sentence in (*text.left_out(result), summary(result)):
+        err.paragraph(sentence)
+
+
+def _write_baseline(result: Result, file: Path) -> int:
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.scan import baseline
+    from reprocheck.scan.formats import counted, text
+
+    baseline.write(file, result.findings)
+    err = standard_error()
+    for sentence in text.left_out(result):
+        err.paragraph(sentence)
+    err.paragraph(f"{file} holds {counted(len(result.findings), 'finding')} as known.")
+    return 0
+
+
+def _show_difference(
+    result: Result, file: Path | None, given: Mapping[Path, bytes], *, exit_zero: bool
+) -> int:
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan import patched
     from reprocheck.scan.fix import difference
     from reprocheck.scan.formats import summary
 
-    changed = patched(result)
-    shown = difference(changed)
+    changed = patched(result, given)
+    shown = difference(changed, given)
     if file is not None:
         _put(file, shown.encode("utf-8", "replace"))
     else:
@@ -245,6 +359,23 @@ def _show_difference(result: Result, file: Path | None, *, exit_zero: bool) -> i
             out.line(row, _style(row))
     standard_error().paragraph(f"{summary(result)} {len(changed)} of the files would be changed.")
     return _exit_code(result, exit_zero=exit_zero)
+
+
+def _print_fixed(result: Result, given: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Prints the text of stdin with its findings fixed, and gives it back."""
+    from reprocheck.cli.terminal import standard_error, standard_output
+    from reprocheck.scan import patched
+    from reprocheck.scan.formats import summary
+    from reprocheck.scan.source import encoding
+
+    ((path, before),) = given.items()
+    after = patched(result, given).get(path)
+    data = before
+    if after is not None:
+        data = after.encode(encoding(before))
+    standard_output().data(data)
+    standard_error().paragraph(summary(result))
+    return {path: data}
 
 
 def _style(row: str) -> str:

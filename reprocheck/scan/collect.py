@@ -143,10 +143,12 @@ def _reached(done: dict[str, Read]) -> dict[str, Read]:
 
 def _read(file: File, cache: Cache) -> Read | Unreadable:
     shown = files.shown(file.path)
-    try:
-        data = read(file.path)
-    except UnreadableError as error:
-        return Unreadable(path=shown, reason=error.reason, line=error.line)
+    data = file.data
+    if data is None:
+        try:
+            data = read(file.path)
+        except UnreadableError as error:
+            return Unreadable(path=shown, reason=error.reason, line=error.line)
     name, package = module_name(file.path)
     content = digest(data) + _KINDS.get(file.path.suffix, "")
     one = Read(

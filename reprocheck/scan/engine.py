@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from reprocheck.scan import files, workers
 from reprocheck.scan import select as selection
@@ -21,6 +22,7 @@ from reprocheck.scan.source import decode, read
 from reprocheck.scan.text import UnreadableError
 
 Progress = Callable[[int, int], None]
+NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
 
 
 def scan(
@@ -30,6 +32,7 @@ def scan(
     ignore: Sequence[str] = (),
     exclude: Sequence[str] = (),
     libraries: Sequence[tuple[str, str]] = (),
+    given: Mapping[Path, bytes] = NOTHING_GIVEN,
     cache: Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -39,6 +42,8 @@ def scan(
     select, ignore   codes, beginnings of codes or names; without `select` all
     exclude          paths or patterns to leave out of folders
     libraries        calls that differ from run to run, each with the argument that seeds it
+    given            the content of files that is not that of the disk, as an editor holds it: they
+                     are scanned
     cache            folder of earlier results; None keeps and uses none
     jobs             processes; by default as many as there are cores, where that is worth it
     progress         is told how many files are done, and of how many
@@ -50,7 +55,7 @@ def scan(
     forget()
     kept = Cache(cache, extra=libraries)
     with workers.few_collections():
-        found, problems = files.find([Path(path) for path in paths], exclude)
+        found, problems = files.find([Path(path) for path in paths], exclude, given)
         read_files, unreadable = collected(found, kept)
         findings, wrong, cached = _judged(read_files, kept, jobs, progress)
     kept.prune()
@@ -141,10 +146,10 @@ def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
     return project
 
 
-def patched(result: Result) -> dict[Path, str]:
+def patched(result: Result, given: Mapping[Path, bytes] = NOTHING_GIVEN) -> dict[Path, str]:
     """The new text of each file in which a finding can be fixed, by its path.
 
-    Notebooks are left alone.
+    Notebooks are left alone. `given` is what the scan was given.
     """
     from reprocheck.scan import patches
 
@@ -152,9 +157,13 @@ def patched(result: Result) -> dict[Path, str]:
     for finding in result.findings:
         if finding.patchable:
             by_path[patches.file_of(finding)].append(finding)
+    contents = {files.shown(path.absolute()): data for path, data in given.items()}
     changed: dict[Path, str] = {}
     for path, found in by_path.items():
-        before = decode(read(Path(path)))
+        data = contents.get(path)
+        if data is None:
+            data = read(Path(path))
+        before = decode(data)
         after = patches.patch(before, found)
         if after != before:
             changed[Path(path)] = after

@@ -5,10 +5,12 @@ import.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from reprocheck.scan.finding import Unreadable
 
@@ -40,18 +42,23 @@ _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
     """A file to scan. `named`: below a given path, `single`: given itself; otherwise imported by
-    one of those.
+    one of those. `data`: what stands in place of its content, as an editor holds it.
     """
 
     path: Path
     named: bool
     single: bool
+    data: bytes | None = None
 
 
-def find(paths: Iterable[Path], exclude: Iterable[str] = ()) -> tuple[list[File], list[Unreadable]]:
+def find(
+    paths: Iterable[Path],
+    exclude: Iterable[str] = (),
+    given: Mapping[Path, bytes] = MappingProxyType({}),
+) -> tuple[list[File], list[Unreadable]]:
     """The files below the paths, each once, and the paths that cannot be read.
 
-    Links are followed once.
+    Links are followed once. `given` are files with another content than the disk has.
     """
     files: dict[str, File] = {}
     problems: list[Unreadable] = []
@@ -66,6 +73,10 @@ def find(paths: Iterable[Path], exclude: Iterable[str] = ()) -> tuple[list[File]
         else:
             key = os.path.realpath(absolute)
             files[key] = File(path=absolute, named=True, single=True)
+    for path, data in given.items():
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - as above
+        key = os.path.realpath(absolute)
+        files[key] = File(path=absolute, named=True, single=True, data=data)
     return list(files.values()), problems
 
 
@@ -111,15 +122,17 @@ def _is_report(folder: Path) -> bool:
 
 
 def _matches(path: Path, patterns: tuple[str, ...]) -> bool:
-    from fnmatch import fnmatch
+    return any(matches(shown(path), pattern) for pattern in patterns)
 
-    text = shown(path)
-    return any(
-        fnmatch(text, pattern)
-        or fnmatch(path.name, pattern)
-        or text.startswith(pattern.rstrip("/") + "/")
-        for pattern in patterns
-    )
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether a pattern means a path with forward slashes: the whole of it, its name, or a folder
+    that it lies in.
+    """
+    name = path.rpartition("/")[2]
+    if fnmatch(path, pattern) or fnmatch(name, pattern):
+        return True
+    return path.startswith(pattern.rstrip("/") + "/")
 
 
 def shown(path: Path) -> str:

@@ -96,6 +96,7 @@ class Result:
 
     findings      by file and line, without suppressed ones
     suppressed    those that an ignore comment answers
+    known         those that a baseline holds
     unreadable    files left out, or not followed to their end
     files, lines  how much was read
     cached        how many of the files were known from the cache
@@ -103,6 +104,7 @@ class Result:
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...] = ()
+    known: tuple[Finding, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     files: int = 0
     lines: int = 0

@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from reprocheck.errors import UsageError
 from reprocheck.files.atomic import replacing
@@ -14,18 +15,24 @@ from reprocheck.scan.files import shown
 from reprocheck.scan.source import decode, encoding
 
 
-def difference(changed: Mapping[Path, str]) -> str:
+def difference(
+    changed: Mapping[Path, str], given: Mapping[Path, bytes] = MappingProxyType({})
+) -> str:
     """A unified difference of all files, which `patch -p1` and `git apply` take in the working
     directory.
 
-    Where a file lies outside of it, the first line says in which folder they take it.
+    Where a file lies outside of it, the first line says in which folder they take it. `given` is
+    the content of files that is not that of the disk.
     """
     folder = patch_folder(changed)
     rows: list[str] = []
     if folder != Path.cwd():
         rows.append(f"Apply it in {os.path.relpath(folder)} with `patch -p1`.\n")
     for path, after in sorted(changed.items()):
-        before = decode(path.read_bytes())
+        data = given.get(path)
+        if data is None:
+            data = path.read_bytes()
+        before = decode(data)
         name = _absolute(path).relative_to(folder).as_posix()
         old, new = before.splitlines(True), after.splitlines(True)
         rows += map(_ended, difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"))

@@ -1,28 +1,37 @@
 """`[tool.reprocheck.scan]` of the nearest pyproject.toml: `select`, `ignore` and `exclude`, as
-lists of text, and `libraries`, a table of what the project's own libraries do.
+lists of text, `libraries`, a table of what the project's own libraries do, `per-file-ignores`, and
+the file of the `baseline`.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reprocheck.errors import SettingsError
 
 LISTS = ("select", "ignore", "exclude")
-KEYS = (*LISTS, "libraries")
+KEYS = (*LISTS, "libraries", "per-file-ignores", "baseline")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What a project wants of its scans."""
+    """What a project wants of its scans.
+
+    folder      that of the file, which the patterns of `per_file_ignores` are relative to
+    baseline    the file of known findings
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     libraries: tuple[tuple[str, str], ...] = ()
     """Calls that differ from run to run unless they are given an argument, and that argument."""
+    per_file_ignores: Mapping[str, list[str]] = field(default_factory=dict)
+    folder: Path = Path()
+    baseline: Path | None = None
 
 
 def load(folder: Path) -> Options:
@@ -54,22 +63,59 @@ def _read(path: Path) -> Options:
             raise SettingsError(
                 f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}."
             )
-        if key == "libraries":
-            _check_libraries(path, value)
-        elif not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise SettingsError(
-                f"{path}: {key} = {value!r} is not a list of strings.",
-                f'Write it as {key} = ["RC505"].',
-            )
-    libraries = tuple(table.pop("libraries", {}).items())
-    lists = {key: tuple(value) for key, value in table.items()}
-    return Options(**lists, libraries=libraries)
+        _CHECKS.get(key, _check_list)(path, key, value)
+    baseline = None
+    if "baseline" in table:
+        baseline = path.parent / table["baseline"]
+    return Options(
+        **{key: tuple(table.get(key, ())) for key in LISTS},
+        libraries=tuple(table.get("libraries", {}).items()),
+        per_file_ignores=table.get("per-file-ignores", {}),
+        folder=path.parent,
+        baseline=baseline,
+    )
 
 
-def _check_libraries(path: Path, value: object) -> None:
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _check_list(path: Path, key: str, value: object) -> None:
+    if not _is_list(value):
+        raise SettingsError(
+            f"{path}: {key} = {value!r} is not a list of strings.",
+            f'Write it as {key} = ["RC505"].',
+        )
+
+
+def _check_libraries(path: Path, key: str, value: object) -> None:
     if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
         return
     raise SettingsError(
-        f"{path}: libraries = {value!r} is not a table of text.",
+        f"{path}: {key} = {value!r} is not a table of text.",
         'Write [tool.reprocheck.scan.libraries], and below it "package.Class" = "seed".',
     )
+
+
+def _check_per_file(path: Path, key: str, value: object) -> None:
+    if isinstance(value, dict) and all(map(_is_list, value.values())):
+        return
+    raise SettingsError(
+        f"{path}: {key} = {value!r} is not a table of lists of strings.",
+        'Write [tool.reprocheck.scan.per-file-ignores], and below it "tests/*" = ["RC301"].',
+    )
+
+
+def _check_file(path: Path, key: str, value: object) -> None:
+    if not isinstance(value, str) or not value:
+        raise SettingsError(
+            f"{path}: {key} = {value!r} is not the name of a file.",
+            f'Write it as {key} = "scan-baseline.json".',
+        )
+
+
+_CHECKS = {
+    "libraries": _check_libraries,
+    "per-file-ignores": _check_per_file,
+    "baseline": _check_file,
+}

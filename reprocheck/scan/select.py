@@ -4,12 +4,16 @@ name.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from reprocheck.errors import UsageError
 from reprocheck.rules import catalogue, find, nearest
-from reprocheck.scan.finding import UNUSED_IGNORE
+from reprocheck.scan.files import matches
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result
 
 
 def codes(words: Iterable[str], option: str) -> frozenset[str]:
@@ -19,6 +23,33 @@ def codes(words: Iterable[str], option: str) -> frozenset[str]:
     """
     single = filter(None, re.split(r"[\s,]+", " ".join(words)))
     return frozenset().union(*(_codes(word, option) for word in single))
+
+
+def without(result: Result, ignored: Mapping[str, Sequence[str]], folder: Path) -> Result:
+    """The result without what is not wanted in some files.
+
+    ignored    patterns of paths, each with the rules that it leaves out
+    folder     what the patterns are relative to
+
+    Raises UsageError for a rule that does not exist.
+    """
+    left_out = {
+        pattern: codes(words, f"per-file-ignores of {pattern}")
+        for pattern, words in ignored.items()
+    }
+
+    def is_wanted(finding: Finding) -> bool:
+        path = os.path.relpath(finding.path, folder).replace(os.sep, "/")
+        return not any(
+            finding.code in unwanted and matches(path, pattern)
+            for pattern, unwanted in left_out.items()
+        )
+
+    return replace(
+        result,
+        findings=tuple(filter(is_wanted, result.findings)),
+        suppressed=tuple(filter(is_wanted, result.suppressed)),
+    )
 
 
 def _codes(word: str, option: str) -> set[str]:

@@ -11,15 +11,15 @@ VERSION = 1
 
 
 def render(result: Result) -> str:
-    """One object: `findings`, `suppressed`, `unreadable`, and how much was read."""
+    """One object: `findings`, `suppressed`, `known`, `unreadable`, and how much was read."""
     table = {
         "schema_version": VERSION,
         "findings": [_row(finding) for finding in result.findings],
         "suppressed": [_row(finding) for finding in result.suppressed],
+        "known": [_row(finding) for finding in result.known],
         "unreadable": [asdict(one) for one in result.unreadable],
         "files": result.files,
         "lines": result.lines,
-        "cached": result.cached,
     }
     return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 

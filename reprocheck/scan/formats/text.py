@@ -35,8 +35,15 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
         yield ()
     yield from _wrapped(summary(result), width, "")
     yield from _wrapped(can_be_fixed(result), width, "")
+    yield from counts_beside(result)
+
+
+def counts_beside(result: Result) -> Iterator[Row]:
+    """How many findings are not shown, and why."""
     if result.suppressed:
-        yield (f"{len(result.suppressed)} more answered by comments.",)
+        yield (f"{len(result.suppressed):,} more answered by comments.",)
+    if result.known:
+        yield (f"{len(result.known):,} more known from the baseline.",)
 
 
 def _plain(row: Row) -> str:
