@@ -119,6 +119,8 @@ check.
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     agreed_narrowly.clear()
+    if getattr(item, "execution_count", 1) > 1:
+        _forget_what_is_shared(item)
     try:
         yield
     except AssertionError as error:
@@ -133,6 +135,16 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     except AssertionError as error:
         _raise_if_by_chance(error)
         raise
+
+
+def _forget_what_is_shared(item: pytest.Item) -> None:
+    """A test that is tried again has what its file made once made again: a run that came out
+    otherwise by chance would fail every try.
+    """
+    for fixtures in item.session._fixturemanager._arg2fixturedefs.values():
+        for fixture in fixtures:
+            if fixture.scope == "module" and fixture.cached_result is not None:
+                fixture.finish(item._request)  # type: ignore[attr-defined]
 
 
 def _raise_if_by_chance(error: AssertionError) -> None:

@@ -37,15 +37,17 @@ def descendants(root: int) -> list[int]:
 
 def kill_all(place: Place) -> None:
     """Starts a check and kills it, its guard and its script with one signal each, once the script
-    has written.
+    has written. All are stopped before, and reprocheck is killed last: its death would continue
+    the guard.
     """
     (place.path / "reports").mkdir()
     process = subprocess.Popen(driver(place.script(WRITES)), cwd=place.path)
     wait_until((place.path / "reports" / "ready").exists)
     every = descendants(process.pid)
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in every:
-            os.kill(pid, number)
+    for pid in every:
+        os.kill(pid, signal.SIGSTOP)
+    for pid in reversed(every):
+        os.kill(pid, signal.SIGKILL)
     process.wait(30)
     assert len(every) >= 3
     wait_until(lambda: not place.alive())

@@ -145,17 +145,28 @@ def test_a_command_that_goes_on_after_the_stop_is_ended(
 
 
 LEAVES = """
-    import os, subprocess, sys, time
+    import os, signal, subprocess, sys, time
+    from pathlib import Path
+
+    def is_read_by(reader, name):
+        opened = Path(f"/proc/{reader}/fd").iterdir()
+        return any(os.path.realpath(path).endswith(name) for path in opened)
+
     if len(sys.argv) > 1:
-        folder = os.environ["REPROCHECK_CHILD"]
-        path = os.path.join(folder, f"{os.getpid()}-1.jsonl")
-        open(path, "w").close()
-        time.sleep(0.5)
-        with open(path, "a") as file:
-            file.write('{"e":"loss","k":"backward","v":[0.5],"d":"float32"}\\n{"e":"stop","i":1}\\n')
+        path = os.path.join(os.environ["REPROCHECK_CHILD"], f"{os.getpid()}-1.jsonl")
+        with open(path, "a", buffering=1) as file:
+            file.write('{"e":"loss","k":"backward","v":[0.5],"d":"float32"}\\n')
+            while not is_read_by(sys.argv[1], path):
+                time.sleep(0.01)
+            file.write('{"e":"stop","i":1}\\n')
         os._exit(0)
-    subprocess.run([sys.executable, "-S", "-E", __file__, "rank"])
+    signal.signal(signal.SIGINT, lambda *_: os._exit(3))
+    guard = Path(f"/proc/{os.getppid()}/stat").read_text()
+    ours = guard.rpartition(")")[2].split()[1]
+    subprocess.run([sys.executable, "-S", "-E", __file__, ours])
+    time.sleep(600)
 """
+"""A rank that leaves once reprocheck reads its trace, and a launcher that goes on without it."""
 
 
 def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(
@@ -163,10 +174,7 @@ def test_a_launcher_that_waits_for_ranks_that_are_gone_is_ended_soon(
 ) -> None:
     monkeypatch.setattr(run_module, "STOP_GRACE", 600)
     monkeypatch.setattr(run_module, "GONE_GRACE", 0.3)
-    result = place.check(
-        LEAVES
-        + "    import signal; signal.signal(signal.SIGINT, lambda *_: os._exit(3)); open('waits', 'w').close(); time.sleep(600)\n"
-    )
+    result = place.check(LEAVES)
     assert [(run.ended, run.exit_status) for run in result.runs] == [("stopped", 3), ("stopped", 3)]
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,25 +92,36 @@ def _points_to(link: Path, folder: Path) -> bool:
         return False
 
 
-def test_timeout_ends_a_command_that_ignores_signals(place: Place) -> None:
-    record = place.check(HANGS, timeout=1.0, runs=2)
-    assert [run.ended for run in record.runs] == ["timed_out", "timed_out"]
-    assert record.runs[0].exit_status == -signal.SIGKILL
-    assert place.alive() == []
-
-
-def test_an_interrupt_before_the_run_is_followed_ends_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a loaded machine the script can come far before the process that started it runs again."""
+@pytest.fixture
+def late(place: Place, monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """On a loaded machine the script can come far before the process that started it runs again:
+    here always, and what is in the list is done then.
+    """
+    then: list[Callable[[], None]] = []
 
     class Late(process.GuardedProcess):
         def __init__(self, *arguments: Any, **keys: Any) -> None:
             super().__init__(*arguments, **keys)
             wait_until((place.path / "ready").exists)
-            os.kill(os.getpid(), signal.SIGINT)
+            for act in then:
+                act()
 
     monkeypatch.setattr("reprocheck.launch.run.GuardedProcess", Late)
+    return then
+
+
+@pytest.mark.usefixtures("late")
+def test_timeout_ends_a_command_that_ignores_signals(place: Place) -> None:
+    record = place.check(HANGS, timeout=0.1, runs=1)
+    assert [run.ended for run in record.runs] == ["timed_out"]
+    assert record.runs[0].exit_status == -signal.SIGKILL
+    assert place.alive() == []
+
+
+def test_an_interrupt_before_the_run_is_followed_ends_it(
+    place: Place, late: list[Callable[[], None]]
+) -> None:
+    late.append(lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         place.check(WAITS, runs=2)
     assert place.alive() == []
