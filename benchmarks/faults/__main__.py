@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,7 @@ def main() -> int:
     if arguments.write and (arguments.only or not revision):
         parser.error("--write is for all faults, and for sources that are committed")
     compileall.compile_dir(ROOT / "reprocheck", quiet=2)
+    _hear_every_signal()
     rows = finished.finished(revision)
     chosen = [fault for fault in every() if _is_named(fault, arguments.only)]
     with ThreadPoolExecutor(arguments.jobs) as pool:
@@ -53,6 +55,15 @@ def main() -> int:
         page.write(text)
     print(text)
     return not all(rows[fault.name].is_good for fault in chosen)
+
+
+def _hear_every_signal() -> None:
+    """What nohup or a shell's background ignores, all that is started ignores, too: a training
+    would outlive the signals that are to kill it.
+    """
+    for number in kills.SIGNALS.values():
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def made(fault: Fault, pool: ThreadPoolExecutor) -> Row:
