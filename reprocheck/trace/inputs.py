@@ -47,10 +47,13 @@ def _written_by(recorded: Iterable[Recorded]) -> set[str]:
 
 
 def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
-    """Each file that a process read, as the first one found it."""
-    began = min((one.began for one in recorded if one.began is not None), default=None)
+    """Each file that a process read, as the first one found it: early where that was before its own
+    first loss, or, of a process that does not train, before that of any.
+    """
+    earliest = min((one.began for one in recorded if one.began is not None), default=None)
     found: dict[str, FirstRead] = {}
     for one in recorded:
+        began = earliest if one.began is None else one.began
         times = {event.p: event.time for event in reversed(one.opened) if event.m == "r"}
         for event in one.inputs:
             time = times.get(event.p)

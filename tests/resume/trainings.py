@@ -111,9 +111,9 @@ class Answer:
         return dict(place)
 
 
-def check(folder: Path, words: str, capture: Any) -> Answer:
+def check(folder: Path, words: str, capture: Any, script: str = SCRIPT) -> Answer:
     """`reprocheck resume WORDS` in a folder that holds the training."""
-    (folder / "train.py").write_text(SCRIPT)
+    (folder / "train.py").write_text(script)
     code = main(["resume", *shlex.split(words)])
     said = capture.readouterr()
     report: dict[str, Any] = {}

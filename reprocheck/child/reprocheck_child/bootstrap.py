@@ -115,6 +115,8 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
             recorder.problem("installing the hooks for " + name, error)
             hooks = {"install": repr(error)}
         recorder.emit({"e": "framework", "name": name, "version": version, "hooks": hooks})
+        # the first step needs it: loaded there, it would cost a short step as much as that takes
+        from . import environment  # noqa: F401
 
     return install
 

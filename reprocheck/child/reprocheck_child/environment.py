@@ -221,6 +221,10 @@ def _ranges(numbers: list[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
+_TAG = re.compile(r"-py\d.*$")
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
 def _packages() -> Iterator[Fact]:
     """Installed packages by the names of their metadata folders: `importlib.metadata` would open
     every file.
@@ -232,8 +236,8 @@ def _packages() -> Iterator[Fact]:
             found = [name for name in sorted(names) if name.endswith((".dist-info", ".egg-info"))]
             for name in found:
                 package, _, version = name.rsplit(".", 1)[0].partition("-")
-                version = re.sub(r"-py\d.*$", "", version)
-                versions.setdefault(re.sub(r"[-_.]+", "-", package).lower(), version or "installed")
+                version = _TAG.sub("", version)
+                versions.setdefault(_SEPARATORS.sub("-", package).lower(), version or "installed")
     for package, version in versions.items():
         yield f"package.{package}", version
 

@@ -45,7 +45,9 @@ def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
     if deep.boundary is not None:
         steps["boundary"] = lambda: _part("boundary").Held(torch, deep, adapter).watch()
         deep.boundary.may_rest()
-        prints.tables.on["cpu"]  # made now, and not in the middle of a step
+        # made now, and not in the middle of a step
+        prints.tables.on["cpu"]
+        prints.sketches.make_room()
         deep.boundary.on_rest.append(adapter.deep.gradients.rest)
     if recorder.level == "op":
         steps["operators"] = lambda: _part("ops").install(torch, deep, adapter)
