@@ -294,7 +294,7 @@ def screen(arguments: list[str], cwd: Path) -> list[str]:
     while data := _read(parent):
         drawn += data
     os.close(parent)
-    assert process.wait(60) == 1
+    assert process.wait(120) == 1
     return rows_of_terminal(drawn.decode())
 
 

@@ -40,7 +40,7 @@ def on_terminal(arguments: list[str], cwd: Path) -> str:
     except OSError:  # Linux says so where the other end is closed
         pass
     os.close(parent)
-    process.wait(60)
+    process.wait(120)
     return written.decode()
 
 

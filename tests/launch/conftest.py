@@ -108,7 +108,7 @@ def restored(store: Path, *written: str, until: float | None = None) -> FilesAft
     )
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """Waits for something to become true; fails after so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition():

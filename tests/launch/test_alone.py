@@ -37,9 +37,9 @@ def test_a_second_check_waits_for_the_end_of_the_first(tmp_path: Path) -> None:
     with alone_in(tmp_path, shared=False, say=told.append):
         assert len(held()) == 1
         thread.start()
-        assert waits.wait(30)
+        assert waits.wait(120)
         assert not has_it.is_set()
-    thread.join(30)
+    thread.join(120)
     assert has_it.is_set() and held() == ()
     assert len(told) == 1 and "waits for its end" in told[0]
 

@@ -104,8 +104,8 @@ def test_runs_that_somebody_waits_for_go_first() -> None:
         dropped.halt.set()
         asked.first.set()
         rooms.look_again()
-        others[1].join(30)
+        others[1].join(120)
         wait_until(lambda: len(rooms._waiting) == 2)
     for thread in others:
-        thread.join(30)
+        thread.join(120)
     assert order == [("dropped", False), ("asked", True), ("beside", True)]

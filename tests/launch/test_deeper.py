@@ -158,7 +158,7 @@ def test_an_interrupt_in_the_deeper_pair_costs_no_file(
         "run 2 adds to what run 1 of the same pair made"
     )
     process.send_signal(number)
-    assert process.wait(30) == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert process.wait(120) == (130 if number == signal.SIGINT else -signal.SIGKILL)
     folder = (place.path / "reports" / "latest").resolve()
     wait_until(lambda: not (folder / "snapshot").exists())
     assert (place.path / "notes.txt").read_text() == "mine"

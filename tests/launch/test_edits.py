@@ -22,7 +22,7 @@ WAITS = """
     if Path("results.txt").exists(): Path("results.txt").write_text("of a run")
     for step in range(3):
         reprocheck.log_loss(0.5 + len(os.environ["REPROCHECK_CHILD"]) * 0)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not Path("edited").exists() and time.monotonic() < deadline: time.sleep(0.02)
     Path("made.txt").write_text("by a run")
 """

@@ -48,7 +48,7 @@ def kill_all(place: Place) -> None:
         os.kill(pid, signal.SIGSTOP)
     for pid in reversed(every):
         os.kill(pid, signal.SIGKILL)
-    process.wait(30)
+    process.wait(120)
     assert len(every) >= 3
     wait_until(lambda: not place.alive())
 
@@ -118,5 +118,5 @@ def test_a_check_that_is_under_way_is_left_alone(place: Place) -> None:
         assert (place.path / "data.txt").read_text() == "of a run"
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait(120)
     assert (place.path / "data.txt").read_text() == "mine"

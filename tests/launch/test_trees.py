@@ -41,7 +41,7 @@ FORKS_ON = """
     if os.fork() == 0:
         os.setsid()
         sys.stdout = None
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             if os.fork():
                 os._exit(0)
@@ -135,7 +135,7 @@ def test_guards_of_runs_side_by_side_clean_up_one_after_the_other(place: Place) 
     logs = "reports/train-*/run-*/stdout.log"
     wait_until(lambda: [log.read_text() for log in place.path.glob(logs)] == ["begun\n"] * 3)
     process.send_signal(signal.SIGKILL)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert said == b"", "no guard finds what another one has removed"
     assert place.alive() == []
     assert not list(place.path.glob("reports/train-*/workdir*"))
@@ -150,7 +150,7 @@ def test_nothing_is_alive_when_reprocheck_is_ended(place: Place, number: signal.
     wait_until((place.path / "ready").exists)
     wait_until(lambda: bool(place.alive()))
     process.send_signal(number)
-    status = process.wait(30)
+    status = process.wait(120)
     wait_until(lambda: place.alive() == [])
     wait_until(lambda: (place.path / "data.txt").read_text() == "precious")
     wait_until(lambda: not list(place.path.parent.glob("reprocheck-*")))
@@ -256,5 +256,5 @@ def test_a_stopped_guard_ends_the_run_when_reprocheck_dies(place: Place) -> None
     os.kill(guard, signal.SIGSTOP)
     wait_until(lambda: state(guard) == "T")
     program.kill()
-    program.wait(30)
+    program.wait(120)
     wait_until(lambda: not Path(f"/proc/{script}").exists())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.conftest import clean_environment
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 MAKES = """
 import sys
 from pathlib import Path

@@ -67,7 +67,7 @@ def test_redirected_output_outlives_reprocheck_itself(place: Place) -> None:
         )
     wait_until((place.path / "ready").exists)
     process.send_signal(signal.SIGKILL)
-    process.wait(30)
+    process.wait(120)
     wait_until(lambda: (place.path / "data.txt").read_text() == "mine")
     wait_until(lambda: not list(place.path.glob("reports/train-*/snapshot")))
     assert (place.path / "log").read_text().split() == ["old", "before", "run", "1"]

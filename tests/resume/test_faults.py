@@ -45,13 +45,13 @@ def save(held):
         file.write(data[:40])
         file.flush()
         if "slowly" in how and held["step"] > 3:
-            threading.Event().wait(20)
+            threading.Event().wait(600)
         file.write(data[40:])
 
 
 def hang():
     open("hangs", "w").close()
-    threading.Event().wait(60)
+    threading.Event().wait(600)
 
 
 while state["step"] < 8:
@@ -69,7 +69,7 @@ while state["step"] < 8:
     elif state["step"] == 3:
         save(held)
         if "snapshot" in how:
-            subprocess.Popen(["sh", "-c", "exec 3>>ckpt.pkl; sleep 60"])
+            subprocess.Popen(["sh", "-c", "exec 3>>ckpt.pkl; sleep 600"])
     if pointer:
         with open(pointer, "w") as file:
             file.write(str(state["step"]))
@@ -85,7 +85,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _until(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not found():
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)
@@ -113,7 +113,7 @@ def test_an_interrupted_check_leaves_nothing_running_and_can_be_reported(
     _until(lambda: any(inside.glob("reports/*")))
     _until(lambda: bool(_hanging(inside, phase)))
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(120) == 130
     _until(lambda: not _alive(f"MINE={inside}"))
     assert {path.name for path in inside.iterdir()} == {"train.py", "reports"}
     left = {path.name for path in (inside / "reports" / "latest").iterdir()}

@@ -41,7 +41,7 @@ run = "waits.py"
 name = "without"
 run = "good.py"
 """
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -37,11 +37,11 @@ def test_it_prints_where_the_pages_are_and_ctrl_c_ends_it_well(made: Path) -> No
         first = process.stdout.readline()
         url = first.removeprefix("The pages are at ").strip()
         assert url.startswith("http://127.0.0.1:")
-        with urlopen(url, timeout=20) as answer:
+        with urlopen(url, timeout=120) as answer:
             assert "2 of 8 targets fail" in answer.read().decode()
             assert answer.url == f"{url}site/index.html"
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
         assert process.stderr.read() == ""
 
 

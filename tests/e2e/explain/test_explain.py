@@ -277,7 +277,7 @@ def test_interrupted_it_keeps_what_was_recorded(tmp_path: Path) -> None:
     while not (tmp_path / "reports" / "ready").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "kept in" in said.replace("\n", " ")
     check = package.load(tmp_path / "reports" / "latest")
     assert len(record.read(tmp_path / "reports" / "latest").arms[0].runs) == 2

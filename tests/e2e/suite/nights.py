@@ -31,7 +31,7 @@ for step in range(3):
     reprocheck.log_loss(1.0 / (step + 1))
 """
 MARK = "FAULTY_SUITE"
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which what should have come about has not."""
 
 

@@ -40,7 +40,7 @@ def test_two_nights_at_once_lose_no_check_and_count_none_twice(url: str) -> None
     for writer in writers:
         told(writer)
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=120)
         assert writer.returncode == 0
     with open_history(url, create=False) as history:
         assert len(history.nights()) == 3
@@ -57,7 +57,7 @@ def test_what_was_recorded_is_there_after_the_writer_was_killed(url: str) -> Non
     seen = [int(writer.stdout.readline()) for _ in range(5)]
     writer.kill()
     seen += [int(line) for line in writer.stdout.read().split()]
-    writer.wait(timeout=60)
+    writer.wait(timeout=120)
     with open_history(url, create=False) as history:
         own = {one.target for one in history.checks(night="2026-11-02-a")}
     assert {f"own-{number}" for number in seen} <= own

@@ -32,7 +32,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def got(port: int, path: str, host: str = "") -> tuple[int, str]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request("GET", path, headers={"Host": host} if host else {})
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -86,7 +86,7 @@ def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
 
 def test_a_report_that_somebody_else_drew_runs_no_script_of_theirs(port: int) -> None:
     def policy(path: str) -> str:
-        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
         connection.request("GET", path)
         answer = connection.getresponse()
         answer.read()
