@@ -45,7 +45,7 @@ def save(held):
         file.write(data[:40])
         file.flush()
         if "slowly" in how and held["step"] > 3:
-            threading.Event().wait(600)
+            threading.Event().wait(20)
         file.write(data[40:])
 
 
