@@ -55,7 +55,6 @@ def test_two_mechanisms_are_found_and_confirmed_by_putting_back_what_was_lost(
     assert not Path("reports/latest/values").exists()
     patch = found["patch"]
     assert "+    optimizer.load_state_dict" in patch["patch"]
-    assert patch["sentence"] == (
-        "With the patch, no difference is left of: optimizer state; RNG state still differs."
-    )
+    assert '+            torch.set_rng_state(going_on["rng"])' in patch["patch"]
+    assert patch["sentence"] == "With the patch, the training resumes exactly."
     assert LOADED not in Path("train.py").read_text()

@@ -100,18 +100,18 @@ class Keeping(_Values):
         try:
             batch = real()
         except StopIteration:
-            self._hand(loader, "end", None, states)
+            self._hand(loader, "end", None, [states, None])
             raise
-        self._hand(loader, "batch", batch, states)
+        self._hand(loader, "batch", batch, [states, self._states()])
         return batch
 
     @guarded("keeping the states of generators")
     def _states(self) -> list[Values] | None:
-        """Of the generators, before a batch that may be the first which is due."""
+        """Of the generators, before and after a batch that may be the first which is due."""
         return None if self.writing else [holder.take() for holder in self.generators()]
 
     @guarded("keeping a batch")
-    def _hand(self, loader: str, kind: str, batch: Any, states: list[Values] | None) -> None:
+    def _hand(self, loader: str, kind: str, batch: Any, states: Any) -> None:
         number = self.counts.get(loader, 0)
         self.counts[loader] = number + (kind == "batch")
         line = {"loader": loader, "number": number, "kind": kind, "batch": (states, batch)}
@@ -180,8 +180,7 @@ class PuttingBack(_Values):
         kept = passes.get(loader, only)
         if kept is None:
             return
-        for holder, values in zip(self.generators(), kept):
-            self._tell(GENERATORS, holder.put(values))
+        self._put_generators(kept)
 
     @guarded("putting back what a training holds")
     def at_boundary(self, iteration: int) -> None:
@@ -247,7 +246,10 @@ class PuttingBack(_Values):
         """The first batch that is due is about to be made, of what generators draw for it."""
         if self.began or GENERATORS not in self.rungs or not self.queue:
             return
-        states, _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
+        (before, _), _ = self.codec.read(os.path.join(self.folder, self.queue[0]["file"]))
+        self._put_generators(before)
+
+    def _put_generators(self, states: list[Values]) -> None:
         for holder, kept in zip(self.generators(), states):
             self._tell(GENERATORS, holder.put(kept))
 
@@ -265,10 +267,13 @@ class PuttingBack(_Values):
 
     def _instead(self, item: dict[str, Any], came: Any) -> Any:
         try:
-            _, batch = self.codec.read(os.path.join(self.folder, item["file"]))
+            (_, after), batch = self.codec.read(os.path.join(self.folder, item["file"]))
         except Exception as error:
             self.unavailable(BATCH, repr(error))
             return came
+        if after is not None and not self.began and GENERATORS in self.rungs:
+            # the batch that was made here may be another one, and draw other numbers
+            self._put_generators(after)
         self._tell(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
         return batch
 

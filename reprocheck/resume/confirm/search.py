@@ -79,10 +79,13 @@ def _one_run(names: tuple[str, ...], answer: Answer) -> int:
 
 def differing(explained: Explained) -> Rungs:
     """The rungs that differ, or are behind one that does, and can be put back; from the top
-    down.
+    down. Generators are compared up to the first batch that is another one, and may differ behind
+    it.
     """
     differ = {rung.name for rung in explained.rungs if rung.status == "differs"}
     differ |= by_rung(explained).keys()
+    if "batch" in differ:
+        differ.add("RNG state")
     return tuple(name for name in RUNGS if name in ORIGINS & differ)
 
 

@@ -1,19 +1,34 @@
 """What a script saves and what it loads again, found in its source.
 
 A script is understood that saves one dict by `torch.save` and assigns what `torch.load` returns;
-of any other nothing is said.
+of any other nothing is said. The dict may be made where the function is called that saves it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reprocheck.resume.fix.script import OWN, Made, Scope, Script
+from reprocheck.scan.index import last_line
+
 _SAVE, _LOAD, _PART = "torch.save", "torch.load", ".load_state_dict"
-_MAKERS = (("lr_scheduler", "scheduler"), ("GradScaler", "scaler"), ("optim", "optimizer"))
+_MAKERS = (
+    ("LR", "scheduler"),
+    ("schedule", "scheduler"),
+    ("Scheduler", "scheduler"),
+    ("WarmRestarts", "scheduler"),
+    ("GradScaler", "scaler"),
+    ("optim", "optimizer"),
+    ("torch.nn.functional.", ""),
+    ("torch.nn.init.", ""),
+    ("torch.nn.utils.", ""),
+    ("Loss", ""),
+    ("torch.nn.", "module"),
+)
 """What stands in the name of the call that makes a part of a training; the first that fits holds:
-schedulers lie in `torch.optim`, too.
+schedulers of PyTorch are known by `torch.optim`, too, and losses hold nothing.
 """
 
 
@@ -22,138 +37,125 @@ class Source:
     """The places in a script.
 
     saved     the dict that is saved
-    loaded    the name that holds what was loaded
-    load      the call that loads it
-    behind    the last statement beside it that loads a part
-    called    the functions that are called anywhere, as they are written
-    parts     names of optimizers, schedulers and scalers, with their kind, in their order
-    modules   the name that each module has in the script
+    held      its values, by their keys
+    loads     the assignments of what is loaded, all to the same name
+    behind    the last statement that loads a part of it
+    parts     names of modules, optimizers, schedulers and scalers, with their kind, in their order
     """
 
+    script: Script
     saved: ast.Dict
-    loaded: str
-    load: ast.Call
+    held: Mapping[str, ast.expr]
+    loads: Sequence[Made]
     behind: ast.stmt
-    called: frozenset[str]
     parts: Mapping[str, str]
-    modules: Mapping[str, str]
+
+    @property
+    def loaded(self) -> str:
+        """The name of what was loaded."""
+        return self.loads[0].name
+
+    def saved_as(self, value: str, otherwise: str) -> str:
+        """The key under which a value is saved already; else one that is free."""
+        texts = {ast.unparse(held): key for key, held in self.held.items()}
+        return texts.get(value) or _free(otherwise, self.held)
+
+    def fresh_name(self, wanted: str) -> str:
+        """A name that the script does not use."""
+        return _free(wanted, dict.fromkeys(self.script.words))
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """What a call returns is assigned to a name: `function` is the one that is called."""
-
-    name: str
-    function: str
-    call: ast.Call
-    statement: ast.Assign
-
-
-class _Script(ast.NodeVisitor):
-    """The calls, the assignments and the imports of a script, in their order."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, ast.Call]] = []
-        self.made: list[_Made] = []
-        self.dicts: list[tuple[str, ast.Dict]] = []
-        self.imported: dict[str, str] = {}
-        self.modules: dict[str, str] = {}
-        self.holders: dict[ast.AST, ast.AST] = {}
-        """The node that each statement stands in."""
-        self.statements: list[ast.Expr] = []
-
-    def generic_visit(self, node: ast.AST) -> None:
-        """Every node below this one."""
-        for child in ast.iter_child_nodes(node):
-            self.holders[child] = node
-            self.visit(child)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        """A call."""
-        self.calls.append((ast.unparse(node.func), node))
-        self.generic_visit(node)
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        """A statement that is a call, mostly."""
-        self.statements.append(node)
-        self.generic_visit(node)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        """Something gets a name."""
-        name = ast.unparse(node.targets[0])
-        if isinstance(node.value, ast.Call):
-            self.made.append(_Made(name, ast.unparse(node.value.func), node.value, node))
-        if isinstance(node.value, ast.Dict):
-            self.dicts.append((name, node.value))
-        self.generic_visit(node)
-
-    def visit_Import(self, node: ast.Import) -> None:
-        """A module gets a name."""
-        for one in node.names:
-            self.modules[one.name] = one.asname or one.name
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Something of a module gets a name."""
-        for one in node.names:
-            self.imported[one.asname or one.name] = f"{node.module}.{one.name}"
+def _free(wanted: str, taken: Mapping[str, object]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    return wanted
 
 
 def read(text: str, line: int) -> Source | None:
     """The places in a script that saves its checkpoint on this line; None where it is another kind
     of script.
     """
-    script = _Script()
     try:
-        script.visit(ast.parse(text))
+        script = Script(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
     saved = _saved(script, line)
-    loads = [made for made in script.made if made.function == _LOAD]
-    if saved is None or len(loads) != 1:
+    loads = [made for made in script.made if made.maker == _LOAD]
+    names = {(made.name, script.scope(made.statement)) for made in loads}
+    if saved is None or not saved.values or len(names) != 1:
         return None
+    keys = [str(getattr(key, "value", "")) for key in saved.keys]
     return Source(
+        script=script,
         saved=saved,
-        loaded=loads[0].name,
-        load=loads[0].call,
-        behind=_behind(script, loads[0]),
-        called=frozenset(dict(script.calls)),
+        held=dict(zip(keys, saved.values, strict=True)),
+        loads=loads,
+        behind=_behind(script, loads[-1]),
         parts=_parts(script),
-        modules=script.modules,
     )
 
 
-def _saved(script: _Script, line: int) -> ast.Dict | None:
-    """The dict that the call on a line saves, or that its name was given last above it."""
-    saves = [call for function, call in script.calls if function == _SAVE]
-    save = next((one for one in saves if one.lineno <= line <= (one.end_lineno or 0)), None)
-    if save is None:
-        return None
-    given = next(iter(save.args), None)
-    if isinstance(given, ast.Name):
-        above = (held for name, held in script.dicts if name == given.id and held.lineno < line)
-        given = max(above, key=lambda held: held.lineno, default=None)
-    if not isinstance(given, ast.Dict) or not given.values:
-        return None
-    return given
+def _saved(script: Script, line: int) -> ast.Dict | None:
+    """The dict that the call on a line saves."""
+    for statement in script.index.statements_on(line):
+        call = getattr(statement, "value", None)
+        if isinstance(call, ast.Call) and script.name_of(call.func) == _SAVE:
+            return _dict(script, call.args[0])
+    return None
 
 
-def _behind(script: _Script, load: _Made) -> ast.stmt:
-    """The last statement of the same block that loads a part from what was loaded; the assignment
-    where none does.
+def _dict(script: Script, given: ast.expr | None) -> ast.Dict | None:
+    """What an expression stands for, where that is a dict: written there, given to its name last
+    above it, or handed to the function by the one call of it.
     """
-    block = script.holders[load.statement]
-    beside = (one for one in script.statements if script.holders[one] is block)
-    written = {ast.unparse(one): one for one in beside}
-    loading = [one for text, one in written.items() if _PART in text and f"{load.name}[" in text]
-    return max(loading, key=lambda one: one.lineno, default=load.statement)
+    if isinstance(given, ast.Dict):
+        return given
+    if not isinstance(given, ast.Name):
+        return None
+    scope = script.scope(given)
+    above = [
+        one.value
+        for one in script.index.of(ast.Assign)
+        if last_line(one) < given.lineno and script.scope(one) is scope
+        if ast.unparse(one.targets[0]) == given.id and isinstance(one.value, ast.Dict)
+    ]
+    if above:
+        return above[-1]
+    handed = script.calls_of(scope)
+    if len(handed) != 1:
+        return None
+    return _dict(script, _argument(scope, handed[0], given.id))
 
 
-def _parts(script: _Script) -> dict[str, str]:
-    found = {}
-    for made in script.made:
-        head, _, rest = made.function.partition(".")
-        whole = f"{script.imported.get(head, head)}.{rest}"
-        kind = next((kind for word, kind in _MAKERS if word in whole), "")
-        if kind:
-            found[made.name] = kind
-    return found
+def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
+    """What a call gives to a parameter."""
+    assert not isinstance(scope, ast.Module)
+    names = [one.arg for one in scope.args.args]
+    by_place = dict(zip(names, call.args, strict=False))
+    return by_place.get(name, next((one.value for one in call.keywords if one.arg == name), None))
+
+
+def _behind(script: Script, load: Made) -> ast.stmt:
+    """The last statement that loads a part from what was loaded, whatever way the loading took; the
+    assignment where none does.
+    """
+    around = list(script.around(load.statement))
+    beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]
+    texts = {ast.unparse(one): one for one in beside}
+    loading = [one for text, one in texts.items() if _PART in text and f"{load.name}[" in text]
+    return max(loading, key=last_line, default=load.statement)
+
+
+def _parts(script: Script) -> dict[str, str]:
+    """The last of the makers of a name that makes a part: `model = model.to(device)` is none."""
+    bases = {
+        f"{OWN}.{one.name}": " ".join(map(script.name_of, one.bases))
+        for one in script.index.classes
+    }
+    kinds = [(made.name, _kind(bases.get(made.maker, made.maker))) for made in script.made]
+    return {name: kind for name, kind in kinds if kind}
+
+
+def _kind(maker: str) -> str:
+    """The kind of part that a call makes; "" for anything else."""
+    return next((kind for word, kind in _MAKERS if word in maker), "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reprocheck.resume.fix.patch import patched
-from reprocheck.resume.model import Checkpoint, Outcome, Repair, StateRungName
+from reprocheck.resume.fix.patch import Confirmed, patched
+from reprocheck.resume.model import Checkpoint, Confirmation, Outcome, Repair, StateRungName
 from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
 
@@ -23,10 +23,19 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
     file, line = _saves_at(checkpoint)
     if not found.confirmed or not file.is_file():
         return {}
-    text = patched(decode(file.read_bytes()), line, found.rungs, found.names("RNG state"))
+    text = patched(decode(file.read_bytes()), line, _confirmed(outcome, found))
     if not text:
         return {}
     return {file: text}
+
+
+def _confirmed(outcome: Outcome, found: Confirmation) -> Confirmed:
+    return Confirmed(
+        rungs=found.rungs,
+        codes=[one.code for one in found.mechanisms],
+        generators=found.names("RNG state"),
+        other_data="batch" in _differing(outcome),
+    )
 
 
 def _saves_at(checkpoint: Checkpoint) -> tuple[Path, int]:

@@ -85,6 +85,13 @@ def test_of_several_rungs_only_those_are_named_that_are_needed() -> None:
     assert tried[:2] == [("weights",), ("weights", "optimizer state", "RNG state", "batch")]
 
 
+def test_generators_that_were_compared_up_to_another_batch_are_put_back_with_it() -> None:
+    end, tried = made(outcome("batch", named=("batch",)), ("RNG state", "batch"))
+    assert tried[:2] == [("batch",), ("RNG state", "batch")]
+    assert end.confirmation is not None
+    assert end.confirmation.rungs == ("RNG state", "batch")
+
+
 def test_where_all_of_it_does_not_suffice_the_rest_is_named() -> None:
     end, tried = made(outcome("optimizer state"), ("weights",))
     assert tried == [("optimizer state",)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
-from reprocheck.resume.fix.patch import patched
+from reprocheck.resume.fix.patch import Confirmed, patched
+from reprocheck.resume.model import StateRungName
 
 SCRIPT = """\
 import os
@@ -26,19 +28,24 @@ while step < 8:
 LINE = 15
 
 
-def added(text: str) -> list[str]:
+def added(text: str, before: str = SCRIPT) -> list[str]:
     """The lines of a difference that are new."""
-    rows = difflib.ndiff(SCRIPT.splitlines(), text.splitlines())
+    rows = difflib.ndiff(before.splitlines(), text.splitlines())
     return [row[2:] for row in rows if row.startswith("+ ")]
 
 
+def lost(*rungs: StateRungName, code: str = "", generators: Sequence[str] = ()) -> Confirmed:
+    """What is confirmed of these rungs; a batch differs where that is one of them."""
+    return Confirmed(rungs=rungs, codes=[code], generators=generators, other_data="batch" in rungs)
+
+
 def test_what_is_saved_already_is_only_loaded() -> None:
-    text = patched(SCRIPT, LINE, ["optimizer state"], [])
+    text = patched(SCRIPT, LINE, lost("optimizer state"))
     assert added(text) == ['    optimizer.load_state_dict(saved["opt"])']
 
 
 def test_a_schedule_is_saved_and_loaded() -> None:
-    text = patched(SCRIPT, LINE, ["hyper-parameters"], [])
+    text = patched(SCRIPT, LINE, lost("hyper-parameters"))
     assert added(text) == [
         '    optimizer.load_state_dict(saved["opt"])',
         '    scheduler.load_state_dict(saved["scheduler"])',
@@ -48,7 +55,7 @@ def test_a_schedule_is_saved_and_loaded() -> None:
 
 
 def test_a_state_of_numpy_is_read_as_an_object_and_modules_keep_their_names() -> None:
-    text = patched(SCRIPT, LINE, ["RNG state"], ["numpy", "python"])
+    text = patched(SCRIPT, LINE, lost("RNG state", generators=["numpy", "python"]))
     assert added(text) == [
         '    saved = torch.load("last.pt", weights_only=False)',
         '    np.random.set_state(saved["numpy_rng"])',
@@ -61,15 +68,118 @@ def test_the_lines_of_a_dict_keep_their_indentation() -> None:
     script = SCRIPT.replace('"step": step}', '"step": step,\n    }').replace(
         '{"model"', '{\n        "model"'
     )
-    text = patched(script, LINE + 2, ["RNG state"], ["torch"])
+    text = patched(script, LINE + 2, lost("RNG state", generators=["torch"]))
     assert '"step": step,\n        "rng": torch.get_rng_state(),\n    }' in text.replace(
         '"opt": optimizer.state_dict(), ', ""
     )
 
 
 def test_of_another_kind_of_script_nothing_is_said() -> None:
-    assert not patched(SCRIPT, LINE - 1, ["optimizer state"], [])
-    assert not patched(SCRIPT.replace("saved = ", ""), LINE, ["optimizer state"], [])
-    assert not patched("def (", 1, ["optimizer state"], [])
+    optimizer = lost("optimizer state")
+    assert not patched(SCRIPT, LINE - 1, optimizer)
+    assert not patched(SCRIPT.replace("saved = ", ""), LINE, optimizer)
+    assert not patched("def (", 1, optimizer)
     loaded = SCRIPT + 'optimizer.load_state_dict(saved["opt"])\n'
-    assert not patched(loaded, LINE, ["optimizer state"], [])
+    assert not patched(loaded, LINE, optimizer)
+
+
+def test_of_a_module_all_is_saved_in_place_of_what_was_chosen() -> None:
+    script = SCRIPT.replace("optimizer = A", "model = torch.nn.Linear(8, 1).cuda()\noptimizer = A")
+    chosen = "{\n        k: v for k, v in model.state_dict().items() if k > 'w'\n    }"
+    script = script.replace("model.state_dict()", chosen)
+    text = patched(script, LINE + 3, lost("weights", code="RC119"))
+    assert added(text, script) == [
+        '    state = {"model": model.state_dict(), "opt": optimizer.state_dict(), "step": step}'
+    ]
+
+
+def test_a_second_module_is_saved_and_loaded() -> None:
+    script = SCRIPT.replace(
+        "optimizer = A",
+        "class Head(torch.nn.Module):\n    pass\n\n\nhead = Head()\noptimizer = A",
+    )
+    text = patched(script, LINE + 5, lost("weights", code="RC119"))
+    assert '    head.load_state_dict(saved["head"])' in added(text, script)
+    assert '"head": head.state_dict()}' in text
+
+
+FUNCTIONS = """\
+import torch
+
+
+def save(path, state):
+    torch.save(state, path)
+
+
+def load(path, model):
+    \"\"\"Reads it.\"\"\"
+    saved = torch.load(path)
+    model.load_state_dict(saved["model"])
+    return saved["step"]
+
+
+def train(model, loader):
+    for x in loader:
+        if skips(x):
+            continue
+        model(x).backward()
+        save("last.pt", {"model": model.state_dict(), "step": 1})
+
+
+def main():
+    loader = torch.utils.data.DataLoader(data, shuffle=True)
+    train(model, loader)
+"""
+
+
+def test_functions_share_what_was_loaded_until_the_first_batch_that_is_due() -> None:
+    asked = lost("RNG state", "batch", code="RC113", generators=["torch"])
+    text = patched(FUNCTIONS, 5, asked)
+    assert added(text, FUNCTIONS) == [
+        "going_on = None",
+        "    global going_on",
+        "    going_on = saved",
+        "    global going_on, rng_of_pass, batches",
+        "    if going_on is not None:",
+        '        torch.set_rng_state(going_on["rng_of_pass"])',
+        "    rng_of_pass = torch.get_rng_state()",
+        "    batches = 0",
+        "        batches += 1",
+        '        if going_on is not None and batches <= going_on["batches"]:',
+        "            continue",
+        "        if going_on is not None:",
+        '            torch.set_rng_state(going_on["rng"])',
+        "            going_on = None",
+        '        save("last.pt", {"model": model.state_dict(), "step": 1,'
+        ' "rng": torch.get_rng_state(), "rng_of_pass": rng_of_pass, "batches": batches})',
+        "    going_on = None",
+    ]
+    compile(text, "train.py", "exec")
+
+
+def test_what_was_put_back_too_early_is_put_back_again_in_front_of_the_loop() -> None:
+    at_end = FUNCTIONS.replace("        save(", "    save(")
+    text = patched(at_end, 5, lost("RNG state", code="RC110", generators=["torch"]))
+    assert added(text, at_end)[3:7] == [
+        "    global going_on",
+        "    if going_on is not None:",
+        '        torch.set_rng_state(going_on["rng"])',
+        "        going_on = None",
+    ]
+
+
+def test_the_order_is_put_back_with_what_makes_it() -> None:
+    script = (
+        SCRIPT.replace("optimizer = A", "g = torch.Generator().manual_seed(0)\noptimizer = A")
+        + "class Order:\n    def __iter__(self):\n        self.epoch += 1\n\n\norder = Order()\n"
+    )
+    text = patched(script, LINE + 1, lost("batch", code="RC107"))
+    assert added(text, script)[:2] == [
+        '    g.set_state(saved["g"])',
+        '    order.epoch = saved["order_epoch"]',
+    ]
+
+
+def test_where_a_checkpoint_is_saved_in_the_loop_and_outside_nothing_is_put_into_the_loop() -> None:
+    both = FUNCTIONS + '    save("last.pt", {})\n'
+    assert not patched(both, 5, lost("batch", code="RC113"))

@@ -1,0 +1,64 @@
+"""A script that is being patched: what is saved besides, what is loaded, and lines elsewhere."""
+
+from __future__ import annotations
+
+import ast
+
+from reprocheck.resume.fix import edits
+from reprocheck.resume.fix.edits import Edit
+from reprocheck.resume.fix.source import Source
+
+
+class Draft:
+    """Changes of a script, until its text is asked for."""
+
+    def __init__(self, text: str, source: Source) -> None:
+        self.source = source
+        self.edits: list[Edit] = []
+        self._text = text
+        self._saved: dict[str, str] = {}
+        self._loaded: list[str] = []
+        self._objects = False
+
+    def save(self, key: str, value: str, *, objects: bool = False) -> None:
+        """An expression is saved under a key, unless it is already.
+
+        objects  `torch.load` reads it only where it may read any object
+        """
+        held = self.source.held.get(key)
+        if held is None or ast.unparse(held) != value:
+            self._saved[key] = value
+        self._objects |= objects
+
+    def load(self, line: str) -> None:
+        """A line behind those that load the checkpoint."""
+        self._loaded.append(line)
+
+    def text(self) -> str:
+        """The script with all of it; "" where nothing is changed."""
+        made = list(self.edits)
+        if self._saved:
+            made.append(self._into_dict())
+        if self._loaded:
+            made.append(edits.behind(self.source.behind, self._loaded))
+        if self._objects:
+            made += [_reading_objects(load.call) for load in self.source.loads]
+        return edits.applied(self._text, made) if made else ""
+
+    def _into_dict(self) -> Edit:
+        """Behind the last value, each on a line of its own where those are."""
+        saved = self.source.saved
+        last = saved.values[-1]
+        between = ", "
+        if last.lineno != saved.lineno:
+            row = self._text.splitlines()[(saved.keys[-1] or last).lineno - 1]
+            between = ",\n" + row[: len(row) - len(row.lstrip())]
+        said = [f'{between}"{key}": {value}' for key, value in self._saved.items()]
+        return edits.following(last, "".join(said))
+
+
+def _reading_objects(load: ast.Call) -> Edit:
+    """What is no tensor is read where `torch.load` may read any object."""
+    given = {one.arg: one.value for one in load.keywords}
+    last = [*load.args, *given.values()][-1]
+    return edits.following(last, "" if "weights_only" in given else ", weights_only=False")

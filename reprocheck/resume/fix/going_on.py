@@ -1,0 +1,131 @@
+"""The lines of a patch that put a state back where the loop of a training begins, or goes on in the
+middle of a pass over its data.
+
+What was loaded is kept under a name of its own until the first batch is trained with that is due.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reprocheck.resume.fix import edits
+from reprocheck.resume.fix.draft import Draft
+from reprocheck.resume.fix.edits import Edit
+from reprocheck.resume.fix.passes import Pass
+from reprocheck.resume.fix.script import Scope
+from reprocheck.resume.fix.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What was loaded, until the loop has gone on; the number of batches of a pass, and its key."""
+
+    pending: str
+    count: str
+
+    @property
+    def is_pending(self) -> str:
+        """Whether the loop has still to go on."""
+        return f"{self.pending} is not None"
+
+
+def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
+    """States are put back where the loop begins next: checkpoints are saved outside of it."""
+    names = _named(draft)
+    _declare(draft, place, names, [])
+    _save(draft, states)
+    draft.edits.append(edits.before(place.loop, _put_back_last(names, states)))
+
+
+def within_the_loop(
+    draft: Draft,
+    place: Pass,
+    states: Sequence[State],
+    order: Sequence[State],
+    *,
+    position: bool,
+) -> None:
+    """The loop goes on in the middle of a pass.
+
+    states    what is put back in front of the first batch that is due
+    order     what is put back where the pass begins that was under way
+    position  whether the batches are counted, and passed over
+    """
+    names, loop = _named(draft), place.loop
+    noted = [state.of_pass for state in order]
+    begin = [
+        *_put_back(names, [(state, state.of_pass) for state in order]),
+        *(f"{state.of_pass} = {state.read}" for state in order),
+    ]
+    passing: list[str] = []
+    if position:
+        noted.append(names.count)
+        begin.append(f"{names.count} = 0")
+        passing = _passing_over(names)
+    _declare(draft, place, names, noted)
+    _save(draft, states)
+    for name in noted:
+        draft.save(name, name)
+    draft.edits += [
+        edits.before(loop, begin),
+        edits.before(loop.body[0], passing),
+        edits.before(place.first_due, _put_back_last(names, states)),
+        edits.behind(loop, [f"{names.pending} = None"]),
+    ]
+
+
+def _named(draft: Draft) -> _Names:
+    source = draft.source
+    return _Names(source.fresh_name("going_on"), source.fresh_name("batches"))
+
+
+def _save(draft: Draft, states: Sequence[State]) -> None:
+    for state in states:
+        draft.save(state.key, state.read, objects=state.objects)
+
+
+def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
+    """States, each with the key of what it is set to."""
+    if not states:
+        return []
+    lines = [state.set_to(f'{names.pending}["{key}"]') for state, key in states]
+    return [f"if {names.is_pending}:", *(f"    {line}" for line in lines)]
+
+
+def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
+    """Nothing is put back behind this."""
+    if not states:
+        return []
+    lines = _put_back(names, [(state, state.key) for state in states])
+    return [*lines, f"    {names.pending} = None"]
+
+
+def _passing_over(names: _Names) -> list[str]:
+    return [
+        f"{names.count} += 1",
+        f'if {names.is_pending} and {names.count} <= {names.pending}["{names.count}"]:',
+        "    continue",
+    ]
+
+
+def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
+    """Nothing is loaded at first. Functions that share a name of the module say so."""
+    source, script = draft.source, draft.source.script
+    loads, trains = script.scope(source.behind), script.scope(place.loop)
+    draft.load(f"{names.pending} = {source.loaded}")
+    whole: Scope = loads
+    if len({loads, trains, script.scope(source.saved)}) > 1:
+        whole = script.tree
+        shared = {loads: [names.pending], trains: [names.pending, *noted]}
+        draft.edits += [_shared(scope, own) for scope, own in shared.items() if scope is not whole]
+    around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
+    first = next(one for one in whole.body if one in around)
+    draft.edits.append(edits.before(first, [f"{names.pending} = None"]))
+
+
+def _shared(scope: Scope, names: Sequence[str]) -> Edit:
+    """A function assigns these names of its module."""
+    below_text = int(ast.get_docstring(scope) is not None)
+    return edits.before(scope.body[below_text], [f"global {', '.join(names)}"])

@@ -1,0 +1,87 @@
+"""The loop that trains, and whether checkpoints are saved in the middle of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from reprocheck.resume.fix.script import Script, calls
+from reprocheck.resume.fix.source import Source
+from reprocheck.scan.index import holds
+from reprocheck.scan.syntax import word
+
+_TRAINS = "backward"
+_SETTERS = ("set_rng_state", "set_rng_state_all", "set_state", "setstate")
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The loop over the batches of the training.
+
+    saves_within  whether each checkpoint is saved in the middle of it; else each is saved outside
+    """
+
+    loop: ast.For
+    saves_within: bool
+
+    @property
+    def first_due(self) -> ast.stmt:
+        """The statement in front of which the first batch is trained with that is due: behind the
+        conditions at the beginning of the loop that pass over batches, or put a state back.
+        """
+        body = self.loop.body
+        guards = list(takewhile(_is_condition, body[:-1]))
+        while guards and not _passes_over(guards[-1]):
+            guards.pop()
+        return body[len(guards)]
+
+
+def pass_of(source: Source) -> Pass | None:
+    """The only loop that trains; None where there is none, or where checkpoints are saved both
+    within it and outside.
+    """
+    loops = _loops(source.script)
+    if len(loops) != 1:
+        return None
+    (loop,) = loops
+    within = {loop in source.script.around(place) for place in _places(source, loop)}
+    is_plain = not loop.orelse and loop.body[0].lineno > loop.lineno
+    if len(within) != 1 or not is_plain:
+        return None
+    return Pass(loop, within.pop())
+
+
+def _loops(script: Script) -> list[ast.For]:
+    """Loops over batches whose body makes a backward pass, itself or by a function; the inner ones
+    of several.
+    """
+    making = {one.name for one in script.index.functions if calls(one, {_TRAINS})}
+    found = _calling(script, {_TRAINS}) or _calling(script, making)
+    outer = {around for one in found for around in script.around(one)}
+    return [one for one in found if one not in outer]
+
+
+def _calling(script: Script, names: set[str]) -> list[ast.For]:
+    """Loops that call something of these names, but those that only count."""
+    loops = script.index.of(ast.For)
+    return [one for one in loops if word(one.iter) != "range" and calls(one, names)]
+
+
+def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
+    """Where checkpoints are saved: where the dict is made, or the function is called that makes
+    it.
+    """
+    scope = source.script.scope(source.saved)
+    if scope is source.script.scope(loop):
+        return [source.saved]
+    return source.script.calls_of(scope)
+
+
+def _is_condition(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If)
+
+
+def _passes_over(guard: ast.stmt) -> bool:
+    return holds(guard, ast.Continue) or calls(guard, _SETTERS)

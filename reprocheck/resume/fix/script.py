@@ -1,0 +1,98 @@
+"""A script as a tree: what its names stand for, and what its parts stand in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from reprocheck.scan.index import Index, within
+from reprocheck.scan.names import Names
+from reprocheck.scan.syntax import word
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = Function | ast.Module
+OWN = "script"
+"""The module that functions and classes of the script are in: `script.Net`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a call returns is assigned to a name: `maker` is the dotted name of what is called
+    first.
+    """
+
+    name: str
+    maker: str
+    call: ast.Call
+    statement: ast.Assign
+
+
+class Script:
+    """The parts of a script. Raises SyntaxError, ValueError, RecursionError."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = ast.parse(text)
+        self.index = Index(self.tree)
+        self.names = Names(self.tree, OWN)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names that are used."""
+        names = {node.id for node in self.index.of(ast.Name)}
+        return frozenset(names | {node.arg for node in self.index.of(ast.arg)})
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The functions that are called anywhere, as they are written."""
+        return frozenset(ast.unparse(call.func) for call in self.index.calls)
+
+    @cached_property
+    def made(self) -> tuple[Made, ...]:
+        """Every name that is given to what a call returns."""
+        return tuple(
+            Made(ast.unparse(node.targets[0]), self._maker(node.value), node.value, node)
+            for node in self.index.of(ast.Assign)
+            if isinstance(node.value, ast.Call)
+        )
+
+    def _maker(self, call: ast.Call) -> str:
+        """`torch.nn.Linear` of `nn.Linear(8, 1).to(device)`."""
+        function: ast.expr = call.func
+        while isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
+            function = function.value.func
+        return self.name_of(function) or ast.unparse(function)
+
+    def name_of(self, node: ast.AST) -> str:
+        """The dotted name of an expression, through imports; "" where it has none."""
+        return self.names.of(node) or ""
+
+    def holder(self, node: ast.AST) -> ast.AST:
+        """What a node stands in."""
+        return self.index.parents.get(id(node), self.tree)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, from the inside out to the module."""
+        while node is not self.tree:
+            node = self.holder(node)
+            yield node
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The function that a node stands in, or the module."""
+        return next(one for one in self.around(node) if isinstance(one, Scope))
+
+    def is_known(self, name: str, scope: Scope) -> bool:
+        """Whether a name was given in a scope or in the module, or is a parameter."""
+        bound = self.names.scope_of(scope.body[0]).bound
+        return name in bound or name in self.names.scope.bound
+
+    def calls_of(self, function: Scope) -> tuple[ast.Call, ...]:
+        """The calls of a function of the script, by its name."""
+        name = getattr(function, "name", None)
+        return tuple(call for call in self.index.calls if ast.unparse(call.func) == name)
+
+
+def calls(node: ast.AST, names: Collection[str]) -> bool:
+    """Whether something of these names is called in a node: `backward` of `loss.backward()`."""
+    return any(word(call) in names for call in within(node, ast.Call))
