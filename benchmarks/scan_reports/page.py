@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from benchmarks.scan_reports.causes import Outcome, causes, outcomes
+from benchmarks.scan_reports.evidence import Evidence, evidence
 from benchmarks.scan_reports.judgements import Judgement, judgements
 
+_MOST_NAMED = 2
+"""References of a rule that the table names."""
 _Z = 1.96
 """Of a confidence of 95 %."""
 _SETS = (
@@ -22,7 +26,8 @@ _ROUNDS = {
 
 def text() -> str:
     """The whole page."""
-    return "\n".join([*_recall(), "", *_precision(), ""])
+    found = {name: list(outcomes(causes(name))) for name, _ in _SETS}
+    return "\n".join([*_recall(found), "", *_precision(), "", *_evidence(found), ""])
 
 
 def wilson(right: int, of: int) -> tuple[float, float]:
@@ -43,12 +48,11 @@ def _share(right: int, of: int) -> str:
     return f"{right} of {of} ({right / of:.0%}, {low:.0%} to {high:.0%})"
 
 
-def _recall() -> Iterator[str]:
+def _recall(found: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
     yield "# Reported causes that the scan finds"
     yield ""
     yield "Shares with their 95 % intervals (Wilson). Each cause is a program of its own, scanned"
     yield "twice: its file is named, and its folder is."
-    found = {name: list(outcomes(causes(name))) for name, _ in _SETS}
     yield ""
     yield "| causes | by file | by folder | |"
     yield "|---|---|---|---|"
@@ -98,6 +102,35 @@ def _precision() -> Iterator[str]:
     for one in kept:
         if not one.is_right:
             yield f"| {one.repository} `{one.path}:{one.line}` | {one.code} | {one.reason} |"
+
+
+def _evidence(found: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
+    yield "# What each rule stands on"
+    yield ""
+    yield "Findings in public code by hand; causes of public reports that it finds; planted scripts"
+    yield "of the corpus in which it finds something that their reproducible twins have not;"
+    yield "threads and documents that its entry names; and rows of `docs/requirements.md`."
+    yield ""
+    yield "| rule | right | wrong | reports | planted | known from | asked for |"
+    yield "|---|---|---|---|---|---|---|"
+    rules = evidence(chain.from_iterable(found.values()))
+    yield from map(_evidence_row, rules)
+    yield ""
+    without = [one.entry.code for one in rules if not one.stands]
+    yield f"Rules that stand on nothing: {', '.join(without) or 'none'}."
+
+
+def _evidence_row(one: Evidence) -> str:
+    entry = one.entry
+    numbers = " | ".join(map(_number, (one.right, one.wrong, one.reports, one.planted)))
+    named = ", ".join(one.references[:_MOST_NAMED])
+    return f"| {entry.code} {entry.name} | {numbers} | {named} | {' '.join(one.asked)} |"
+
+
+def _number(number: int) -> str:
+    if not number:
+        return ""
+    return str(number)
 
 
 def _of(kept: Sequence[Judgement], severity: str) -> str:
