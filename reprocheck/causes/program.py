@@ -14,7 +14,7 @@ from reprocheck.ladder.sources import CELL, Sources, numbered
 from reprocheck.language import tag
 from reprocheck.model import SourceLine
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding
-from reprocheck.scan.judge import finished, judged, reached
+from reprocheck.scan.judge import finished, judged
 from reprocheck.scan.order import Order
 from reprocheck.scan.places import Place, feeding, places
 from reprocheck.scan.programs import of_program
@@ -96,10 +96,9 @@ def _scanned(texts: tuple[tuple[str, str], ...], script: str, language: str) -> 
     """What is found there, said in the language that is spoken."""
     project = of_program(dict(texts), script)
     modules = list(project)
-    reached(project, modules)
+    found, _ = judged(modules)
     orders = tuple(order for module in modules for order in module.orders)
-    found, _ = judged(project, modules)
-    said = promised(project, finished(project, found))
+    (said,) = promised([(project, finished(project, found))])
     wanted = (one for one in said if one.code != UNUSED_IGNORE)
     kept = [one for one in wanted if one.suppressed is None]
     return Program(

@@ -12,7 +12,7 @@ from reprocheck.scan import select as selection
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
-from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable, file_of
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
@@ -108,13 +108,17 @@ def _judged(
     told(0)
     work = [(project, list(project)) for _, project in fresh]
     lines = sum(len(module.source.lines) for _, modules in work for module in modules)
-    for (key, project), (found, wrong) in zip(
-        fresh, workers.judge(work, workers.processes(lines, jobs), told), strict=True
-    ):
-        whole = promised(project, finished(project, found))
+    processes = workers.processes(lines, jobs)
+    judged = workers.judge(work, processes, told)
+    finished_ones = [
+        (project, finished(project, found))
+        for (_, project), (found, _) in zip(fresh, judged, strict=True)
+    ]
+    whole = promised(finished_ones, jobs=processes)
+    for (key, _), (_, wrong), found in zip(fresh, judged, whole, strict=True):
         if all(problem.partly for problem in wrong):
-            kept.keep_found(key, Found(findings=whole, problems=wrong))
-        findings += whole
+            kept.keep_found(key, Found(findings=found, problems=wrong))
+        findings += found
         problems += wrong
     return (
         sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)),
@@ -156,7 +160,7 @@ def patched(result: Result, given: Mapping[Path, bytes] = NOTHING_GIVEN) -> dict
     by_path: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in result.findings:
         if finding.patchable:
-            by_path[patches.file_of(finding)].append(finding)
+            by_path[file_of(finding)].append(finding)
     contents = {files.shown(path.absolute()): data for path, data in given.items()}
     changed: dict[Path, str] = {}
     for path, found in by_path.items():

@@ -114,3 +114,10 @@ class Result:
     def failed(self) -> bool:
         """Whether there is a finding of severity error or warning."""
         return any(finding.severity != "note" for finding in self.findings)
+
+
+def file_of(finding: Finding) -> str:
+    """The file that the patch of a finding changes: that of the finding, or the one in which the
+    program is seeded.
+    """
+    return finding.evidence.get("seed_path", finding.path)

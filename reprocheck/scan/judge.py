@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import filterfalse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 
 from reprocheck.language import tr
@@ -14,23 +14,19 @@ from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
-from reprocheck.scan.checks.beside import is_in_trial
+from reprocheck.scan.checks.beside import is_below_guard, is_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
 from reprocheck.scan.matters import each_once
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
-from reprocheck.scan.registry import Hit, checks
+from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 
 _WITHOUT_NETS = ("sklearn", "numpy")
 _WITH_NETS = frozenset(FRAMEWORKS) - {"numpy"}
 MOST_THROUGH = 6
-MOST_KEPT = 200_000
-"""Steps of programs that are kept until their checks; other programs are executed a second time
-then.
-"""
 FIX_LENGTH = 110
 _NO_CODE = re.compile(r"\s*(import |from \S+ import |#|$)")
 """Lines of a fix that its one line leaves out."""
@@ -47,39 +43,105 @@ _ALSO = {
 
 def findings(project: Project) -> list[Finding]:
     """All findings of a project, suppressed ones too, by file and line."""
-    _, wrong = reached(project, project)
-    found, problems = judged(project, list(project))
-    problems = [problem for problem in (*problems, *wrong) if not problem.partly]
+    found, problems = judged(list(project))
+    problems = [problem for problem in problems if not problem.partly]
     if problems:
         raise RuntimeError("; ".join(f"{problem.path}: {problem.reason}" for problem in problems))
     return finished(project, found)
 
 
-def judged(project: Project, modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
-    """What the checks find, beginning from some modules of a project, of which `reached` was
-    called; and what went wrong.
-    """
-    found: dict[tuple[object, ...], Finding] = {}
+def judged(modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
+    """What the checks find in all modules of a project, and what went wrong."""
+    found: list[Finding] = []
     problems: list[Unreadable] = []
-    for module in filterfalse(is_test, modules):
-        try:
-            program = next((order for order in module.orders if order.whole), None)
-        except Exception as error:
-            problems.append(_problem(module, "it could not be followed", error))
-            continue
-        for one in checks():
-            try:
-                for hit in one.function(module, project):
-                    if not _is_tried(program, hit) and not is_test(hit.module):
-                        _keep(found, _finding(hit))
-            except Exception as error:
-                problems.append(
-                    _problem(module, f"the check of {', '.join(one.codes)} failed here", error)
-                )
-        problems += _limits(module)
-        module.__dict__.pop("orders", None)
-        module.__dict__.pop("program", None)
-    return list(found.values()), list(dict.fromkeys(problems))
+    for judgement in list(map(begun, modules)):
+        some, wrong = ended(judgement)
+        found += some
+        problems += wrong
+    return found, problems
+
+
+@dataclass(eq=False, slots=True)
+class Judgement:
+    """What the checks found so far in what begins in a module.
+
+    found      by rule and place
+    problems   what could not be followed or checked
+    is_cut     whether something was not followed to its end; `is_deep` if it is nested too deeply
+    is_trial   whether its program only tries it out
+    """
+
+    module: Module
+    found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    problems: dict[Unreadable, None] = field(default_factory=dict)
+    is_cut: bool = False
+    is_deep: bool = False
+    is_trial: bool = False
+    has_failed: bool = False
+
+
+def begun(module: Module) -> Judgement:
+    """Executes a module if it is a program, and checks that.
+
+    The functions that no program reaches are known once this was done with all modules of the
+    project; then `ended` follows.
+    """
+    judgement = Judgement(module)
+    try:
+        if module.is_entry:
+            judgement.is_trial = is_trial(module.program)
+            _look(judgement, module.program)
+    except Exception as error:
+        _failed(judgement, error)
+    return judgement
+
+
+def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
+    """Checks the text of a module and what no program reaches in it: what was found in it, and what
+    went wrong.
+    """
+    module = judgement.module
+    if judgement.has_failed or is_test(module):
+        return [], list(judgement.problems)
+    try:
+        orders = module.parts
+        if not module.is_entry:
+            orders = module.orders
+    except Exception as error:
+        _failed(judgement, error)
+        return list(judgement.found.values()), list(judgement.problems)
+    for order in orders:
+        _look(judgement, order)
+    for one in checks():
+        _keep_hits(judgement, one, partial(one.hits, module))
+    limit = _limit(judgement)
+    return list(judgement.found.values()), [*judgement.problems, *limit]
+
+
+def _look(judgement: Judgement, order: Order) -> None:
+    """Checks an order."""
+    if is_test(judgement.module):
+        return
+    judgement.is_cut |= order.cut
+    judgement.is_deep |= order.deep
+    for one in checks():
+        _keep_hits(judgement, one, partial(one.hits_in, order))
+
+
+def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[Hit]]) -> None:
+    """Notes what a check finds, or that it failed."""
+    try:
+        for hit in hits():
+            if not _is_tried(judgement, hit) and not is_test(hit.module):
+                _keep(judgement.found, _finding(hit))
+    except Exception as error:
+        what = f"the check of {', '.join(check.codes)} failed here"
+        judgement.problems[_problem(judgement.module, what, error)] = None
+
+
+def _failed(judgement: Judgement, error: Exception) -> None:
+    judgement.has_failed = True
+    judgement.problems[_problem(judgement.module, "it could not be followed", error)] = None
 
 
 def is_test(module: Module) -> bool:
@@ -96,42 +158,25 @@ _TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
 _OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
 
 
-def _is_tried(program: Order | None, hit: Hit) -> bool:
+def _is_tried(judgement: Judgement, hit: Hit) -> bool:
     """Whether what was hit happens only on trial in the program of its module."""
-    if program is None or hit.step is None:
+    if not judgement.is_trial or hit.step is None:
         return False
-    return is_in_trial(program, hit.step)
+    return is_below_guard(judgement.module, hit.step)
 
 
-def _limits(module: Module) -> Iterator[Unreadable]:
+def _limit(judgement: Judgement) -> Iterator[Unreadable]:
     """Where the analysis of a module ended before the module did."""
-    if any(order.deep for order in module.orders):
-        yield Unreadable(
-            path=module.shown, reason="nested too deeply to be followed to its end", partly=True
-        )
-    elif any(order.cut for order in module.orders):
+    reason = ""
+    if judgement.is_cut:
         reason = (
             "so many calls that not all of them were followed: findings in what they lead to may be"
             " missing"
         )
-        yield Unreadable(path=module.shown, reason=reason, partly=True)
-
-
-def reached(project: Project, modules: Iterable[Module]) -> tuple[set[int], list[Unreadable]]:
-    """The functions that the programs among these modules reach, by the ids of their nodes; and
-    what went wrong.
-    """
-    problems: list[Unreadable] = []
-    kept = 0
-    for module in modules:
-        try:
-            if module.is_entry:
-                kept += len(module.program.steps)
-                if kept > MOST_KEPT:
-                    del module.__dict__["program"]
-        except Exception as error:
-            problems.append(_problem(module, "it could not be followed", error))
-    return project.executed, problems
+    if judgement.is_deep:
+        reason = "nested too deeply to be followed to its end"
+    if reason:
+        yield Unreadable(path=judgement.module.shown, reason=reason, partly=True)
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:

@@ -103,7 +103,7 @@ EXECUTION = Execution(
     is_entry=is_entry,
     body=execution.body,
     program=execution.program,
-    orders=execution.orders,
+    parts=execution.parts,
 )
 """What projects are made with."""
 

@@ -28,13 +28,13 @@ class Execution:
     is_entry  whether a module is a program
     body      the variables and steps of a module once it was imported
     program   what happens when a module is executed
-    orders    what is executed, beginning in a module
+    parts     what else begins in a module: what no program reaches
     """
 
     is_entry: Callable[[Module], bool]
     body: Callable[[Module], Body]
     program: Callable[[Module], Order]
-    orders: Callable[[Module], tuple[Order, ...]]
+    parts: Callable[[Module], tuple[Order, ...]]
 
 
 class Module:
@@ -97,10 +97,10 @@ class Module:
         """
         return self.project.execution.is_entry(self)
 
-    @cached_property
+    @property
     def orders(self) -> tuple[Order, ...]:
-        """What is executed, beginning here."""
-        return self.project.execution.orders(self)
+        """What is executed, beginning here: its own execution, and its parts."""
+        return (self.program, *self.parts)
 
     @property
     def body(self) -> Body:
@@ -113,6 +113,20 @@ class Module:
         imported.
         """
         return self.project.execution.program(self)
+
+    @cached_property
+    def parts(self) -> tuple[Order, ...]:
+        """Its functions and classes that no program reaches, each executed by itself: to be asked
+        for once all programs of the project were.
+        """
+        return self.project.execution.parts(self)
+
+    def forget(self) -> None:
+        """Lets go what was executed, which is much more than the text; asked for again, it is
+        executed again.
+        """
+        self.__dict__.pop("program", None)
+        self.__dict__.pop("parts", None)
 
     # -------------------------------------------------------------------------- lookups in the text
 

@@ -5,12 +5,14 @@ that does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, starmap
 
 from reprocheck.model.letters import capital, small
-from reprocheck.scan.finding import Finding
+from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.project import Project
+from reprocheck.scan.workers import each
 
 _NOT_SURE = "unsure"
 """The evidence of a finding of which the text does not show whether its patch fits: nothing is
@@ -18,36 +20,63 @@ changed, and it is said how.
 """
 
 
-def promised(project: Project, found: Sequence[Finding]) -> list[Finding]:
-    """The findings, of which no more are said to be fixable than a patch really fixes, with what
-    it does as their fix.
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """The text of a file, and the findings whose patches may change it."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def promised(
+    judged: Sequence[tuple[Project, Sequence[Finding]]], *, jobs: int = 1
+) -> list[list[Finding]]:
+    """The findings of each project, of which no more are said to be fixable than a patch really
+    fixes, with what it does as their fix.
     """
-    candidates = [one for one in found if _may_be_patched(one)]
+    files = list(chain.from_iterable(starmap(_files, judged)))
     fixes: dict[int, str] = {}
-    if candidates:
-        fixes = _fixes(project, candidates)
-    return [_with_fix(one, fixes.get(id(one))) for one in found]
+    for file, mended in zip(files, _each(files, jobs), strict=True):
+        fixes |= {id(file.findings[number]): fix for number, fix in mended}
+    return [[_with_fix(one, fixes.get(id(one))) for one in found] for _, found in judged]
+
+
+def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
+    """The files of a project that a patch of its findings may change."""
+    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
+    for one in filter(_may_be_patched, found):
+        by_path[file_of(one)].append(one)
+    for module in project:
+        findings = by_path.get(module.shown)
+        if findings:
+            yield Patched(module.source.text, tuple(findings))
+
+
+def _each(files: Sequence[Patched], jobs: int) -> list[list[tuple[int, str]]]:
+    """What is mended in each file, in several processes where there are several files."""
+    if not files:
+        return []
+    # the library that patches need takes long to import, most scans need none, and processes that
+    # are forked have it
+    from reprocheck.scan import patches
+
+    assert patches
+    return each(_mended, files, jobs)
+
+
+def _mended(file: Patched) -> list[tuple[int, str]]:
+    """The numbers of those findings that a patch mends, each with what it does."""
+    from reprocheck.scan import patches
+
+    numbers = {id(one): number for number, one in enumerate(file.findings)}
+    mended = patches.fixes(file.text, file.findings)
+    return [(numbers[id(one)], fix) for one, fix in mended]
 
 
 def _may_be_patched(finding: Finding) -> bool:
     if finding.suppressed is not None:
         return False
     return finding.patchable or _NOT_SURE in finding.evidence
-
-
-def _fixes(project: Project, found: Sequence[Finding]) -> dict[int, str]:
-    """What the patches of findings do, by the ids of those that one mends."""
-    # the library that patches need takes long to import, and most scans need none
-    from reprocheck.scan import patches
-
-    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-    for one in found:
-        by_path[patches.file_of(one)].append(one)
-    fixes: dict[int, str] = {}
-    for module in project:
-        mended = patches.fixes(module.source.text, by_path[module.shown])
-        fixes |= {id(one): fix for one, fix in mended}
-    return fixes
 
 
 def _with_fix(finding: Finding, patch: str | None) -> Finding:

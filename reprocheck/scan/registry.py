@@ -6,7 +6,7 @@ See `reprocheck.scan` for how one is written.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -52,10 +52,23 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """A function that finds hits of some codes."""
+    """A function that finds hits of some codes: in a module, once for each, or in an order."""
 
     codes: tuple[str, ...]
-    function: Checking
+    in_module: Checking | None = None
+    in_order: CheckingOrder | None = None
+
+    def hits(self, module: Module) -> Iterable[Hit]:
+        """What it finds in a module whatever is executed."""
+        if self.in_module is None:
+            return ()
+        return self.in_module(module, module.project)
+
+    def hits_in(self, order: Order) -> Iterable[Hit]:
+        """What it finds in an order."""
+        if self.in_order is None:
+            return ()
+        return self.in_order(order)
 
 
 _CHECKS: list[Check] = []
@@ -65,7 +78,7 @@ def check(*codes: str) -> Callable[[Checking], Checking]:
     """Registers a function that finds hits of these codes in a module."""
 
     def register(function: Checking) -> Checking:
-        _CHECKS.append(Check(codes=codes, function=function))
+        _CHECKS.append(Check(codes=codes, in_module=function))
         return function
 
     return register
@@ -79,12 +92,12 @@ def check_orders(
     """
 
     def register(function: CheckingOrder) -> CheckingOrder:
-        def in_module(module: Module, project: Project) -> Iterator[Hit]:
-            for order in module.orders:
-                if not any(excuses(order) for excuses in unless):
-                    yield from function(order)
+        def unless_excused(order: Order) -> Iterable[Hit]:
+            if any(excuses(order) for excuses in unless):
+                return ()
+            return function(order)
 
-        check(*codes)(in_module)
+        _CHECKS.append(Check(codes=codes, in_order=unless_excused))
         return function
 
     return register

@@ -9,19 +9,23 @@ import gc
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, TypeVar
 
 from reprocheck.scan.finding import Finding, Unreadable
-from reprocheck.scan.judge import judged, reached
+from reprocheck.scan.judge import Judgement, begun, ended
 from reprocheck.scan.project import Module, Project
 
 ENOUGH_LINES = 4_000
 """Lines below which one process is faster than two."""
 
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 Judged = tuple[list[Finding], list[Unreadable]]
 Projects = Sequence[tuple[Project, Sequence[Module]]]
 Place = tuple[int, int]
@@ -40,7 +44,7 @@ def processes(lines: int, jobs: int | None) -> int:
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
     """The findings of each project's modules; `progress` is told how many modules are done."""
     if jobs <= 1:
-        return [_one_by_one(project, modules, progress) for project, modules in projects]
+        return [_one_by_one(modules, progress) for _, modules in projects]
     gc.freeze()
     try:
         return _in_parallel(projects, jobs, progress)
@@ -48,17 +52,28 @@ def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> lis
         gc.unfreeze()
 
 
-def _one_by_one(
-    project: Project, modules: Sequence[Module], progress: Callable[[int], None]
-) -> Judged:
-    _, problems = reached(project, modules)
+def _one_by_one(modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
     found: list[Finding] = []
-    for module in modules:
-        some, wrong = judged(project, [module])
+    problems: list[Unreadable] = []
+    for judgement in list(map(_begun, modules)):
+        some, wrong = _ended(judgement)
         found += some
         problems += wrong
         progress(1)
     return found, problems
+
+
+def _begun(module: Module) -> Judgement:
+    """The first half of what is to be found in a module, of whose execution nothing is kept."""
+    judgement = begun(module)
+    module.forget()
+    return judgement
+
+
+def _ended(judgement: Judgement) -> Judged:
+    done = ended(judgement)
+    judgement.module.forget()
+    return done
 
 
 # ---------------------------------------------------------------------------------------- processes
@@ -77,8 +92,8 @@ class Worker:
 
 
 def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """First every process says which functions its programs reach; once that is known of all, the
-    checks are made.
+    """First every process checks its programs and says which functions these reach; once that is
+    known of all, it checks the others.
     """
     context = multiprocessing.get_context("fork")
     results: list[Judged] = [([], []) for _ in projects]
@@ -137,8 +152,6 @@ def _received(
     if isinstance(answer, Reached):
         for index, functions in answer.functions.items():
             executed[index] |= functions
-        for index, problems in answer.problems.items():
-            results[index][1].extend(problems)
         worker.reported = True
         return True
     place, found, problems = answer
@@ -151,12 +164,11 @@ def _received(
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a process says first, by the number of the project: the functions that its programs
-    reach, and what went wrong.
+    """What a process says first: the functions that its programs reach, by the number of the
+    project.
     """
 
     functions: dict[int, set[int]]
-    problems: dict[int, list[Unreadable]]
 
 
 def _work(
@@ -164,18 +176,14 @@ def _work(
 ) -> None:
     for other in others:
         other.close()
-    first = Reached({}, {})
-    for index in {index for index, _ in share}:
-        project, modules = projects[index]
-        own = [modules[number] for other, number in share if other == index]
-        first.functions[index], first.problems[index] = reached(project, own)
-    pipe.send(first)
+    judgements = {(index, number): _begun(projects[index][1][number]) for index, number in share}
+    numbers = {index for index, _ in share}
+    pipe.send(Reached({index: projects[index][0].executed for index in numbers}))
     for index, functions in enumerate(pipe.recv()):
         projects[index][0].executed |= functions
-    for index, number in share:
-        project, modules = projects[index]
-        found, problems = judged(project, [modules[number]])
-        pipe.send(((index, number), found, problems))
+    for place, judgement in judgements.items():
+        found, problems = _ended(judgement)
+        pipe.send((place, found, problems))
     pipe.close()
 
 
@@ -198,6 +206,18 @@ def _shares(projects: Projects, jobs: int) -> list[list[Place]]:
         least = min(range(jobs), key=lambda number: shares[number][0])
         shares[least] = (shares[least][0] + size, [*shares[least][1], *members])
     return [members for _, members in shares if members]
+
+
+def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -> list[Found]:
+    """What a function gives for each piece of work, in several processes where that is worth it."""
+    if jobs <= 1 or len(work) < 2:
+        return list(map(function, work))
+    context = multiprocessing.get_context("fork")
+    try:
+        with ProcessPoolExecutor(min(jobs, len(work)), mp_context=context) as pool:
+            return list(pool.map(function, work))
+    except BrokenProcessPool:  # one was killed, for its memory: the others are not there any more
+        return list(map(function, work))
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def test_where_the_text_does_not_show_what_a_set_holds_the_line_is_told_with_its
 ):
     text = f"{HEAD}import json\nwords = set(json.load(open('words.json')))\nlabels = list(words)\nx = torch.tensor(labels)\n{TRAIN}"
     project = of_text({"train.py": text})
-    (found,) = promised(project, findings(project))
+    ((found,),) = promised([(project, findings(project))])
     assert found.code == "RC505" and not found.patchable
     assert found.fix == (
         "Write `labels = sorted(words)`. The text does not show what the set holds, and `sorted` takes only what can be compared."

@@ -13,6 +13,7 @@ from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 
 _WRITES = re.compile(
@@ -32,15 +33,13 @@ _MEASURES = re.compile(
 )
 
 
-def is_in_trial(order: Order, step: Step) -> bool:
-    """Whether a step happens below `if __name__ == "__main__":` of a module that others import, in
-    a program that only tries it out.
+def is_below_guard(root: Module, step: Step) -> bool:
+    """Whether a step happens below `if __name__ == "__main__":` of the module that its order begins
+    in.
     """
-    if not _is_trial(order):
-        return False
     module, node = (*step.through, (step.module, step.node))[0]
     is_guarded = any(map(is_guard, (node, *module.around(node))))
-    return is_guarded and module is order.root
+    return is_guarded and module is root
 
 
 @lru_cache(maxsize=16)
@@ -79,7 +78,7 @@ def leaves_nothing(order: Order) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _is_trial(order: Order) -> bool:
+def is_trial(order: Order) -> bool:
     """A program that trains nothing and writes nothing, of a module that others import: those use
     it, and this tries it out.
     """

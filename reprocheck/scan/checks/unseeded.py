@@ -104,13 +104,15 @@ def unseeded(order: Order) -> Iterator[Hit]:
     if order.whole:
         yield from _in_program(order)
     elif order.root.is_entry:
-        yield from _in_samples(order, order.root.program)
+        yield from _in_samples(order)
 
 
-def _in_samples(order: Order, program: Order) -> Iterator[Hit]:
+def _in_samples(order: Order) -> Iterator[Hit]:
     """Draws of a data set that the program holds and does not use in plain sight."""
-    for drawing in streams.drawings(order):
-        if _is_sample(drawing.call) and not streams.seeded_anywhere(program, drawing.streams):
+    samples = (drawing for drawing in streams.drawings(order) if _is_sample(drawing.call))
+    for drawing in samples:
+        program = order.root.program
+        if not streams.seeded_anywhere(program, drawing.streams):
             yield _hit(program, drawing, "augmentation")
             return
 

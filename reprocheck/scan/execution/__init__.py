@@ -1,12 +1,11 @@
 """The abstract execution: statements are gone through as Python would, with both branches of each
 condition that is not known.
 
-`program(module)` is what happens when a module is executed, `orders(module)` everything that begins
-in it.
+`program(module)` is what happens when a module is executed, `parts(module)` what else begins in it.
 """
 
 from __future__ import annotations
 
-from reprocheck.scan.execution.start import Body, body, orders, program
+from reprocheck.scan.execution.start import Body, body, parts, program
 
-__all__ = ["Body", "body", "orders", "program"]
+__all__ = ["Body", "body", "parts", "program"]

@@ -77,20 +77,23 @@ def program(module: Module) -> Order:
         pending.run_rest(machine, frame)
 
     _executed(machine, run)
-    module.project.executed |= machine.reached
-    if id(module) not in module.project.imported or not any(map(is_guard, module.tree.body)):
-        module.project.loading.setdefault(id(module), Body(frame, machine))
+    project = module.project
+    project.executed |= machine.reached
+    if id(module) not in project.imported:
+        # nobody replays its steps, so that only its variables are kept
+        project.loading.setdefault(id(module), Body(frame, Machine(_PARTS)))
+    elif not any(map(is_guard, module.tree.body)):
+        project.loading.setdefault(id(module), Body(frame, machine))
     return _order(module, machine, whole=True)
 
 
-def orders(module: Module) -> tuple[Order, ...]:
-    """All that begins in a module: its own execution, and each function and class that neither it
+def parts(module: Module) -> tuple[Order, ...]:
+    """What begins in a module besides its own execution: each function and class that neither it
     nor another program reaches.
     """
-    first = module.program
     frame = body(module).frame
     reached: set[int] = set()
-    found = [first]
+    found: list[Order] = []
     steps = 0
     for function, owner in _unreached(module):
         if id(function) in reached or id(function) in module.project.executed:

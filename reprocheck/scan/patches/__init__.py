@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from reprocheck.model.letters import small
-from reprocheck.scan.finding import Finding
+from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -117,13 +117,6 @@ def _read(text: str, findings: Sequence[Finding]) -> _Read | None:
         return _Read(tree, wanted, _edits(tree, wanted))
     except (cst.ParserSyntaxError, RecursionError):
         return None
-
-
-def file_of(finding: Finding) -> str:
-    """The file that the patch of a finding changes: that of the finding, or the one in which the
-    program is seeded.
-    """
-    return finding.evidence.get("seed_path", finding.path)
 
 
 def _patched(tree: Tree, edits: Sequence[Edit]) -> str:
