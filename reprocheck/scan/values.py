@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -415,17 +416,22 @@ def is_row(value: Value) -> TypeGuard[Items]:
 
 
 def either(values: list[Value]) -> Value:
-    """One value for several that may be meant."""
+    """One value for several that may be meant: the first `MOST_OPTIONS` that differ.
+
+    No more are looked at: a list may hold as many values as a file has lines, and each is compared
+    with those that were found.
+    """
     choices: list[Value] = []
-    for value in values:
-        for option in value.options():
-            if not any(_is_same(option, one) for one in choices):
-                choices.append(option)
+    for option in chain.from_iterable(value.options() for value in values):
+        if len(choices) == MOST_OPTIONS:
+            break
+        if not any(_is_same(option, one) for one in choices):
+            choices.append(option)
     if not choices:
         return UNKNOWN
     if len(choices) == 1:
         return choices[0]
-    return Either(tuple(choices[:MOST_OPTIONS]))
+    return Either(tuple(choices))
 
 
 def _is_same(one: Value, other: Value) -> bool:
