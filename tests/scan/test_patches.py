@@ -635,6 +635,19 @@ def test_the_fix_that_is_printed_is_what_the_patch_does(tmp_path: Path) -> None:
     }
 
 
+def test_a_finding_that_the_fix_of_another_settles_says_that_fix(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\ntorch.manual_seed = 42\ntorch.nn.Linear(4, 1)(torch.ones(4)).backward()\n"
+    )
+    result = scan([script])
+    assert {one.code: (one.fix, one.patchable) for one in result.findings} == {
+        "RC409": ("Write `torch.manual_seed(42)`.", True),
+        "RC301": ("Write `torch.manual_seed(42)` in line 2.", True),
+    }
+    assert patched(result)[script].count("manual_seed") == 1
+
+
 def test_a_place_that_would_need_other_spaces_is_left_alone_and_the_rest_fixed() -> None:
     text = shown(
         """

@@ -82,7 +82,8 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
     done = []
     for number, edit in sorted(found.edits.items()):
         finding = found.wanted[number]
-        done.append((finding, _said(finding, text, _patched(found.tree, [edit]))))
+        after = _patched(found.tree, [edit.by or edit])
+        done.append((finding, _said(finding, text, after)))
     return done
 
 
@@ -147,21 +148,22 @@ def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
     counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
     ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))
-    settled: set[str] = set()
+    settled: dict[str, Edit] = {}
     for number, finding in ordered:
         fix = _FIXERS[finding.code]
-        if fix is seeded and finding.evidence.get("stream") in settled:
-            edits[number] = Edit(line=finding.line)
+        by = settled.get(finding.evidence.get("stream", ""))
+        if fix is seeded and by is not None:
+            edits[number] = Edit(line=finding.line, by=by)
             continue
         edit = fix(tree, finding, counts[fix])
         if edit is None:
             continue
         counts[fix] += 1
-        settled |= edit.settles
+        settled |= dict.fromkeys(edit.settles, edit)
         edits[number] = replace(edit, line=edit.line or finding.line)
     if _fits(tree, list(edits.values())):
         return edits
-    return {number: edit for number, edit in edits.items() if _fits(tree, [edit])}
+    return {number: edit for number, edit in edits.items() if _fits(tree, [edit.by or edit])}
 
 
 def _fits(tree: Tree, edits: Sequence[Edit]) -> bool:

@@ -61,6 +61,7 @@ class Edit:
     heads      lines that must stand below the imports at the top, each the dotted name of a
                function and its arguments
     settles    streams that are seeded by the change from its line on, by their titles
+    by         what another finding asks for, where that fixes this one, too
     line       the line of the text that is changed, or above which something must stand; 0 is that
                of the finding
     """
@@ -70,6 +71,7 @@ class Edit:
     imports: tuple[str, ...] = ()
     heads: tuple[tuple[str, str], ...] = ()
     settles: frozenset[str] = frozenset()
+    by: Edit | None = None
     line: int = 0
 
 
