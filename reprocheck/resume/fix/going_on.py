@@ -122,7 +122,9 @@ def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> 
         draft.edits += [_shared(scope, own) for scope, own in shared.items() if scope is not whole]
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
     first = next(one for one in whole.body if one in around)
-    draft.edits.append(edits.before(first, [f"{names.pending} = None"]))
+    # a definition stands two lines below
+    blank = 2 * isinstance(first, ast.FunctionDef)
+    draft.edits.append(edits.before(first, [f"{names.pending} = None", *[""] * blank]))
 
 
 def _shared(scope: Scope, names: Sequence[str]) -> Edit:

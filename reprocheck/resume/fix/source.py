@@ -55,6 +55,11 @@ class Source:
         """The name of what was loaded."""
         return self.loads[0].name
 
+    @property
+    def is_moved(self) -> bool:
+        """Whether tensors may be loaded to a device."""
+        return any("map_location=" in ast.unparse(load.call) for load in self.loads)
+
     def saved_as(self, value: str, otherwise: str) -> str:
         """The key under which a value is saved already; else one that is free."""
         texts = {ast.unparse(held): key for key, held in self.held.items()}

@@ -34,7 +34,7 @@ class State:
     @property
     def setter(self) -> str:
         """The function that sets it, as a script calls it."""
-        return self.write.removesuffix("({})")
+        return self.write.partition("({}")[0]
 
     @property
     def of_pass(self) -> str:
@@ -56,10 +56,14 @@ class _Default:
     get: str
     set: str
     objects: bool = False
+    on_host: str = ""
+    """What follows the value where `torch.load` may have moved it to a device."""
 
 
 _DEFAULTS = {
-    "torch": _Default("torch", ("torch",), "rng", "get_rng_state()", "set_rng_state"),
+    "torch": _Default(
+        "torch", ("torch",), "rng", "get_rng_state()", "set_rng_state", on_host=".cpu()"
+    ),
     "numpy": _Default(
         "numpy", ("np", "numpy"), "numpy_rng", "random.get_state()", "random.set_state", True
     ),
@@ -93,7 +97,9 @@ def defaults(source: Source, names: Collection[str]) -> Iterator[State]:
 def _default(source: Source, one: _Default, module: str) -> State:
     read = f"{module}.{one.get}"
     key = source.saved_as(read, one.key)
-    return State(key=key, read=read, write=f"{module}.{one.set}({{}})", objects=one.objects)
+    on_host = one.on_host if source.is_moved else ""
+    write = f"{module}.{one.set}({{}}{on_host})"
+    return State(key=key, read=read, write=write, objects=one.objects)
 
 
 def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:

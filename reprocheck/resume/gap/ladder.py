@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
@@ -48,6 +48,10 @@ ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
 HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
+_CUT: Mapping[tuple[StateRungName, bool], str] = {
+    ("RNG state", True): "compared up to the first batch that is another one",
+}
+"""What is said of a rung that is equal as far as it could be compared."""
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
     " and of the generators nor the buffers could be compared"
@@ -154,7 +158,9 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
             detail=sentences.detail(gap, behind=differing.origin(name)),
         )
     if all(name in rank.compared for rank in ranks):
-        return StateRung(name=name, status="equal")
+        batches = [cast("BatchGap | None", rank.gaps.get("batch")) for rank in ranks]
+        is_cut = min(map(_until, batches)) < inf
+        return StateRung(name=name, status="equal", detail=_CUT.get((name, is_cut), ""))
     return StateRung(name=name, status="not_recorded")
 
 

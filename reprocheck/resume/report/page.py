@@ -23,6 +23,7 @@ _TONE_OF: dict[ResumeVerdict, str] = {
     "script_failed": "script_failed",
     "timed_out": "timed_out",
 }
+_STYLES = ("templates/report.css", "templates/resume.css")
 SIDES = ("continued run", "resumed run")
 _TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
 
@@ -42,7 +43,7 @@ def render(check: ResumeCheck) -> bytes:
             tone=tone,
             sign=sign,
             policy=policy([]),
-            style=Markup(source("templates/report.css")),
+            style=Markup("".join(map(source, _STYLES))),
             charts={one.place.name: _chart(one, n) for n, one in enumerate(check.outcomes)},
         )
     )

@@ -31,7 +31,7 @@ LINE = 15
 def added(text: str, before: str = SCRIPT) -> list[str]:
     """The lines of a difference that are new."""
     rows = difflib.ndiff(before.splitlines(), text.splitlines())
-    return [row[2:] for row in rows if row.startswith("+ ")]
+    return [row[2:] for row in rows if row.startswith("+ ") and row[2:]]
 
 
 def lost(*rungs: StateRungName, code: str = "", generators: Sequence[str] = ()) -> Confirmed:
@@ -166,6 +166,12 @@ def test_what_was_put_back_too_early_is_put_back_again_in_front_of_the_loop() ->
         '        torch.set_rng_state(going_on["rng"])',
         "        going_on = None",
     ]
+
+
+def test_a_state_that_may_lie_on_a_device_is_put_back_from_the_host() -> None:
+    script = SCRIPT.replace('load("last.pt")', 'load("last.pt", map_location=device)')
+    text = patched(script, LINE, lost("RNG state", generators=["torch"]))
+    assert '    torch.set_rng_state(saved["rng"].cpu())' in added(text, script)
 
 
 def test_the_order_is_put_back_with_what_makes_it() -> None:
