@@ -23,6 +23,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
+from reprocheck.scan.values import WALK
 
 _WITHOUT_NETS = ("sklearn", "numpy")
 _WITH_NETS = frozenset(FRAMEWORKS) - {"numpy"}
@@ -87,12 +88,14 @@ def begun(module: Module) -> Judgement:
     project; then `ended` follows.
     """
     judgement = Judgement(module)
+    WALK.links = 0
     try:
         if module.is_entry:
             judgement.is_trial = is_trial(module.program)
             _look(judgement, module.program)
     except Exception as error:
         _failed(judgement, error)
+    judgement.is_cut |= WALK.is_over
     return judgement
 
 
@@ -103,6 +106,7 @@ def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
     module = judgement.module
     if judgement.has_failed or is_test(module):
         return [], list(judgement.problems)
+    WALK.links = 0
     try:
         orders = module.parts
         if not module.is_entry:
@@ -114,6 +118,7 @@ def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
         _look(judgement, order)
     for one in checks():
         _keep_hits(judgement, one, partial(one.hits, module))
+    judgement.is_cut |= WALK.is_over
     limit = _limit(judgement)
     return list(judgement.found.values()), [*judgement.problems, *limit]
 

@@ -27,6 +27,27 @@ if TYPE_CHECKING:
     from reprocheck.scan.steps import Call
 
 MOST_OPTIONS = 6
+MOST_LINKS = 10_000_000
+"""Links between values that are gone along while one module is checked: about two seconds."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """How many links from a value to what it was made of were gone along since a module was begun.
+
+    A count, and no time: findings must not depend on how fast a machine is.
+    """
+
+    links: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether these are as many as are allowed: no further value is looked at."""
+        return self.links >= MOST_LINKS
+
+
+WALK = Walk()
+"""That of the module that this process checks at the moment."""
 
 
 @dataclass(eq=False, slots=True)
@@ -82,14 +103,20 @@ def reached(value: Value, inner: Callable[[Value], Iterable[Value]], most: int) 
 
     inner    the values that are reached from one directly
     """
-    seen: set[int] = set()
+    seen = {id(value)}
     waiting = deque([value])
-    while waiting and len(seen) < most:
+    while waiting:
         one = waiting.popleft()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            waiting.extend(inner(one))
+        yield one
+        if len(seen) >= most or WALK.is_over:
+            continue
+        for other in inner(one):
+            WALK.links += 1
+            if id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+            if len(seen) >= most or WALK.is_over:
+                break
 
 
 def literal(value: Value | None) -> object:

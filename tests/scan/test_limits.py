@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan import Result, scan
+from reprocheck.scan import Result, judge, scan, values
 from reprocheck.scan.execution import machine
 from reprocheck.scan.programs import of_text
 
@@ -71,4 +71,35 @@ def test_the_work_grows_with_the_number_of_assignments_and_no_faster(line: str) 
 def evaluated(text: str) -> int:
     """How many expressions are evaluated in a program."""
     module = next(iter(of_text({"train.py": text})))
-    return module.body.machine._evaluated
+    return module.body.machine.evaluated
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for one in values: values.append(one)\nvalues = values + [{number}]\n",
+        "values = [values, torch.rand({number})]\nfor one in values: print(one)\n",
+    ],
+)
+def test_what_a_growing_list_is_made_of_is_looked_at_up_to_a_limit(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MOST_LINKS", 20_000)
+    assert links(line, 200) == values.MOST_LINKS
+
+
+def links(line: str, number: int) -> int:
+    """How many links between values are gone along in the checks of a program."""
+    lines = "".join(line.format(number=one) for one in range(number))
+    text = f"import torch\nvalues = []\n{lines}loss.backward()\n"
+    (module,) = of_text({"train.py": text})
+    judge.begun(module)
+    return values.WALK.links
+
+
+def test_a_module_whose_values_are_not_all_looked_at_is_said_to_be_scanned_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MOST_LINKS", 10)
+    result = scanned(tmp_path, f"{SEED}{'for i in range(torch.rand(3)): print(i)' + chr(10)}" * 30)
+    assert [one.partly for one in result.unreadable] == [True]

@@ -355,7 +355,7 @@ def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
     """
     own = call.module.function_of(call.node)
     names = _names(call)
-    if own is not None and _fills_name(own, names):
+    if own is not None and not names.isdisjoint(_filled_names(own)):
         return True
     others = (function for function in call.module.index.functions if function is not own)
     return any(_initialises(function, names, whole=whole) for function in others)
@@ -377,24 +377,26 @@ def _initialises(
     is_initialiser = _INITIALISERS.search(function.name) is not None
     if is_initialiser and not whole and _loops_over_parameters(function):
         return True
-    return _mentions(function, names) and (is_initialiser or _fills_name(function, names))
+    if names.isdisjoint(_mentioned(function)):
+        return False
+    return is_initialiser or not names.isdisjoint(_filled_names(function))
 
 
-def _mentions(function: ast.AST, names: set[str]) -> bool:
-    """Whether a function reads an attribute of such a name, or holds it as text."""
-    for part in ast.walk(function):
-        match part:
-            case ast.Attribute(attr=word) | ast.Constant(value=word) if word in names:
-                return True
-    return False
+@lru_cache(maxsize=4096)
+def _mentioned(function: ast.AST) -> frozenset[str]:
+    """The attributes that a function reads, and the texts that it holds."""
+    texts = within(function, ast.Constant)
+    held = {text.value for text in texts if isinstance(text.value, str)}
+    return frozenset(held.union(node.attr for node in within(function, ast.Attribute)))
 
 
-def _fills_name(function: ast.AST, names: set[str]) -> bool:
-    """`self.scale.data.fill_(1)`, `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data
-    = ...`.
+@lru_cache(maxsize=4096)
+def _filled_names(function: ast.AST) -> frozenset[str]:
+    """The names of what a function fills: `self.scale.data.fill_(1)`, `init.ones_(module.scale)`,
+    `self.scale[0] = 1`, `self.scale.data = ...`.
     """
-    filled = map(_filled, ast.walk(function))
-    return any(last_word(one) in names for one in chain.from_iterable(filled))
+    filled = chain.from_iterable(map(_filled, ast.walk(function)))
+    return frozenset(map(last_word, filled))
 
 
 def _filled(node: ast.AST) -> Iterable[ast.AST]:
@@ -408,6 +410,7 @@ def _filled(node: ast.AST) -> Iterable[ast.AST]:
     return ()
 
 
+@lru_cache(maxsize=4096)
 def _loops_over_parameters(function: ast.AST) -> bool:
     return not _ALL_PARAMETERS.isdisjoint(syntax.attributes(ast.walk(function)))
 

@@ -30,6 +30,11 @@ from reprocheck.scan.values import (
     either,
 )
 
+MOST_ITEMS = 1_000
+"""Items of a list that is put together of two: a list that grows with each line would take the
+square of their number.
+"""
+
 
 def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     """What an expression stands for."""
@@ -93,7 +98,8 @@ def combined(kind: str, one: Value, other: Value) -> Value:
     match kind, one, other:
         case "Add", Items(), Items() if one.kind == other.kind:
             items = [*one.items, *other.items]
-            return Items(one.kind, items, whole=one.whole and other.whole, over=(one, other))
+            is_whole = one.whole and other.whole and len(items) <= MOST_ITEMS
+            return Items(one.kind, items[:MOST_ITEMS], whole=is_whole, over=(one, other))
     return computed(kind, one, other)
 
 

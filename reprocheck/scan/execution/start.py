@@ -94,14 +94,15 @@ def parts(module: Module) -> tuple[Order, ...]:
     frame = body(module).frame
     reached: set[int] = set()
     found: list[Order] = []
-    steps = 0
+    steps = evaluated = 0
     for function, owner in _unreached(module):
         if id(function) in reached or id(function) in module.project.executed:
             continue
         follows = MOST_CALLS_OF_FUNCTION if steps < MOST_STEPS_OF_FUNCTIONS else 1
-        machine = Machine(_PARTS, most_calls=follows)
+        machine = Machine(_PARTS, most_calls=follows, evaluated=evaluated)
         _of_function(machine, frame, function, owner, reached)
         steps += len(machine.steps)
+        evaluated = machine.evaluated
         reached |= machine.reached | {id(function)}
         if machine.steps:
             parts = [getattr(owner, "name", ""), function.name]
