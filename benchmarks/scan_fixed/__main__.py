@@ -20,7 +20,8 @@ HEAD = """\
 Made by `python -m benchmarks.scan_fixed --write benchmarks/scan_fixed.md`. The wrong example of
 each rule that `scan --fix` fixes, with a training behind it (`benchmarks/scan_fixed/tails.txt`), is
 checked by `reprocheck run` as it is and after `scan --fix`, which leaves no finding in it.
-`text` is a hash of both texts; a test compares it with those of today.
+A program may agree as it is: files were listed in one order, cuDNN needs a GPU, and two runs may
+order three strings alike. `text` is a hash of both texts; a test compares it with those of today.
 
 | rule | as it is | causes | after `--fix` | text |
 |---|---|---|---|---|"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Sequence
 from functools import cache as remembered
@@ -56,8 +57,6 @@ def default_folder() -> Path:
 @remembered
 def version() -> str:
     """A hash of everything that a finding depends on besides the files: the scan and the rules."""
-    import sys
-
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(sys.version.encode(), digest_size=8)
     for folder in ("scan", "rules"):

@@ -17,6 +17,7 @@ from reprocheck.scan import files
 from reprocheck.scan.cache import Cache, Outline
 from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
+from reprocheck.scan.names import absolute
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, parse, read
 from reprocheck.scan.text import UnreadableError
@@ -218,8 +219,6 @@ def _below(package: str, name: str) -> str:
 
 
 def _absolute(one: Read, level: int, module: str) -> str:
-    from reprocheck.scan.names import absolute
-
     node = ast.ImportFrom(module=module or None, names=[], level=level)
     return absolute(node, one.name, package=one.package)
 

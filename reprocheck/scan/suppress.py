@@ -1,4 +1,6 @@
-"""Comments that answer a finding: `# reprocheck: ignore[CODE, name] reason`."""
+"""Comments that answer a finding: `# reprocheck: ignore[CODE, name] reason`, and
+`# reprocheck: ignore-file[CODE, name] reason` for those of a whole file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from reprocheck.rules import find, nearest
 from reprocheck.scan.text import split
 
 _COMMENT = re.compile(
-    r"#\s*reprocheck:\s*ignore(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE
+    r"#\s*reprocheck:\s*ignore(-file)?(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE
 )
 NO_REASON = "no reason given"
 
@@ -21,7 +23,7 @@ NO_REASON = "no reason given"
 @dataclass(eq=False, slots=True)
 class Ignore:
     """A comment: its line and column from 1, the codes that it names (none: all), the reason, and
-    what it answered.
+    what it answered. `whole`: it is about the file, not about its line.
     """
 
     line: int
@@ -29,6 +31,7 @@ class Ignore:
     codes: tuple[str, ...]
     unknown: tuple[str, ...]
     reason: str
+    whole: bool = False
     used: set[str] = field(default_factory=set)
 
     def answers(self, code: str) -> bool:
@@ -47,7 +50,7 @@ def _ignore(line: int, column: int, comment: str) -> Ignore | None:
     match = _COMMENT.search(comment)
     if match is None:
         return None
-    named, reason = match.groups(default="")
+    of_file, named, reason = match.groups(default="")
     words = filter(None, re.split(r"[\s,]+", named))
     known = [(word, find(word)) for word in words]
     return Ignore(
@@ -56,6 +59,7 @@ def _ignore(line: int, column: int, comment: str) -> Ignore | None:
         codes=tuple(entry.code for _, entry in known if entry is not None),
         unknown=tuple(word for word, entry in known if entry is None),
         reason=reason.strip() or NO_REASON,
+        whole=bool(of_file),
     )
 
 
@@ -72,12 +76,12 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
-    """The reason that a comment on one of these lines gives for a code; None where there is
-    none.
+    """The reason that a comment on one of these lines, or for the file, gives for a code; None
+    where there is none.
     """
     wanted = set(lines)
     for ignore in ignored:
-        if ignore.line in wanted and ignore.answers(code):
+        if (ignore.whole or ignore.line in wanted) and ignore.answers(code):
             ignore.used.add(code)
             return ignore.reason
     return None

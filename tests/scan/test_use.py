@@ -120,6 +120,20 @@ def test_rules_are_left_out_in_some_files_wherever_the_scan_starts(
         assert done.code == 2 and said in " ".join(done.err.split())
 
 
+def test_a_comment_answers_the_findings_of_its_whole_file() -> None:
+    Path("other.py").write_text(
+        CLOCK + AGAIN + "# reprocheck: ignore-file[RC402] a demonstration\n"
+    )
+    table = json.loads(Done("other.py", "--format", "json").out)
+    assert table["findings"] == []
+    assert [(row["line"], row["suppressed"]) for row in table["suppressed"]] == [
+        (4, "a demonstration"),
+        (7, "a demonstration"),
+    ]
+    Path("other.py").write_text("# reprocheck: ignore-file[RC301]\n" + CLOCK)
+    assert "that this comment answers" in Done("other.py").out
+
+
 def test_only_findings_that_a_baseline_does_not_hold_are_said(project: Path) -> None:
     written = Done("--write-baseline", "known.json")
     assert written.code == 0 and "known.json holds 2 findings as known" in written.err
