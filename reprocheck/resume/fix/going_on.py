@@ -123,7 +123,7 @@ def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> 
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
     first = next(one for one in whole.body if one in around)
     # a definition stands two lines below
-    blank = 2 * isinstance(first, ast.FunctionDef)
+    blank = 2 * isinstance(first, ast.FunctionDef | ast.ClassDef)
     draft.edits.append(edits.before(first, [f"{names.pending} = None", *[""] * blank]))
 
 

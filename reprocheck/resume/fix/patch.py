@@ -19,10 +19,10 @@ _TOO_EARLY = {"RC109", "RC110"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Confirmed:
+class Lost:
     """What a patch is for.
 
-    rungs       that are confirmed
+    rungs       that are confirmed, or were put back
     codes       of their mechanisms
     generators  those that are not what they were, such as `torch` or `cuda:0`
     other_data  whether a batch differs
@@ -34,35 +34,35 @@ class Confirmed:
     other_data: bool = False
 
 
-def patched(text: str, line: int, confirmed: Confirmed) -> str:
-    """The text of a script that saves its checkpoint on a line, with what is confirmed to be lost
-    saved and loaded; "" where that is not known, or all of it is there already.
+def patched(text: str, line: int, lost: Lost) -> str:
+    """The text of a script that saves its checkpoint on a line, with what was lost saved and
+    loaded; "" where that is not known, or all of it is there already.
     """
     source = read(text, line)
     if source is None:
         return ""
     draft = Draft(text, source)
-    parts.add(draft, confirmed.rungs)
-    _add_states(draft, confirmed)
+    parts.add(draft, lost.rungs)
+    _add_states(draft, lost)
     return draft.text()
 
 
-def _add_states(draft: Draft, confirmed: Confirmed) -> None:
+def _add_states(draft: Draft, lost: Lost) -> None:
     """Generators and the order of the data: put back behind what is loaded, or around the loop
     where what comes before it would change them again.
     """
     place = pass_of(draft.source)
     drawn: list[State] = []
-    if "RNG state" in confirmed.rungs:
-        drawn += defaults(draft.source, confirmed.generators)
-    order = _order(draft, place) if confirmed.other_data else []
+    if "RNG state" in lost.rungs:
+        drawn += defaults(draft.source, lost.generators)
+    order = _order(draft, place) if lost.other_data else []
     both = _each_once([*drawn, *order])
-    position = _POSITION in confirmed.codes
+    position = _POSITION in lost.codes
     if place is not None and place.saves_within:
         due = [state for state in both if state.drawn]
         if both or position:
             within_the_loop(draft, place, due, order, position=position)
-    elif place is not None and drawn and _TOO_EARLY & {*confirmed.codes}:
+    elif place is not None and drawn and _TOO_EARLY & {*lost.codes}:
         before_the_loop(draft, place, drawn)
     else:
         _load(draft, both)

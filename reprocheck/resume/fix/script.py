@@ -83,14 +83,14 @@ class Script:
         return next(one for one in self.around(node) if isinstance(one, Scope))
 
     def is_known(self, name: str, scope: Scope) -> bool:
-        """Whether a name was given in a scope or in the module, or is a parameter."""
-        bound = self.names.scope_of(scope.body[0]).bound
-        return name in bound or name in self.names.scope.bound
+        """Whether a name is bound in a scope or around it."""
+        inside = next(within(scope.body, ast.Name), scope)
+        return any(name in one.bound for one in self.names.scope_of(inside).outward())
 
     def calls_of(self, function: Scope) -> tuple[ast.Call, ...]:
-        """The calls of a function of the script, by its name."""
-        name = getattr(function, "name", None)
-        return tuple(call for call in self.index.calls if ast.unparse(call.func) == name)
+        """The calls of a function of the script by its name, or of a method by `self`."""
+        names = {getattr(function, "name", ""), "self." + getattr(function, "name", "")}
+        return tuple(call for call in self.index.calls if ast.unparse(call.func) in names)
 
 
 def calls(node: ast.AST, names: Collection[str]) -> bool:

@@ -135,7 +135,7 @@ def _dict(script: Script, given: ast.expr | None) -> ast.Dict | None:
 def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
     """What a call gives to a parameter."""
     assert not isinstance(scope, ast.Module)
-    names = [one.arg for one in scope.args.args]
+    names = [one.arg for one in scope.args.args if one.arg != "self"]
     by_place = dict(zip(names, call.args, strict=False))
     return by_place.get(name, next((one.value for one in call.keywords if one.arg == name), None))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reprocheck.resume.fix.patch import Confirmed, patched
+from reprocheck.resume.fix.patch import Lost, patched
 from reprocheck.resume.model import Checkpoint, Confirmation, Outcome, Repair, StateRungName
 from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
@@ -14,26 +14,28 @@ EXACTLY = "With the patch, the training resumes exactly."
 
 
 def proposed(outcome: Outcome) -> Mapping[Path, str]:
-    """The file that saves the checkpoint, as it would be with a patch for the rungs that are
-    confirmed; {} where none is known.
+    """The file that saves the checkpoint, as it would be with a patch for what is confirmed, or for
+    all that was put back last where that did not suffice; {} where none is known.
     """
     found, checkpoint = outcome.confirmation, outcome.place.checkpoint
-    if found is None or checkpoint is None:
+    if found is None or checkpoint is None or not found.attempts:
         return {}
     file, line = _saves_at(checkpoint)
-    if not found.confirmed or not file.is_file():
+    if not file.is_file():
         return {}
-    text = patched(decode(file.read_bytes()), line, _confirmed(outcome, found))
+    text = patched(decode(file.read_bytes()), line, _lost(outcome, found))
     if not text:
         return {}
     return {file: text}
 
 
-def _confirmed(outcome: Outcome, found: Confirmation) -> Confirmed:
-    return Confirmed(
-        rungs=found.rungs,
-        codes=[one.code for one in found.mechanisms],
-        generators=found.names("RNG state"),
+def _lost(outcome: Outcome, found: Confirmation) -> Lost:
+    mechanisms = found.mechanisms or tuple(outcome.explained.mechanisms.values())
+    tried = found.attempts[-1]
+    return Lost(
+        rungs=found.rungs or tried.rungs,
+        codes=[one.code for one in mechanisms],
+        generators=found.names("RNG state") or tried.names.get("RNG state", ()),
         other_data="batch" in _differing(outcome),
     )
 

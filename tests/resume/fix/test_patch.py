@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from reprocheck.resume.fix.patch import Confirmed, patched
+from reprocheck.resume.fix.patch import Lost, patched
 from reprocheck.resume.model import StateRungName
 
 SCRIPT = """\
@@ -34,9 +34,9 @@ def added(text: str, before: str = SCRIPT) -> list[str]:
     return [row[2:] for row in rows if row.startswith("+ ") and row[2:]]
 
 
-def lost(*rungs: StateRungName, code: str = "", generators: Sequence[str] = ()) -> Confirmed:
-    """What is confirmed of these rungs; a batch differs where that is one of them."""
-    return Confirmed(rungs=rungs, codes=[code], generators=generators, other_data="batch" in rungs)
+def lost(*rungs: StateRungName, code: str = "", generators: Sequence[str] = ()) -> Lost:
+    """What was lost of these rungs; a batch differs where that is one of them."""
+    return Lost(rungs=rungs, codes=[code], generators=generators, other_data="batch" in rungs)
 
 
 def test_what_is_saved_already_is_only_loaded() -> None:
@@ -186,6 +186,55 @@ def test_the_order_is_put_back_with_what_makes_it() -> None:
     ]
 
 
+def test_a_generator_of_another_function_is_not_put_back() -> None:
+    made = "g = torch.Generator()"
+    inner = SCRIPT + f"def order():\n    {made}\n    return g\n"
+    assert not patched(inner, LINE, lost("batch", code="RC107"))
+    rows = "".join(f"    {row}\n" for row in [made, *SCRIPT.splitlines()[5:]])
+    function = "\n".join([*SCRIPT.splitlines()[:5], "def main():", rows])
+    text = patched(function, LINE + 2, lost("batch", code="RC107"))
+    assert '        g.set_state(saved["g"])' in added(text, function)
+
+
 def test_where_a_checkpoint_is_saved_in_the_loop_and_outside_nothing_is_put_into_the_loop() -> None:
     both = FUNCTIONS + '    save("last.pt", {})\n'
     assert not patched(both, 5, lost("batch", code="RC113"))
+
+
+METHODS = """\
+import torch
+
+
+class Trainer:
+    def save(self, state):
+        torch.save(state, "last.pt")
+
+    def load(self):
+        saved = torch.load("last.pt")
+        self.model.load_state_dict(saved["model"])
+
+    def fit(self):
+        for x in torch.utils.data.DataLoader(self.data, shuffle=True):
+            self.model(x).backward()
+            self.save({"model": self.model.state_dict()})
+"""
+
+
+def test_methods_are_functions_as_well() -> None:
+    text = patched(METHODS, 6, lost("batch", code="RC108"))
+    assert added(text, METHODS) == [
+        "going_on = None",
+        "        global going_on",
+        "        going_on = saved",
+        "        global going_on, rng_of_pass",
+        "        if going_on is not None:",
+        '            torch.set_rng_state(going_on["rng_of_pass"])',
+        "        rng_of_pass = torch.get_rng_state()",
+        "            if going_on is not None:",
+        '                torch.set_rng_state(going_on["rng"])',
+        "                going_on = None",
+        '            self.save({"model": self.model.state_dict(),'
+        ' "rng": torch.get_rng_state(), "rng_of_pass": rng_of_pass})',
+        "        going_on = None",
+    ]
+    compile(text, "train.py", "exec")
