@@ -115,10 +115,20 @@ def _installer(recorder: events.Recorder, framework: registry.Framework) -> impo
             recorder.problem("installing the hooks for " + name, error)
             hooks = {"install": repr(error)}
         recorder.emit({"e": "framework", "name": name, "version": version, "hooks": hooks})
-        # the first step needs it: loaded there, it would cost a short step as much as that takes
-        from . import environment  # noqa: F401
+        _make_ready(framework)
 
     return install
+
+
+@guarded("loading what describes a framework")
+def _make_ready(framework: registry.Framework) -> None:
+    """The first step of a training describes its environment. What that takes is loaded while the
+    framework is imported: a step may be shorter.
+    """
+    from . import environment  # noqa: F401
+
+    if framework.environment != registry.VERSION:
+        registry.found(framework.environment)
 
 
 def is_older(version: str, oldest: tuple[int, ...]) -> bool:

@@ -551,8 +551,8 @@ class Recorder(Writer):
         for code, text in environment.trackers():
             self.caveat(code, text)
         # at the deeper levels many facts are written at once: a system call costs less than new
-        # pages
-        if self.shallow:
+        # pages; between the boundaries of a resume an iteration has few
+        if self.shallow or self.boundaries is not None:
             self._file.map()
 
     def _say_origin(self) -> None:

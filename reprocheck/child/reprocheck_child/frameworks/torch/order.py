@@ -37,7 +37,7 @@ _ARRAYS = ("numpy", "torch")
 """Modules of the classes that arrays of indices have."""
 _TEXT = 200
 """Characters that are kept of an index that is neither a number nor a text."""
-_AS_IT_IS = (int, str, type(None))
+_AS_IT_IS = frozenset((int, str, type(None)))
 _SHOWN = (float, bool, bytes)
 
 
@@ -66,7 +66,7 @@ def plain(indices: Any) -> Optional[List[Any]]:
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
-    found = [_index(one) for one in indices]
+    found = _indices(indices)
     if found.count(None) == len(found):
         return None
     return found
@@ -145,12 +145,12 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
     if isinstance(values[0], (list, tuple)):  # whole batches
         if plain(values[position - 1]) != first:
             return None
-        return list(map(_index, itertools.chain.from_iterable(values)))
+        return _indices(itertools.chain.from_iterable(values))
     begin = max(0, position - len(first))
-    handed = list(map(_index, values[begin:position]))
+    handed = _indices(values[begin:position])
     if handed != first[-len(handed) :]:
         return None
-    return list(map(_index, values))
+    return _indices(values)
 
 
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
@@ -186,6 +186,16 @@ def _innermost(sampler: Any) -> Any:
             break
         sampler = inner
     return sampler
+
+
+def _indices(values: Any) -> List[Any]:
+    """Indices as the trace has them. An epoch has many, and nearly always numbers alone: those are
+    not looked at one by one.
+    """
+    found = list(values)
+    if _AS_IT_IS.issuperset(map(type, found)):
+        return found
+    return list(map(_index, found))
 
 
 def _index(value: Any) -> Any:
