@@ -12,6 +12,7 @@ from reprocheck.child.reprocheck_child.shared.redaction import (
     is_secret_name,
     known_secrets,
 )
+from reprocheck.child.reprocheck_child.shared.variables import shown
 
 HF = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
@@ -221,3 +222,21 @@ def test_variables_lose_addresses_and_other_users_and_names_of_network_cards() -
     assert redactor.variable("LD_PRELOAD", "/home/bob/lib.so") == "/home/<user>/lib.so"
     assert redactor.variable("MS_LABEL", "anna@example.org") == "<email>"
     assert redactor.variable("OMP_NUM_THREADS", "4") == "4"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("OMP_NUM_THREADS", "4", "4"),
+        ("KMP_AFFINITY", "granularity=fine,compact", "granularity=fine,compact"),
+        ("NCCL_SOCKET_IFNAME", "eth0", "<interface>"),
+        ("MS_LABEL", "a@b.org", "<email>"),
+        ("MS_SERVER", "10.1.2.3", "<address>"),
+        ("MS_SERVER", "fe80::1:2", "<address>"),
+        ("LD_PRELOAD", "/home/bob/x.so", "/home/<user>/x.so"),
+    ],
+)
+def test_variables_that_are_short_and_plain_are_the_only_ones_not_looked_into(
+    name: str, value: str, said: str
+) -> None:
+    assert shown(name, value) == said
