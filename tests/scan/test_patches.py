@@ -20,15 +20,12 @@ from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import CODES, patch
 from reprocheck.scan.patches.described import described
 from reprocheck.scan.programs import of_text
-from tests.conftest import needs
 from tests.scan.snippets import WRONG
 from tests.scan.snippets import text as plain
 from tests.scan.study import programs
 
 FIXED = [entry for entry in catalogue() if entry.code in CODES]
 BESIDE = "\n\n# a comment   that stays\nTABLE = {  'a':1,\n  'b' : 2 }  # odd, and kept\n"
-RUN_ELSEWHERE = {"RC010", "RC706", "RC408", "RC512", "RC703"}
-"""Examples that switch something for the whole process, or need packages that may not be there."""
 
 
 def found(text: str) -> list[Finding]:
@@ -92,22 +89,6 @@ UNTOUCHED = {
 def test_what_cannot_be_fixed_is_not_offered(text: str) -> None:
     wrong = found(shown(text))
     assert wrong and not any(one.patchable for one in wrong)
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [entry for entry in FIXED if entry.code not in RUN_ELSEWHERE],
-    ids=lambda entry: entry.code,
-)
-def test_the_fixed_example_runs(
-    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = fixed(entry.bad)
-    for package in ("torch", "tensorflow"):
-        if f"import {package}" in source:
-            needs(package)
-    monkeypatch.chdir(tmp_path)
-    exec(compile(source, "train.py", "exec"), {"__name__": "__main__"})
 
 
 MENDINGS = {
