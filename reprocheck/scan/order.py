@@ -13,7 +13,7 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, Value
+from reprocheck.scan.values import UNKNOWN, WALK, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -144,9 +144,10 @@ class Order:
         most = _FAR
         if len(self.steps) > _LONG:
             most = _NEAR
-        while waiting and len(seen) < most:
+        while waiting and len(seen) < most and not WALK.is_over:
             one = waiting.pop()
             taken = self._by_input.get(id(one), ())
+            WALK.links += len(taken)
             indices.update(taken)
             results = chain.from_iterable(step.outputs for step in self._steps_at(taken))
             for made in chain(results, self._made_of.get(id(one), ())):

@@ -33,7 +33,8 @@ MOST_LINKS = 10_000_000
 
 @dataclass(slots=True)
 class Walk:
-    """How many links from a value to what it was made of were gone along since a module was begun.
+    """How many links were gone along since a module was begun: from a value to what it was made of,
+    or to what takes it.
 
     A count, and no time: findings must not depend on how fast a machine is.
     """
