@@ -1,8 +1,9 @@
 """Findings of the scan in public code, each read by hand in its source.
 
 `judgements.tsv` has a line for each: round, repository, commit, path, line, rule, severity, `right`
-or `wrong`, and the reason in a few words. No code is kept. `round` says whether the rules were
-changed with the repository at hand (`tuned`), or it was read only afterwards (`new`).
+or `wrong`, and the reason in a few words. No code is kept. `round` says which rules were read:
+those of the beginning (`tuned`, with which they were changed), or those after one change (`new`),
+two (`second`) and three (`third`). A repository is read once, before the rules are changed with it.
 """
 
 from __future__ import annotations

@@ -18,10 +18,13 @@ _SETS = (
     ("causes.txt", "the rules were changed with these at hand"),
     ("causes_later.txt", "written after the rules were changed, and before they were scanned"),
 )
-_ROUNDS = {
+ROUNDS = {
     "tuned": "the rules were changed with these at hand",
-    "new": "read after the rules were changed",
+    "new": "read after the rules were changed the first time",
+    "second": "read after the second change; the rules were changed a third time with these",
+    "third": "read after the third change",
 }
+"""The readings, first to last, in words."""
 
 
 def text() -> str:
@@ -82,7 +85,7 @@ def _precision() -> Iterator[str]:
     yield "| repositories | errors that are right | warnings that are right | |"
     yield "|---|---|---|---|"
     kept = judgements()
-    for name, what in _ROUNDS.items():
+    for name, what in ROUNDS.items():
         here = [one for one in kept if one.round == name]
         repositories = len({one.repository for one in here})
         errors, warnings = _of(here, "error"), _of(here, "warning")

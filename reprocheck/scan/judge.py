@@ -14,7 +14,7 @@ from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
-from reprocheck.scan.checks.beside import is_below_guard, is_trial
+from reprocheck.scan.checks.beside import is_below_guard, is_chore, is_trial
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
 from reprocheck.scan.matters import each_once
@@ -69,7 +69,8 @@ class Judgement:
     found      by rule and place
     problems   what could not be followed or checked
     is_cut     whether something was not followed to its end; `is_deep` if it is nested too deeply
-    is_trial   whether its program only tries it out
+    is_trial   whether its program only tries it out; `is_chore` if it does what its file is named
+               after, and that is no training
     """
 
     module: Module
@@ -78,6 +79,7 @@ class Judgement:
     is_cut: bool = False
     is_deep: bool = False
     is_trial: bool = False
+    is_chore: bool = False
     has_failed: bool = False
 
 
@@ -92,6 +94,7 @@ def begun(module: Module) -> Judgement:
     try:
         if module.is_entry:
             judgement.is_trial = is_trial(module.program)
+            judgement.is_chore = is_chore(module.program)
             _look(judgement, module.program)
     except Exception as error:
         _failed(judgement, error)
@@ -164,10 +167,12 @@ _OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
 
 
 def _is_tried(judgement: Judgement, hit: Hit) -> bool:
-    """Whether what was hit happens only on trial in the program of its module."""
-    if not judgement.is_trial or hit.step is None:
-        return False
-    return is_below_guard(judgement.module, hit.step)
+    """Whether what was hit is beside the training, or happens only on trial, in the program of
+    its module.
+    """
+    if hit.step is None or judgement.is_chore:
+        return judgement.is_chore
+    return judgement.is_trial and is_below_guard(judgement.module, hit.step)
 
 
 def _limit(judgement: Judgement) -> Iterator[Unreadable]:

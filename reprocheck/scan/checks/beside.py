@@ -1,6 +1,4 @@
-"""What stands beside a training: programs that try out a module, functions that show something,
-branches that measure.
-"""
+"""Programs beside a training: those that try out a module, show, measure, convert or prepare."""
 
 from __future__ import annotations
 
@@ -24,13 +22,6 @@ _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
 _SEARCHES = ("re.", "regex.")
 """`search` of a pattern in a text."""
 _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.IGNORECASE)
-_SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)")
-_MEASURES = re.compile(
-    r"(^|_)"
-    r"(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)"
-    r"(_mode|_run)?$",
-    re.IGNORECASE,
-)
 
 
 def is_below_guard(root: Module, step: Step) -> bool:
@@ -48,17 +39,45 @@ def is_without_training(order: Order) -> bool:
     measures, converts or prepares something. A file that is named itself is taken for what it may
     become.
     """
-    if order.root.single or any(map(_goes_on, streams.every(order))):
+    if order.root.single:
         return False
+    if any(map(_goes_on, streams.every(order))):
+        return _is_example(order)
     return not order.cut or not _trains_in_text(order)
 
 
-def _goes_on(call: Call) -> bool:
-    """Whether a call is a part of a training, or starts one: a single backward pass in the guard
-    itself, outside of any loop, shows how a model is called.
+def _is_example(order: Order) -> bool:
+    """Whether what a module for others trains stands in its guard alone, and reads no data: it
+    shows how the module is used.
     """
-    if call.method in _PASSES and not call.through and call.happens_once:
-        return not any(map(is_guard, call.module.around(call.node)))
+    root = order.root
+    is_for_others = id(root) in root.project.imported or "." in root.name
+    calls = streams.every(order)
+    if not is_for_others or any(map(_reads, calls)):
+        return False
+    return all(map(_is_in_guard, filter(streams.is_training, calls)))
+
+
+def _is_in_guard(call: Call) -> bool:
+    return not call.through and any(map(is_guard, call.module.around(call.node)))
+
+
+def _reads(call: Call) -> bool:
+    """Whether a call reads data or options, or makes a data set."""
+    return bool(_READS.match(call.method)) or ".datasets." in call.name
+
+
+_READS = re.compile(
+    r"(open|load|read|parse|imread|listdir|glob|iterdir|DataLoader|from_pretrained)"
+)
+
+
+def _goes_on(call: Call) -> bool:
+    """Whether a call is a part of a training, or starts one. A single backward pass outside of any
+    loop shows how a model is called, as do gradients that no optimizer takes.
+    """
+    if (call.method in _PASSES and call.happens_once) or call.name == "torch.autograd.grad":
+        return False
     return streams.is_training(call) or _drives(call)
 
 
@@ -75,6 +94,28 @@ def _trains_in_text(order: Order) -> bool:
 def leaves_nothing(order: Order) -> bool:
     """Whether a program writes no files: no other one can train on what it makes."""
     return not any(_WRITES.match(call.method) for call in streams.every(order))
+
+
+@lru_cache(maxsize=16)
+def is_chore(order: Order) -> bool:
+    """Whether the file of a program is named after what it does, and that is no training."""
+    name = order.root.source.path.stem
+    if order.root.single or not _CHORE.search(name):
+        return False
+    return bool(_SPEED.search(name)) or not streams.trains(order)
+
+
+_CHORE = re.compile(
+    r"(?:^|_)(?:download|demo|convert|export|infer|inference|predict|visuali[sz]\w+|viewer|plot"
+    r"|metrics|bench|benchmark|profile|eval|evaluate)(?:_|$)"
+)
+_SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profile)(?:_|$)")
+"""Such a program may train to see how long that takes."""
+
+
+def is_for_nobody(order: Order) -> bool:
+    """Whether a program trains nothing, and leaves nothing that another one could train on."""
+    return order.whole and is_without_training(order) and leaves_nothing(order)
 
 
 @lru_cache(maxsize=16)
@@ -104,13 +145,3 @@ def _drives(call: Call) -> bool:
         case ast.Call(func=ast.Attribute(attr=method, value=owner)):
             return _DRIVERS.search(f"{last_word(owner)}.{method}") is not None
     return False
-
-
-def is_for_show(step: Step) -> bool:
-    """Whether it happens in a function that shows something, or in a branch that only measures."""
-    places = [*step.through, (step.module, step.node)]
-    names = (getattr(module.function_of(node), "name", "") for module, node in places)
-    if any(map(_SHOWS.match, names)):
-        return True
-    taken = (condition.test for condition in step.conditions if condition.taken)
-    return any(map(_MEASURES.search, map(last_word, taken)))

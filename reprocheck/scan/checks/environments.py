@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import streams
+from reprocheck.scan.checks import shown, streams
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -122,7 +122,8 @@ def _has_seed(order: Order, reset: Call) -> bool:
 
 def _samples(order: Order) -> Iterator[Hit]:
     """The first action that is drawn, where no space is seeded."""
-    sample = next(_named(order.methods("sample"), _SAMPLE), None)
+    samples = _named(order.methods("sample"), _SAMPLE)
+    sample = next((one for one in samples if not shown.is_for_show(order, one)), None)
     if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"

@@ -12,7 +12,7 @@ from operator import attrgetter
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import sequences, streams, unread
+from reprocheck.scan.checks import beside, sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
@@ -65,8 +65,10 @@ _DATA = re.compile(
 _CHORES = re.compile(
     r"^_?on_"
     r"|log|monitor|plot|config|upload|download|clean|remove|delete|copy|check|show|print"
-    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock|existing|available"
+    r"|save|export|convert|checkpoint|ckpt|cache|zip|test|lock"
 )
+_ASKS_WHICH = re.compile(r"existing|available")
+"""A function of such a name tells which files are there, also in a data set."""
 _TAKING = (
     ast.comprehension,
     ast.For,
@@ -151,7 +153,7 @@ _GENERATORS = re.compile("rng|random|seed")
 _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 
 
-@check_orders("RC104")
+@check_orders("RC104", unless=(beside.is_for_nobody,))
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
@@ -353,6 +355,8 @@ def _is_for_data(order: Order, step: Step) -> bool:
     place where it is gone over says.
     """
     name = step.function_name
+    if _ASKS_WHICH.search(name.lower()):
+        return False
     around = (step.node, *step.module.around(step.node))
     if any(isinstance(one, ast.ClassDef) and _is_data_class(one, name) for one in around):
         return True

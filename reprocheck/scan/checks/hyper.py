@@ -143,6 +143,11 @@ def _targets(statement: ast.AST | None) -> list[ast.expr]:
 _OTHERS = frozenset(
     {
         "port",
+        "dist_url",
+        "init_method",
+        "url",
+        "header",
+        "headers",
         "master_port",
         "address",
         "name",

@@ -102,7 +102,7 @@ _LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize
 """Operators with a rule of their own, or for uses that no call shows."""
 _ADDING = re.compile(r"accumulate=True|accumulate=`True`|accumulating")
 # `median` with `dim` gives indices too, and `bincount` counts whole numbers unless it has weights.
-_ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1)}
+_ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1), "EmbeddingBag": ("mode=max", 5)}
 """The argument, by keyword and position, without which the operator is deterministic."""
 _NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
 _TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
@@ -154,7 +154,7 @@ class _Noise:
         return _NOISY.get(self.operator.phase, "RC602")
 
 
-@check_programs("RC602", "RC701", unless=(devices.is_deterministic,))
+@check_programs("RC602", "RC701", unless=(devices.is_deterministic, beside.is_without_training))
 def noisy(order: Order) -> Iterator[Hit]:
     """Listed operators of PyTorch: by atomics on the CPU, and on CUDA where the program names
     it.
@@ -187,7 +187,7 @@ def _is_evaluation(order: Order, call: Call) -> bool:
     return without_gradients and not streams.trains(order)
 
 
-@check_programs("RC701", unless=(devices.is_deterministic,))
+@check_programs("RC701", unless=(devices.is_deterministic, beside.is_without_training))
 def indexed_parameter(order: Order) -> Iterator[Hit]:
     """`table[index]`, whose gradient is added up by threads."""
     if not any(order.methods("backward")):

@@ -10,10 +10,9 @@ from itertools import chain, islice
 from operator import attrgetter
 
 from reprocheck.language import mark, tr
-from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside
-from reprocheck.scan.checks.streams import given, seeded_before
+from reprocheck.scan.checks.streams import given
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -211,7 +210,6 @@ def partial(order: Order) -> Iterator[Hit]:
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue
-        is_seeded = seeded_before(order, call, frozenset({"torch"})) is not None
         yield hit(
             "RC305",
             call,
@@ -219,12 +217,8 @@ def partial(order: Order) -> Iterator[Hit]:
                 "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
                 " and no code checks which these are"
             ),
-            severity=_OF_PARTIAL_LOAD[is_seeded],
+            severity="note",
         )
-
-
-_OF_PARTIAL_LOAD: dict[bool, Severity | None] = {True: "note", False: None}
-"""By whether the weights that stay as they were drawn are the same in each run."""
 
 
 @check_programs("RC305")

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, pairwise, takewhile
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, entropy, hyper, seed_values, tables
+from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -168,6 +169,10 @@ _STARTS = {
 }
 
 
+_OF_CHECKS = re.compile(r"valid|test|eval|preproc")
+"""A function of such a name makes a pipeline that changes each sample in the same way."""
+
+
 def _seeds_pipelines(order: Order) -> bool:
     """Whether pipelines are given a seed by their method for it; frameworks have functions of that
     name.
@@ -180,7 +185,7 @@ def _seeds_pipelines(order: Order) -> bool:
 def unseeded_libraries(order: Order) -> Iterator[Hit]:
     """Augmentation pipelines with generators of their own."""
     for call in order.calls(*_PIPELINES):
-        if is_none(call.argument(None, "seed")):
+        if is_none(call.argument(None, "seed")) and not _OF_CHECKS.search(call.function_name):
             message = tr(
                 "this pipeline has its own generator; recent versions of albumentations take"
                 " no global seed, only `seed=`"
@@ -278,11 +283,11 @@ def _reseeds(node: ast.Call, names: set[str]) -> bool:
 
 def _is_for_others(made: _Generator) -> bool:
     """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
-    return syntax.are_all(made.order.on(made.value), _changes_no_training)
+    return syntax.are_all(made.order.on(made.value), partial(_changes_no_training, made.order))
 
 
-def _changes_no_training(draw: Call) -> bool:
-    return _is_pause(draw) or hyper.is_for_others(draw) or beside.is_for_show(draw)
+def _changes_no_training(order: Order, draw: Call) -> bool:
+    return _is_pause(draw) or hyper.is_for_others(draw) or shown.is_for_show(order, draw)
 
 
 def _is_for_seeds(made: _Generator) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import beside, streams, unread
+from reprocheck.scan.checks import shown, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -30,7 +30,7 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
     """
     for drawing in streams.drawings(order):
         loader = drawing.call.by
-        if loader is None or not _has_workers(loader) or not _is_seeded(order, drawing):
+        if loader is None or not has_workers(loader) or not _is_seeded(order, drawing):
             continue
         if streams.seeded_anywhere(order, _TORCH):
             return
@@ -68,7 +68,7 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
         return
 
 
-def _has_workers(loader: Call) -> bool:
+def has_workers(loader: Call) -> bool:
     """Whether a loader of torch has workers, and nothing that seeds them."""
     workers = loader.argument(5, "num_workers")
     if not loader.name.startswith("torch.") or loader.method != "DataLoader":
@@ -94,6 +94,6 @@ def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
 
 def _matters(order: Order, drawing: Drawing, pool: Call) -> bool:
     """Whether what the workers give may reach a training."""
-    if unread.is_each_by_itself(pool) or beside.is_for_show(drawing.call):
+    if unread.is_each_by_itself(pool) or shown.is_for_show(order, drawing.call):
         return False
     return streams.uses_framework(order)

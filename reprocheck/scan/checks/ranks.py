@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from reprocheck.language import tr
 from reprocheck.scan.checks.streams import closure, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
-from reprocheck.scan.steps import Call
+from reprocheck.scan.steps import Call, Condition
 
 _LAUNCHES = (
     "torch.distributed.init_process_group",
@@ -53,7 +55,17 @@ def rank_order(order: Order) -> Iterator[Hit]:
 def _shuffles_alone(loader: Call) -> bool:
     """Whether a loader shuffles, and no sampler tells it how."""
     has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
-    return not has_sampler and given(loader, "shuffle=True", 2, sure=True)
+    if has_sampler or any(map(_asks_for_ranks, loader.conditions)):
+        return False
+    return given(loader, "shuffle=True", 2, sure=True)
+
+
+def _asks_for_ranks(condition: Condition) -> bool:
+    """`if world_size == 1:`, `if not args.distributed:`."""
+    return bool(_OF_RANKS.search(ast.unparse(condition.test)))
+
+
+_OF_RANKS = re.compile(r"world_size|distributed|num_replicas|is_dist|n_?gpus?\b")
 
 
 def _without_epoch(order: Order) -> Iterator[Hit]:

@@ -41,7 +41,7 @@ _WRAPPERS = frozenset(
 
 def is_unread(step: Step) -> bool:
     """Whether nobody looks at the order of a sequence that a step makes."""
-    ways = (is_only_asked, is_of_one, is_thrown_away)
+    ways = (is_only_asked, is_only_told, is_of_one, is_thrown_away)
     return any(holds(step) for holds in ways)
 
 
@@ -59,6 +59,18 @@ def _is_asked(module: Module, name: ast.Name) -> bool:
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
             return left is not name
     return False
+
+
+def is_only_told(step: Step) -> bool:
+    """`names = {...}` that the function or module only prints."""
+    match syntax.targets(step.statement):
+        case [ast.Name(id=name)]:
+            return syntax.are_all(_loads(step, name), partial(_is_printed, step.module))
+    return False
+
+
+def _is_printed(module: Module, name: ast.Name) -> bool:
+    return any(syntax.word(one) in _TELLS for one in module.expressions_around(name))
 
 
 def is_of_one(step: Step) -> bool:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import filterfalse, islice
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, devices, hyper, seed_values, seeding, streams, unread
+from reprocheck.scan.checks import (
+    beside,
+    devices,
+    hyper,
+    processes,
+    seed_values,
+    seeding,
+    shown,
+    streams,
+    unread,
+)
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Condition, Step
-from reprocheck.scan.values import UNKNOWN, Part, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Part, Value
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
@@ -94,6 +105,8 @@ _BY_HAND = {
 }
 """How a generator of a library's own is seeded."""
 _MOST = 60
+_DEEPEST = 8
+"""Conversions of a number that becomes a weight."""
 _MOST_DRAWS = 2_000
 """Draws of a program that are looked at. Of each kind only the first is reported."""
 
@@ -215,7 +228,8 @@ def _is_weight(order: Order, draw: Call) -> bool:
     targets = syntax.targets(draw.statement)
     if any(ast.unparse(target).endswith(_WEIGHTS) for target in targets):
         return True
-    return any(map(_becomes_weight, islice(order.flow(draw.result), _MOST)))
+    taking = filter(_becomes_weight, islice(order.flow(draw.result), _MOST))
+    return any(_is_kept_in(step) or _is_draw_itself(_taken(step), draw) for step in taking)
 
 
 _PURPOSES = {
@@ -234,6 +248,58 @@ def _becomes_weight(step: Step) -> bool:
     if isinstance(step, Call) and step.name == "torch.autograd.Variable":
         return streams.given(step, "requires_grad=True", sure=True)
     return step.method in ("copy_", "set_data") and _is_of_weight(step)
+
+
+def _is_kept_in(step: Step) -> bool:
+    """Whether a step makes a parameter, or fills one."""
+    return step.named(*_PARAMETERS) or step.method in ("copy_", "set_data")
+
+
+def _taken(step: Step) -> Value:
+    """What becomes a weight: what `requires_grad_` is called on, or the first argument."""
+    if not isinstance(step, Call):
+        return UNKNOWN
+    if step.method == "requires_grad_":
+        return step.receiver or UNKNOWN
+    return step.first
+
+
+def _is_draw_itself(value: Value, draw: Call) -> bool:
+    """Whether a value is what was drawn, scaled or converted, and not what a model or other numbers
+    made of it: of that the gradient may be asked, and nothing is trained.
+    """
+    for _ in range(_DEEPEST):
+        match value:
+            case Made(call=call) if call is draw:
+                return True
+            case Made(call=call) if not call.own and call.method != "__call__":
+                value = call.receiver or call.first
+            case Derived(parts=parts):
+                value = _only_one(filterfalse(_is_number, parts))
+            case _:
+                return False
+    return False
+
+
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number by which weights are scaled: a literal, or a root of one."""
+    match value:
+        case Constant():
+            return True
+        case Derived(parts=parts):
+            return any(map(_is_number, parts))
+    return value.made_by(*_ROOTS) is not None
+
+
+_ROOTS = ("numpy.sqrt", "math.sqrt", "torch.sqrt")
+
+
+def _only_one(values: Iterable[Value]) -> Value:
+    """The value, where it is one alone."""
+    match list(values):
+        case [only]:
+            return only
+    return UNKNOWN
 
 
 def _fills_weight(draw: Call) -> bool:
@@ -259,6 +325,8 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
         return True
     if _is_seeded_in_parent_alone(order, drawing):
         return True
+    if _is_seeded_by_torch(order, drawing):
+        return False
     draws_here = drawing.draws.when == "call" and call.by is None and not _is_sample(call)
     if draws_here:
         if streams.seeded_before(order, call, wanted) is not None:
@@ -266,6 +334,17 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
         if streams.seeded_after(order, call, wanted) is not None:
             return True
     return not streams.seeded_anywhere(order, wanted)
+
+
+def _is_seeded_by_torch(order: Order, drawing: Drawing) -> bool:
+    """Whether a draw of Python's or NumPy's is made for samples in a program whose loaders have
+    workers: torch seeds these generators there, and is seeded itself.
+    """
+    is_for_samples = drawing.call.by is not None or drawing.call.function_name == "__getitem__"
+    if not is_for_samples or not drawing.streams <= _OF_DATA:
+        return False
+    has_workers = any(map(processes.has_workers, streams.every(order)))
+    return has_workers and streams.seeded_anywhere(order, _TORCH)
 
 
 def _is_seeded_in_parent_alone(order: Order, drawing: Drawing) -> bool:
@@ -312,13 +391,24 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     is shown.
     """
     call = drawing.call
+    if drawing.draws.when == "call" and shown.is_tried_out(order, call):
+        return False
     if kind == "order":
-        return not unread.is_order_unused(call) and not beside.is_for_show(call)
+        return not unread.is_order_unused(call) and not shown.is_for_show(order, call)
     if kind != "number":
-        return True
-    if beside.is_for_show(call) or seed_values.feeds_seed(order, call):
+        return not _is_of_trained_checkpoint(call)
+    if shown.is_for_show(order, call) or seed_values.feeds_seed(order, call):
         return False
     return not _is_pause(call) and not hyper.is_for_others(call)
+
+
+def _is_of_trained_checkpoint(call: Call) -> bool:
+    """Whether a model is loaded from what a training of the same kind wrote: it lacks no head."""
+    given = syntax.given(call.node)[:1]
+    return _is_of_checkpoint(call) and any(_TRAINED_PATHS.search(ast.unparse(one)) for one in given)
+
+
+_TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tuned")
 
 
 def _is_pause(draw: Call) -> bool:

@@ -1,0 +1,111 @@
+"""Draws that nobody trains on: what is shown or measured, and what is only asked for its type."""
+
+from __future__ import annotations
+
+import ast
+import re
+from operator import attrgetter
+
+from reprocheck.scan import syntax
+from reprocheck.scan.checks import streams
+from reprocheck.scan.index import within
+from reprocheck.scan.names import last_word
+from reprocheck.scan.order import Order
+from reprocheck.scan.steps import Call, Step
+
+_SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)|^_test(_|$)")
+_MEASURES = re.compile(
+    r"(^|_)"
+    r"(benchmark|benchmarking|profile|profiling|debug|dry_run|smoke_test|sanity_check)"
+    r"(_mode|_run)?$",
+    re.IGNORECASE,
+)
+_PICTURES = frozenset(
+    {
+        "imshow",
+        "imsave",
+        "savefig",
+        "save_image",
+        "make_grid",
+        "add_image",
+        "add_images",
+        "add_figure",
+        "add_scalar",
+        "plot_images",
+        "save_samples",
+    }
+)
+"""Calls that make a picture or a curve, of what they are given or of the figure."""
+_GOES_ON = streams.TRAINING_METHODS | {"DataLoader", "TensorDataset", "from_tensor_slices", "step"}
+_ASKED = frozenset({"shape", "dtype", "ndim"})
+_ASKS = frozenset({"isinstance", "type", "len"})
+
+
+def is_for_show(order: Order, call: Call) -> bool:
+    """Whether what is drawn is shown, measured, or asked for its type, and no training gets it."""
+    ways = (_is_in_showing_function, _is_in_showing_branch, _is_asked_for_type)
+    return any(holds(call) for holds in ways) or _is_pictured(order, call)
+
+
+def is_tried_out(order: Order, call: Call) -> bool:
+    """Whether a cell of a notebook draws something that goes into no layer and no training: it
+    shows what a library does.
+    """
+    is_in_cell = bool(call.module.source.cells) and not call.function_name
+    is_in_place = isinstance(call.parent, ast.Expr) and call.method in _IN_PLACE
+    if not is_in_cell or call.loops or is_in_place:
+        return False
+    return not any(map(_goes_on, order.flow(call.result)))
+
+
+_IN_PLACE = frozenset({"shuffle"})
+
+
+def _goes_on(step: Step) -> bool:
+    """Whether a step takes a value to a layer, or to a training."""
+    if step.method in ("__call__", "forward"):
+        return True
+    is_pass = step.method == "backward" and step.happens_once
+    return step.method in _GOES_ON and not is_pass
+
+
+def _is_in_showing_function(call: Call) -> bool:
+    """Whether it happens in a function that shows something, or in a branch that only measures."""
+    places = [*call.through, (call.module, call.node)]
+    names = (getattr(module.function_of(node), "name", "") for module, node in places)
+    if any(map(_SHOWS.match, names)):
+        return True
+    taken = (condition.test for condition in call.conditions if condition.taken)
+    return any(map(_MEASURES.search, map(last_word, taken)))
+
+
+def _is_in_showing_branch(call: Call) -> bool:
+    """`if step % 100 == 0:`, a branch that makes a picture now and then, and trains nothing."""
+    branches = (one for one in call.module.around(call.node) if isinstance(one, ast.If))
+    return any(map(_makes_pictures, branches))
+
+
+def _makes_pictures(branch: ast.If) -> bool:
+    """Whether what a branch does now and then is to make pictures."""
+    if not any(isinstance(part, ast.Mod) for part in within(branch.test, ast.AST)):
+        return False
+    return _is_of_pictures(set(map(syntax.word, within(branch.body, ast.Call))))
+
+
+def _is_asked_for_type(call: Call) -> bool:
+    """`isinstance(space.sample(), int)`, `space.sample().shape`."""
+    match call.parent:
+        case ast.Attribute(attr=asked):
+            return asked in _ASKED
+    return syntax.word(call.parent) in _ASKS
+
+
+def _is_pictured(order: Order, call: Call) -> bool:
+    """Whether what is drawn ends in a picture, and in no training."""
+    if not streams.trains(order):
+        return False  # what trains is written by hand, and may take it
+    return _is_of_pictures(set(map(attrgetter("method"), order.flow(call.result))))
+
+
+def _is_of_pictures(methods: set[str]) -> bool:
+    return not methods.isdisjoint(_PICTURES) and methods.isdisjoint(_GOES_ON)
