@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 
 from reprocheck.scan.checks import streams
@@ -41,7 +41,7 @@ def is_without_training(order: Order) -> bool:
     """
     if order.root.single:
         return False
-    if any(map(_goes_on, streams.every(order))):
+    if any(map(partial(_goes_on, order.root), streams.every(order))):
         return _is_example(order)
     return not order.cut or not _trains_in_text(order)
 
@@ -72,12 +72,14 @@ _READS = re.compile(
 )
 
 
-def _goes_on(call: Call) -> bool:
-    """Whether a call is a part of a training, or starts one. A single backward pass outside of any
-    loop shows how a model is called, as do gradients that no optimizer takes.
+def _goes_on(root: Module, call: Call) -> bool:
+    """Whether a call is a part of a training, or starts one. A single backward pass below a guard
+    and outside of any loop shows how a model is called, as do gradients that no optimizer takes.
     """
-    if (call.method in _PASSES and call.happens_once) or call.name == "torch.autograd.grad":
+    if call.name == "torch.autograd.grad":
         return False
+    if call.method in _PASSES and call.happens_once:
+        return not is_below_guard(root, call)
     return streams.is_training(call) or _drives(call)
 
 
