@@ -55,15 +55,28 @@ def test_a_recorder_whose_files_are_gone_says_nothing_to_the_script(
     assert (place.folder / "run-1" / "stderr.log").read_text() == ""
 
 
+NO_DESCRIPTOR = (
+    LOGS + "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); held = []\n"
+    "try:\n    while True: held.append(os.open(os.devnull, os.O_RDONLY))\nexcept OSError: pass\nreprocheck.log_loss(2.0)\n"
+)
+
+
 def test_a_recorder_without_a_free_descriptor_says_nothing_to_the_script(place: Place) -> None:
-    record = place.check(
-        LOGS + "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); held = []\n"
-        "try:\n    while True: held.append(os.open(os.devnull, os.O_RDONLY))\nexcept OSError: pass\nreprocheck.log_loss(2.0)\n"
-    )
+    record = place.check(NO_DESCRIPTOR)
     assert [run.ended for run in record.runs] == ["completed", "completed"]
     assert (place.folder / "run-1" / "stderr.log").read_text() == ""
     [trace] = (place.folder / "run-1" / "trace").glob("*.jsonl")
     assert sum('"e":"loss"' in line for line in trace.read_text().splitlines()) == 6
+
+
+def test_an_error_where_no_descriptor_is_free_is_recorded_without_its_text(place: Place) -> None:
+    record = place.check(NO_DESCRIPTOR + "raise ValueError('password=hunter2')\n")
+    assert [run.ended for run in record.runs] == ["failed", "failed"]
+    assert "reprocheck_child" not in (place.folder / "run-1" / "stderr.log").read_text()
+    [trace] = (place.folder / "run-1" / "trace").glob("*.jsonl")
+    ends = [json.loads(line) for line in trace.read_text().splitlines() if '"e":"exit"' in line]
+    assert [end["error"][:9] for end in ends] == ["(left out"]
+    assert "hunter2" not in trace.read_text()
 
 
 def test_a_report_folder_that_the_script_replaced_is_an_error_with_its_name(place: Place) -> None:

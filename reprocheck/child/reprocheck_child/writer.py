@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     # called with `wait`; returns the line of an event, or None while its value is not there and
     # `wait` is False
 
+_NOT_REDACTED = "(left out: what removes secrets from a text could not be imported)"
 _BROKEN = b'{"e":"broken","why":"%s"}\n'
 DEVICE_QUEUE = 1 << 14
 """Device values in flight at which the oldest is waited for: more than two iterations of a large
@@ -92,8 +93,13 @@ class Writer:
         """`text` without names and without secrets: for what a script, not the recorder, has put
         into words.
         """
-        from .shared.redaction import Redactor, known_secrets
-
+        if not text:
+            return ""
+        try:
+            from .shared.redaction import Redactor, known_secrets
+        except OSError:
+            # a script may have left no free descriptor, and no module is read without one
+            return _NOT_REDACTED
         known = known_secrets(sys.argv, os.environ)
         return Redactor(known).text(self.masked(text))
 
