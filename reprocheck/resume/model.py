@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.model import Bitwise, CheckRecord, Divergence, Run, RungStatus, SourceLine
+from reprocheck.model import Bitwise, CheckRecord, Divergence, Run, SourceLine
 
 SCHEMA_VERSION = 1
 CONTINUED = 1
@@ -54,6 +54,8 @@ StateRungName = Literal[
     "later",
 ]
 """The ladder across the gap, in the order in which a resumed training needs what stands on it."""
+StateRungStatus = Literal["equal", "differs", "not_recorded", "not_compared"]
+"""As on the ladder of a check; `not_compared`: what differs there may follow from a later rung."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,7 +172,7 @@ class StateRung:
     starts from.
 
     name       which rung
-    status     as on the ladder of a check
+    status     whether both sides have the same
     iteration  of the resumed run (from 1) where it first differs; None for what is of none
     rank       the first one that differs; `ranks`: all that do
     place      parameter, generator, loader or module that differs first
@@ -178,7 +180,7 @@ class StateRung:
     """
 
     name: StateRungName
-    status: RungStatus
+    status: StateRungStatus
     iteration: int | None = None
     rank: int | None = None
     ranks: tuple[int, ...] = ()

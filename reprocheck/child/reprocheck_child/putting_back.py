@@ -106,9 +106,9 @@ class Keeping(_Values):
         return batch
 
     @guarded("keeping the states of generators")
-    def _states(self) -> list[Values] | None:
-        """Of the generators, before and after a batch that may be the first which is due."""
-        return None if self.writing else [holder.take() for holder in self.generators()]
+    def _states(self) -> list[Values]:
+        """Of the generators, before and after a batch: it may be the first that is due."""
+        return [holder.take() for holder in self.generators()]
 
     @guarded("keeping a batch")
     def _hand(self, loader: str, kind: str, batch: Any, states: Any) -> None:

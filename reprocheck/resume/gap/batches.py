@@ -34,6 +34,13 @@ class Pass:
             return ()
         return self.fact.indices or ()
 
+    @property
+    def private(self) -> Mapping[str, str]:
+        """States that generators of the loader's own had when the order was drawn."""
+        if self.fact is None or not isinstance(self.fact.private, dict):
+            return {}
+        return self.fact.private
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
@@ -133,11 +140,15 @@ def _hashes(leaves: Leaves) -> set[str]:
 
 @dataclass(frozen=True)
 class Data:
-    """The batches of both runs."""
+    """The batches of both runs.
+
+    private  hashes of the states that generators of loaders' own had at the checkpoint
+    """
 
     continued: Sequence[Batch]
     resumed: Sequence[Batch]
     offset: int
+    private: Collection[str] = ()
 
     @property
     def due(self) -> list[Batch]:
@@ -152,7 +163,12 @@ class Data:
 
 def data_of(continued: Side, resumed: Side) -> Data:
     """The batches of two sides."""
-    return Data(taken(continued.trace.seen), taken(resumed.trace.seen), continued.offset)
+    return Data(
+        continued=taken(continued.trace.seen),
+        resumed=taken(resumed.trace.seen),
+        offset=continued.offset,
+        private=continued.private,
+    )
 
 
 def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
@@ -184,6 +200,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
     due, came = rest[0]
     known = spots(data.continued)
     drawn = tuple(came.of.fact.after) if came.of.fact is not None else ()
+    elsewhere, put_back = _private(data, due, came)
     return BatchGap(
         iteration=came.iteration,
         expected=known[due],
@@ -192,7 +209,8 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         first_epoch=_in_first_order(data, due, came),
         same_order=_same_order(due, came),
         drawn_from=drawn,
-        unrestored=(*sorted(unrestored), *_private(due, came)),
+        unrestored=(*sorted(unrestored), *elsewhere),
+        of_its_own=tuple(put_back),
         later_pass=came.of is not data.resumed[0].of,
         content=due.is_of(came),
         strange=_is_strange(data, came),
@@ -200,16 +218,18 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
     )
 
 
-def _private(due: Batch, came: Batch) -> list[str]:
+def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]:
     """The generators that the loader has of its own, where they stood elsewhere when its order was
-    drawn.
+    drawn: those that stand anywhere, and those that stand where they stood at the checkpoint.
     """
-    one, other = due.of.fact, came.of.fact
-    if one is None or other is None or not isinstance(other.private, dict):
-        return []
-    if one.private == other.private:
-        return []
-    return [f"{other.place} {name}" for name in other.private]
+    elsewhere: list[str] = []
+    put_back: list[str] = []
+    if due.of.private == came.of.private:
+        return elsewhere, put_back
+    for name, state in came.of.private.items():
+        told = put_back if state in data.private else elsewhere
+        told.append(f"{came.fact.place} {name}")
+    return elsewhere, put_back
 
 
 def _own_position(came: Batch) -> int | None:
@@ -320,8 +340,7 @@ def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
         return False
     if first.order and own.order:
         return _is_part(own.order, first.order) and not _is_part(own.order, due.of.order)
-    private = own.fact.private
-    return bool(private) and private == first.fact.private != due.of.fact.private
+    return bool(own.private) and own.private == first.private != due.of.private
 
 
 def _same_order(due: Batch, came: Batch) -> bool | None:

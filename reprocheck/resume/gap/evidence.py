@@ -144,6 +144,8 @@ class BatchGap:
     unrestored   default generators that the training draws from, that stood elsewhere, and of which
                  no state was put back
     order_from   of these, one that was put back and stood elsewhere; where the pass begins here
+    of_its_own   generators of the loader's own that its order was drawn from, and that stood then
+                 where they stood at the checkpoint: they were put back
     later_pass   it is not in the first pass of the resumed run
     content      the samples are those that were due, with other values
     strange      the continued run took less than half of the samples, before or after
@@ -158,6 +160,7 @@ class BatchGap:
     drawn_from: tuple[str, ...] = ()
     unrestored: tuple[str, ...] = ()
     order_from: GeneratorGap | None = None
+    of_its_own: tuple[str, ...] = ()
     later_pass: bool = False
     counts: Counts = Counts()
     content: bool = False

@@ -42,6 +42,19 @@ def gaps(
     return [_gap(name, drawn[name], continued, resumed, others) for name in drawn if name in apart]
 
 
+def beside_a_batch(
+    continued: Side, resumed: Side, iteration: int, others: Mapping[int, States] = NO_RANKS
+) -> GeneratorGap | None:
+    """The first generator that stands elsewhere and that the continued run draws from in the
+    iteration in which the resumed run has another batch: that may have moved it, too.
+    """
+    facts = _behind(continued, iteration + 1)
+    apart = elsewhere(continued, resumed)
+    drawn = [(name, fact) for name, fact in _draws(facts) if fact.kind != "epoch" and name in apart]
+    found = (_gap(name, _place(fact), continued, resumed, others) for name, fact in drawn)
+    return next(found, None)
+
+
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
     """Of the generators from which the first order was drawn, one that stands elsewhere although a
     state was put back.
@@ -78,10 +91,14 @@ def _same(name: str, one: str, other: str) -> bool:
 def drawers(side: Side, until: float = inf) -> dict[str, str]:
     """Generator -> what draws from it first behind the point, in words of the place."""
     found: dict[str, str] = {}
-    facts = [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
-    for name, fact in _draws(facts):
+    for name, fact in _draws(_behind(side, until)):
         found.setdefault(name, _place(fact))
     return found
+
+
+def _behind(side: Side, until: float) -> list[Seen]:
+    """The facts behind the point, before an iteration of the resumed run."""
+    return [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
 
 
 def _place(fact: Seen) -> str:

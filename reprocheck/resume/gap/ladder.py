@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
@@ -48,10 +48,7 @@ ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
 HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
-_CUT: Mapping[tuple[StateRungName, bool], str] = {
-    ("RNG state", True): "compared up to the first batch that is another one",
-}
-"""What is said of a rung that is equal as far as it could be compared."""
+MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
     " and of the generators nor the buffers could be compared"
@@ -63,10 +60,12 @@ class Found:
     """What one rank shows: the gap on each rung that differs, and the rungs that were compared.
 
     steps  how many steps were compared; None: all
+    open   gaps that may follow from one further down: their rung says neither equal nor different
     """
 
     rank: int
     gaps: Mapping[StateRungName, Gap] = field(default_factory=dict)
+    open: Mapping[StateRungName, Gap] = field(default_factory=dict)
     compared: frozenset[StateRungName] = frozenset()
     iterations: Mapping[StateRungName, int] = field(default_factory=dict)
     marked: bool = True
@@ -157,10 +156,17 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
             place=sentences.place(gap),
             detail=sentences.detail(gap, behind=differing.origin(name)),
         )
+    undecided = next((rank for rank in ranks if name in rank.open), None)
+    if undecided is not None:
+        return StateRung(
+            name=name,
+            status="not_compared",
+            rank=undecided.rank,
+            place=sentences.place(undecided.open[name]),
+            detail=f"{sentences.detail(undecided.open[name])}; {MAY_FOLLOW}",
+        )
     if all(name in rank.compared for rank in ranks):
-        batches = [cast("BatchGap | None", rank.gaps.get("batch")) for rank in ranks]
-        is_cut = min(map(_until, batches)) < inf
-        return StateRung(name=name, status="equal", detail=_CUT.get((name, is_cut), ""))
+        return StateRung(name=name, status="equal")
     return StateRung(name=name, status="not_recorded")
 
 
@@ -168,7 +174,7 @@ def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
     """The mechanism of each rung, of the first rank that has one there."""
     found: dict[StateRungName, Mechanism] = {}
     for rank in ranks:
-        for name in rank.gaps:
+        for name in (*rank.gaps, *rank.open):
             mechanism = _mechanism(rank, name)
             if mechanism is not None:
                 found.setdefault(name, mechanism)
@@ -179,16 +185,17 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     """The mechanism of a rung, where it has one, with what the other rungs of the state show."""
     if rung is None or found.starts_over:
         return None
-    gap = found.gaps[rung]
+    gaps = {**found.open, **found.gaps}
+    gap = gaps[rung]
     name = mechanisms.name_of(gap)
     if name is None:
         return None
     known = entry(name)
-    state = [found.gaps[rung] for rung in RUNGS if rung in found.gaps and rung in ORIGINS]
+    others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
     return Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
-        evidence=tuple(map(sentences.detail, state)),
+        evidence=tuple(map(sentences.detail, (gap, *others))),
         source=_line(gap),
         fix=known.fix_for(found.frameworks),
     )
@@ -227,12 +234,14 @@ def found_of(
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     gaps.update(attributes.behind(continued, resumed, gaps))
+    undecided = _open(continued, resumed, gaps, others)
     if equal:
-        gaps = {name: gap for name, gap in gaps.items() if name in HELD}
+        gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return Found(
         rank=first.rank,
         frameworks=tuple(first.frameworks),
         gaps=gaps,
+        open=undecided,
         compared=frozenset(_compared(continued, resumed, data, pair)),
         iterations=iterations,
         marked=continued.marked and (resumed.marked or not resumed.iterations),
@@ -256,6 +265,20 @@ def _gaps(
         yield "batch", batch, batch.iteration
     if resumed.iterations:
         yield from _steps(pair)
+
+
+def _open(
+    continued: Side,
+    resumed: Side,
+    gaps: Mapping[StateRungName, Gap],
+    others: Mapping[int, States],
+) -> Mapping[StateRungName, Gap]:
+    """A generator beside a batch that is another one: what made that batch may have moved it."""
+    batch = gaps.get("batch")
+    if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
+        return {}
+    gap = generators.beside_a_batch(continued, resumed, batch.iteration, others)
+    return {} if gap is None else {"RNG state": gap}
 
 
 def _until(batch: BatchGap | None) -> float:

@@ -194,6 +194,11 @@ def _of_batch(gap: BatchGap) -> str:
 
 def _drawn(gap: BatchGap) -> str:
     """What was done to the generator that the order was drawn from."""
+    if gap.of_its_own:
+        return (
+            "; the order was drawn from the state that the loader's own generator had at the"
+            " checkpoint, behind the draw of the order that was due"
+        )
     if gap.order_from is None:
         return ""
     return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"

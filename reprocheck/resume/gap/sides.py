@@ -14,7 +14,19 @@ import msgspec
 from reprocheck.trace.deep import DeepTrace, Seen
 
 _LEFT_OUT = frozenset(
-    {"boundary", "rest", "state", "held", "restore", "seed", "load", "weights", "epoch", "found"}
+    {
+        "boundary",
+        "rest",
+        "state",
+        "held",
+        "restore",
+        "seed",
+        "load",
+        "weights",
+        "epoch",
+        "found",
+        "own",
+    }
 )
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
 _RESTS = frozenset({"rest", "boundary"})
@@ -76,6 +88,12 @@ class Side:
     def states(self) -> Mapping[str, str]:
         """Generator -> its state there, in base64."""
         return {fact.place: fact.raw for fact in self._at_start("state")}
+
+    @cached_property
+    def private(self) -> frozenset[str]:
+        """Hashes of the states that generators of loaders' own have there."""
+        facts = [fact.private for fact in self._at_start("own")]
+        return frozenset(state for one in facts if isinstance(one, dict) for state in one.values())
 
     def before(self, *kinds: str) -> Iterator[Seen]:
         """The facts of these kinds before it, in order."""

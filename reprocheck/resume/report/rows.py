@@ -23,7 +23,7 @@ from reprocheck.resume.model import (
 )
 
 MOST_LOSSES = 10
-SIGNS = SIGN
+SIGNS = {**SIGN, "not_compared": "?"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,11 +60,13 @@ def _why(outcome: Outcome) -> Iterator[Row]:
         yield Row(label="where", said=text.joined(": ", where, first.detail or first.place))
     if confirmation is not None:
         yield Row(label="put back", said=confirmation.sentence)
+    told = {first.detail} if first is not None else set()
     for mechanism in causes:
         yield Row(label="cause", said=f"{mechanism.code} {mechanism.title}")
-        if mechanism is causes[0]:
-            for said in mechanism.evidence[1:]:  # the first is what the rung says
+        for said in mechanism.evidence:
+            if said not in told:
                 yield Row(label="", said=said)
+        told.update(mechanism.evidence)
         if mechanism.source is not None:
             yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
     yield from _fixes(outcome)

@@ -110,6 +110,21 @@ def test_an_order_drawn_from_a_generator_that_was_not_put_back_is_told_from_that
     assert name_of(gap) == "resume-rng-not-restored"
 
 
+def test_a_generator_of_the_loader_that_stands_as_at_the_checkpoint_was_put_back() -> None:
+    def drawn(indices: Order, state: str) -> list[Seen]:
+        return [epoch_fact(indices, 1, private={"generator": state}), *walk([indices])[1:]]
+
+    continued, resumed = taken(drawn(order(0), "first")), taken(drawn(order(5), "second"))
+    gap = first_gap(Data(continued, resumed, 1, private={"second"}))
+    assert gap is not None and not gap.unrestored
+    assert gap.of_its_own == ("DataLoader[0] generator",)
+    assert name_of(replace(gap, position=1)) == "resume-redrawn-order"
+    assert "that the loader's own generator had at the checkpoint" in detail(gap)
+    elsewhere = first_gap(Data(continued, resumed, 1, private={"third"}))
+    assert elsewhere is not None and elsewhere.unrestored == ("DataLoader[0] generator",)
+    assert name_of(replace(elsewhere, position=1)) == "resume-rng-not-restored"
+
+
 def test_an_order_tells_what_was_done_to_the_generator_it_was_drawn_from() -> None:
     drawn = [epoch_fact(order(5), 1, after={"torch": "t"}), *walk([order(5)])[1:]]
     gap = gap_of(drawn, k=BATCHES)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reprocheck.resume.gap.ladder import Found, explained, found_of
 from reprocheck.resume.gap.twister import Twister, seeded
@@ -222,6 +223,29 @@ def test_an_order_is_told_by_the_generator_that_it_was_drawn_from() -> None:
     restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
     found = explained([found_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
     assert first(found) == ("batch", "", "RC109")
+
+
+def test_a_generator_beside_another_batch_is_said_and_does_not_decide() -> None:
+    def run(iteration: int, indices: Sequence[int], draws: int) -> list[Seen]:
+        epoch, batch = walked(iteration, indices)
+        quiet = replace(epoch, after={})
+        given = [("", Leaf(hash=f"samples {indices}", shape=(4,)))]
+        step = [
+            replace(fact, inputs=given) if fact.kind == "call" else fact
+            for fact in boundary(iteration, raw(0, draws))
+        ]
+        return [quiet, batch, *step]
+
+    continued = trace([*FIRST, *run(K + 1, [3, 1], 100)])
+    restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
+    found = explained([found_of(continued, trace([restored, *run(1, [2, 0], 102)]), K)])
+    assert found.first is not None and found.first.name == "batch"
+    rungs = {rung.name: rung for rung in found.rungs}
+    assert rungs["RNG state"].status == "not_compared"
+    assert "is one 64-bit draw ahead, and `body` (Noise) draws from it" in rungs["RNG state"].detail
+    assert found.mechanisms["RNG state"].code == "RC109"
+    same = explained([found_of(continued, trace(run(1, [2, 0], 100)), K)])
+    assert {rung.name: rung.status for rung in same.rungs}["RNG state"] == "equal"
 
 
 def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> None:

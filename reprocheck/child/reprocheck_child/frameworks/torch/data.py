@@ -68,6 +68,8 @@ class Loaders:
         # epoch, by `__init__` or again where workers are persistent; `_next_index` asks the
         # sampler, also ahead of time for workers.
         base = dataloader._BaseDataLoaderIter
+        if self.deep.boundary is not None:
+            self.deep.boundary.held.append(self.write_private)
         if getattr(self.deep.boundary, "values", None) is not None:
             replace(base, "__next__", self.exchanging, put=self.deep.hooks.put)
         self._wrap(dataloader.DataLoader, "__init__", None, self.built)
@@ -215,6 +217,13 @@ class Loaders:
         copy.set_state(torch.frombuffer(bytearray(before["torch"]), dtype=torch.uint8))
         torch.empty((), dtype=torch.int64).random_(generator=copy)
         return bool(copy.get_state().numpy().tobytes() == after["torch"])
+
+    def write_private(self) -> None:
+        """At a boundary: the generators that loaders have of their own."""
+        for loader, place in self.places.living():
+            states = self._private(loader)
+            if states:
+                self.deep.seen("own", place, call=False, private=states)
 
     def _private(self, loader: Any) -> Dict[str, str]:
         """State of the generators that the loader and its samplers have of their own, by where they

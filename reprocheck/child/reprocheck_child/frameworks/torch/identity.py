@@ -3,7 +3,7 @@ key, made when it is asked for first.
 """
 
 import weakref
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, Iterator, Tuple
 
 
 class ByIdentity:
@@ -27,6 +27,13 @@ class ByIdentity:
             # the callback ends the entry: the id may be given to another object right after
             entries[identity] = weakref.ref(thing, lambda _: entries.pop(identity, None)), value
         return value
+
+    def living(self) -> Iterator[Tuple[Any, Any]]:
+        """Each object that is still there, and its value."""
+        for reference, value in list(self.entries.values()):
+            thing = reference()
+            if thing is not None:
+                yield thing, value
 
     def once(self, thing: Any, make: Callable[[], Any]) -> Any:
         """The value of an object, made where it has none yet."""
