@@ -4,6 +4,7 @@ holds.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -131,7 +132,11 @@ def _hanging(folder: Path, phase: str) -> list[Path]:
 
 def _working(folder: Path) -> list[Path]:
     """The working directories of the processes of a check."""
-    return [Path(f"/proc/{pid}/cwd").resolve() for pid in _alive(f"MINE={folder}")]
+    found = []
+    for pid in _alive(f"MINE={folder}"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            found.append(Path(f"/proc/{pid}/cwd").readlink())
+    return found
 
 
 def _said(words: tuple[str, ...], capture: pytest.CaptureFixture[str]) -> tuple[int, str]:
