@@ -18,17 +18,12 @@ class Draft:
         self._text = text
         self._saved: dict[str, str] = {}
         self._loaded: list[str] = []
-        self._objects = False
 
-    def save(self, key: str, value: str, *, objects: bool = False) -> None:
-        """An expression is saved under a key, unless it is already.
-
-        objects  `torch.load` reads it only where it may read any object
-        """
+    def save(self, key: str, value: str) -> None:
+        """An expression is saved under a key, unless it is already."""
         held = self.source.held.get(key)
         if held is None or ast.unparse(held) != value:
             self._saved[key] = value
-        self._objects |= objects
 
     def load(self, line: str) -> None:
         """A line behind those that load the checkpoint."""
@@ -41,8 +36,6 @@ class Draft:
             made.append(self._into_dict())
         if self._loaded:
             made.append(edits.behind(self.source.behind, self._loaded))
-        if self._objects:
-            made += [_reading_objects(load.call) for load in self.source.loads]
         return edits.applied(self._text, made) if made else ""
 
     def _into_dict(self) -> Edit:
@@ -55,10 +48,3 @@ class Draft:
             between = ",\n" + row[: len(row) - len(row.lstrip())]
         said = [f'{between}"{key}": {value}' for key, value in self._saved.items()]
         return edits.following(last, "".join(said))
-
-
-def _reading_objects(load: ast.Call) -> Edit:
-    """What is no tensor is read where `torch.load` may read any object."""
-    given = {one.arg: one.value for one in load.keywords}
-    last = [*load.args, *given.values()][-1]
-    return edits.following(last, "" if "weights_only" in given else ", weights_only=False")

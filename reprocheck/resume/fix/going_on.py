@@ -83,7 +83,7 @@ def _named(draft: Draft) -> _Names:
 
 def _save(draft: Draft, states: Sequence[State]) -> None:
     for state in states:
-        draft.save(state.key, state.read, objects=state.objects)
+        draft.save(state.key, state.read)
 
 
 def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:

@@ -84,5 +84,5 @@ def _load(draft: Draft, states: Sequence[State]) -> None:
     """Behind what is loaded already, unless it is put back anywhere."""
     for state in states:
         if state.setter not in draft.source.script.called:
-            draft.save(state.key, state.read, objects=state.objects)
+            draft.save(state.key, state.read)
             draft.load(state.set_to(f'{draft.source.loaded}["{state.key}"]'))

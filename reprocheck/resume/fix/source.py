@@ -60,6 +60,10 @@ class Source:
         """Whether tensors may be loaded to a device."""
         return any("map_location=" in ast.unparse(load.call) for load in self.loads)
 
+    def saves(self, value: str) -> bool:
+        """Whether a value is saved already."""
+        return value in map(ast.unparse, self.held.values())
+
     def saved_as(self, value: str, otherwise: str) -> str:
         """The key under which a value is saved already; else one that is free."""
         texts = {ast.unparse(held): key for key, held in self.held.items()}

@@ -22,14 +22,12 @@ class State:
     read      the expression that reads it
     write     the statement that sets it, with `{}` for the value
     drawn     whether something draws from it while a pass is under way
-    objects   whether `torch.load` reads it only where it may read any object
     """
 
     key: str
     read: str
     write: str
     drawn: bool = True
-    objects: bool = False
 
     @property
     def setter(self) -> str:
@@ -48,16 +46,20 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Default:
-    """The generator of a module, and the names that scripts give that module."""
+    """The generator of a module, and the names that scripts give that module.
+
+    plain    what is saved of the state, where `torch.load` does not read the state itself but where
+             it may read any object
+    on_host  what follows the value where `torch.load` may have moved it to a device
+    """
 
     module: str
     names: tuple[str, ...]
     key: str
     get: str
     set: str
-    objects: bool = False
+    plain: str = "{}"
     on_host: str = ""
-    """What follows the value where `torch.load` may have moved it to a device."""
 
 
 _DEFAULTS = {
@@ -65,7 +67,12 @@ _DEFAULTS = {
         "torch", ("torch",), "rng", "get_rng_state()", "set_rng_state", on_host=".cpu()"
     ),
     "numpy": _Default(
-        "numpy", ("np", "numpy"), "numpy_rng", "random.get_state()", "random.set_state", True
+        "numpy",
+        ("np", "numpy"),
+        "numpy_rng",
+        "random.get_state()",
+        "random.set_state",
+        plain="[{0}[0], {0}[1].tolist(), *{0}[2:]]",
     ),
     "python": _Default("random", ("random",), "python_rng", "getstate()", "setstate"),
     "cuda": _Default(
@@ -95,11 +102,12 @@ def defaults(source: Source, names: Collection[str]) -> Iterator[State]:
 
 
 def _default(source: Source, one: _Default, module: str) -> State:
-    read = f"{module}.{one.get}"
+    state = f"{module}.{one.get}"
+    read = state if source.saves(state) else one.plain.format(state)
     key = source.saved_as(read, one.key)
     on_host = one.on_host if source.is_moved else ""
     write = f"{module}.{one.set}({{}}{on_host})"
-    return State(key=key, read=read, write=write, objects=one.objects)
+    return State(key=key, read=read, write=write)
 
 
 def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Sequence
+
+import numpy as np
 
 from reprocheck.resume.fix.patch import Lost, patched
 from reprocheck.resume.model import StateRungName
@@ -54,14 +57,28 @@ def test_a_schedule_is_saved_and_loaded() -> None:
     ]
 
 
-def test_a_state_of_numpy_is_read_as_an_object_and_modules_keep_their_names() -> None:
+def test_a_state_of_numpy_is_saved_as_lists_and_numbers_and_modules_keep_their_names() -> None:
     text = patched(SCRIPT, LINE, lost("RNG state", generators=["numpy", "python"]))
+    state = "np.random.get_state()"
+    plain = f"[{state}[0], {state}[1].tolist(), *{state}[2:]]"
     assert added(text) == [
-        '    saved = torch.load("last.pt", weights_only=False)',
         '    np.random.set_state(saved["numpy_rng"])',
         '    state = {"model": model.state_dict(), "opt": optimizer.state_dict(), "step": step,'
-        ' "numpy_rng": np.random.get_state()}',
+        f' "numpy_rng": {plain}}}',
     ]
+    saved = SCRIPT.replace('"step": step', f'"np": {state}')
+    assert added(patched(saved, LINE, lost("RNG state", generators=["numpy"])), saved) == [
+        '    np.random.set_state(saved["np"])'
+    ]
+
+
+def test_what_is_saved_of_a_state_of_numpy_holds_no_objects_and_sets_it() -> None:
+    text = patched(SCRIPT, LINE, lost("RNG state", generators=["numpy"]))
+    plain = text.partition('"numpy_rng": ')[2].partition("}")[0]
+    saved = json.dumps(eval(plain, {"np": np}))
+    drawn = np.random.random(3).tolist()
+    np.random.set_state(json.loads(saved))
+    assert np.random.random(3).tolist() == drawn
 
 
 def test_the_lines_of_a_dict_keep_their_indentation() -> None:
