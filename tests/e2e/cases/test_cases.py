@@ -28,6 +28,8 @@ CASES = tomllib.loads((HERE / "cases.toml").read_text())["case"]
 
 IMPORTED = {"torch": "torch", "keras": "tensorflow", "jax": "jax"}
 """Folder of cases -> the package that they cannot do without."""
+MARKED = ("torch", "mindspore")
+"""Folders whose tests have a marker of that name."""
 
 
 def name(case: dict[str, Any]) -> str:
@@ -179,7 +181,14 @@ Where nn.Dense draws its bias too, the unseeded bias differs before the dropout 
 # -------------------------------------------------------------------------------------------- tests
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
+def marked(case: dict[str, Any]) -> Any:
+    """A case with the marker of its framework, where there is one."""
+    framework, _, _ = name(case).partition("/")
+    marks = [getattr(pytest.mark, framework)] if framework in MARKED else []
+    return pytest.param(case, id=name(case), marks=marks)
+
+
+@pytest.mark.parametrize("case", [marked(case) for case in CASES])
 def test_case(case: dict[str, Any], workdir: Path) -> None:
     framework, _, _ = name(case).partition("/")
     if framework in IMPORTED:
@@ -288,6 +297,7 @@ def test_every_script_is_a_case() -> None:
     assert scripts == {name(case) for case in CASES}
 
 
+@pytest.mark.torch
 def test_state_left_is_gone_with_a_working_directory_for_each_run(workdir: Path) -> None:
     needs("torch")
     outcome = check("--workdir", "copy", HERE / "torch/resumes_checkpoint.py", cwd=workdir)
