@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +26,25 @@ SUFFIXES = {
 }
 NAMES = ("html", "md", "json", "junit", "csv")
 """The formats that `--format` completes and its help names; report.FORMATS holds all of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Formats:
+    """What a command writes: the formats that its help names, those that a suffix stands for, and
+    what a message calls one of them.
+    """
+
+    names: tuple[str, ...]
+    suffixes: Mapping[str, str]
+    called: str
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Each format once, those that the help names first."""
+        return tuple(dict.fromkeys((*self.names, *self.suffixes.values())))
+
+
+REPORT = Formats(names=NAMES, suffixes=SUFFIXES, called="report format")
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -53,7 +72,7 @@ OutputOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Destination:
-    """A format of report.FORMATS, and the file it goes to; None: stdout."""
+    """A format of a command's reports, and the file it goes to; None: stdout."""
 
     format: str
     file: Path | None
@@ -83,7 +102,9 @@ class Destination:
             raise _unwritable(self.file, error) from None
 
 
-def destination(format: str | None, output: str | None) -> Destination | None:
+def destination(
+    format: str | None, output: str | None, formats: Formats = REPORT
+) -> Destination | None:
     """What `--format` and `-o` ask for; None where neither is given.
 
     A file that cannot be written is known before the first run. Raises UsageError, ReportError.
@@ -94,13 +115,14 @@ def destination(format: str | None, output: str | None) -> Destination | None:
         return None
     file = named_file(output)
     if format is None:
-        format = SUFFIXES.get(Path(output or "").suffix.lower())
+        format = formats.suffixes.get(Path(output or "").suffix.lower())
     if format is None:
+        shown = "stdout" if output == STDOUT else output
         raise UsageError(
-            f"-o {output} does not name a report format.",
-            f"Add --format {'|'.join(NAMES)}.",
+            f"-o {shown} does not name a {formats.called}.",
+            f"Add --format {'|'.join(formats.names)}.",
         )
-    _known(format)
+    _check(format, formats)
     if file is not None:
         try:
             try_to_put(file)
@@ -109,13 +131,12 @@ def destination(format: str | None, output: str | None) -> Destination | None:
     return Destination(format=format, file=file)
 
 
-def _known(format: str) -> None:
+def _check(format: str, formats: Formats) -> None:
     from reprocheck.settings import nearest
 
-    known = tuple(dict.fromkeys((*NAMES, *SUFFIXES.values())))
-    if format not in known:
-        fix = did_you_mean(nearest(format, known), NAMES)
-        raise UsageError(f"--format {format}: there is no such format.", fix)
+    if format not in formats.known:
+        fix = did_you_mean(nearest(format, formats.known), formats.names)
+        raise UsageError(f"--format {format}: there is no such {formats.called}.", fix)
 
 
 def did_you_mean(meant: str | None, names: Iterable[str]) -> str:

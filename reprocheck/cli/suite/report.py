@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file
+from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file, write_night
 
 if TYPE_CHECKING:
     from reprocheck.suite.history import History
@@ -41,7 +41,7 @@ def command(
         found = one_night(history, night)
         report = pages.read(history, found.id, suite)
         if file is not None:
-            file.write(report)
+            write_night(file, report)
             return 0
         written = site.write(history, suite)
     files = pages.write(report, night_folder(suite, found))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file
+from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file, write_night
 from reprocheck.errors import ReprocheckError, UsageError
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def command(
         out = standard_error()
     print_outcome(outcome, suite, written.index, out)
     if file is not None:
-        file.write(report)
+        write_night(file, report)
     for sentence in notices.send(suite.webhooks, report):
         standard_error().labelled("note:", sentence, "bold yellow")
     return outcome.exit_code
