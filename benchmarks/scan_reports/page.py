@@ -22,7 +22,8 @@ ROUNDS = {
     "tuned": "the rules were changed with these at hand",
     "new": "read after the rules were changed the first time",
     "second": "read after the second change; the rules were changed a third time with these",
-    "third": "read after the third change",
+    "third": "read after the third change; the rules were changed a fourth time with these",
+    "fourth": "read after the fourth change",
 }
 """The readings, first to last, in words."""
 

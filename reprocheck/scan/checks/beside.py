@@ -6,6 +6,7 @@ import ast
 import re
 from functools import lru_cache, partial
 from itertools import chain
+from pathlib import Path
 
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
@@ -100,17 +101,21 @@ def leaves_nothing(order: Order) -> bool:
 
 @lru_cache(maxsize=16)
 def is_chore(order: Order) -> bool:
-    """Whether the file of a program is named after what it does, and that is no training."""
-    name = order.root.source.path.stem
-    if order.root.single or not _CHORE.search(name):
+    """Whether the file of a program, or the folder that holds it, is named after what it does, and
+    that is no training.
+    """
+    path = Path(order.root.shown)
+    is_named = _CHORE.search(path.stem) or _CHORES.fullmatch(path.parent.name)
+    if order.root.single or not is_named:
         return False
-    return bool(_SPEED.search(name)) or not streams.trains(order)
+    return bool(_SPEED.search(path.stem)) or not streams.trains(order)
 
 
 _CHORE = re.compile(
     r"(?:^|_)(?:download|demo|convert|export|infer|inference|predict|visuali[sz]\w+|viewer|plot"
     r"|metrics|bench|benchmark|profile|eval|evaluate)(?:_|$)"
 )
+_CHORES = re.compile(r"demos?|visuali[sz]ation|evaluation|eval")
 _SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profile)(?:_|$)")
 """Such a program may train to see how long that takes."""
 

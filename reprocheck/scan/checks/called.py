@@ -70,6 +70,11 @@ def may_run(order: Order, modules: Iterable[Module], module: Module, call: ast.C
     return id(_parts(module).of_call[id(call)]) in _running(order.root, tuple(modules))
 
 
+def mentions(module: Module) -> Iterable[str]:
+    """The names that the code of a module mentions, executed or not, those of imports left out."""
+    return chain.from_iterable(part.mentions for part in _parts(module).every)
+
+
 @lru_cache(maxsize=16)
 def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
     """The parts that may run in a program, by their ids.

@@ -158,7 +158,20 @@ _OTHERS = frozenset(
         "session_id",
         "run_id",
         "job_id",
+        "exp_id",
+        "exp_name",
+        "experiment_id",
+        "experiment_name",
+        "trial_name",
+        "unique_id",
+        "uid",
         "uuid",
+        "filename",
+        "file_name",
+        "fname",
+        "tmp_dir",
+        "tmpdir",
+        "temp_dir",
     }
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from reprocheck.language import tr
-from reprocheck.scan.checks import shown, streams, unread
+from reprocheck.scan.checks import beside, reach, shown, streams, unread
 from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -23,7 +23,7 @@ _IN_PROCESS = frozenset({"numpy", "python"})
 _TORCH = frozenset({"torch"})
 
 
-@check_programs("RC503")
+@check_programs("RC503", unless=(beside.is_for_nobody,))
 def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
     """Workers start NumPy and Python's random from a number that torch draws: nothing seeds that,
     and what seeds the others is not used there.
@@ -31,6 +31,8 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
     for drawing in streams.drawings(order):
         loader = drawing.call.by
         if loader is None or not has_workers(loader) or not _is_seeded(order, drawing):
+            continue
+        if reach.is_evaluation(loader):
             continue
         if streams.seeded_anywhere(order, _TORCH):
             return
@@ -46,7 +48,7 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
         return
 
 
-@check_programs("RC503")
+@check_programs("RC503", unless=(beside.is_for_nobody,))
 def in_workers_of_pools(order: Order) -> Iterator[Hit]:
     """Which worker of a pool takes which element is left to the system, and each goes on from a
     generator of its own.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import entropy, streams, tables
+from reprocheck.scan.checks import entropy, reach, streams, tables
 from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
@@ -120,8 +120,10 @@ def changing_seed(order: Order) -> Iterator[Hit]:
     for call in every(order):
         for found in _seed(order, call):
             origins.setdefault(found.key, []).append(found)
-    for same in origins.values():
-        yield _at_origin(order, same)
+    hits = [_at_origin(order, same) for same in origins.values()]
+    if hits and reach.is_for_nobody(order):
+        hits = [replace(one, severity="note") for one in hits]
+    yield from hits
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 
 from reprocheck.scan import syntax
@@ -11,6 +13,7 @@ from reprocheck.scan.checks import streams
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)|^_test(_|$)")
@@ -44,7 +47,9 @@ _ASKS = frozenset({"isinstance", "type", "len"})
 def is_for_show(order: Order, call: Call) -> bool:
     """Whether what is drawn is shown, measured, or asked for its type, and no training gets it."""
     ways = (_is_in_showing_function, _is_in_showing_branch, _is_asked_for_type)
-    return any(holds(call) for holds in ways) or _is_pictured(order, call)
+    if any(holds(call) for holds in ways):
+        return True
+    return _is_pictured(order, call) or _is_printed(order, call)
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
@@ -98,6 +103,32 @@ def _is_asked_for_type(call: Call) -> bool:
         case ast.Attribute(attr=asked):
             return asked in _ASKED
     return syntax.word(call.parent) in _ASKS
+
+
+def _is_printed(order: Order, call: Call) -> bool:
+    """`print(generate(model))`: what is drawn there goes into a text that is printed, and nothing
+    is trained there.
+    """
+    places = [*call.through, (call.module, call.node)]
+    printed = [node for module, node in places if _stands_in_print(module, node)]
+    if not printed or any(map(_goes_on, order.flow(call.result))):
+        return False
+    return _leading_to_trainings(order).isdisjoint(map(id, printed))
+
+
+def _stands_in_print(module: Module, node: ast.AST) -> bool:
+    return not _PRINTS.isdisjoint(map(syntax.word, module.expressions_around(node)))
+
+
+_PRINTS = frozenset({"print", "pprint"})
+
+
+@lru_cache(maxsize=4)
+def _leading_to_trainings(order: Order) -> frozenset[int]:
+    """The calls of the user's own functions in which something is trained, by their nodes' ids."""
+    trainings = filter(streams.is_training, streams.every(order))
+    through = chain.from_iterable(call.through for call in trainings)
+    return frozenset(id(node) for _, node in through)
 
 
 def _is_pictured(order: Order, call: Call) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import filterfalse, islice
 
 from reprocheck.language import mark, tr
@@ -17,6 +18,7 @@ from reprocheck.scan.checks import (
     devices,
     hyper,
     processes,
+    reach,
     seed_values,
     seeding,
     shown,
@@ -394,7 +396,8 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     if drawing.draws.when == "call" and shown.is_tried_out(order, call):
         return False
     if kind == "order":
-        return not unread.is_order_unused(call) and not shown.is_for_show(order, call)
+        is_beside = shown.is_for_show(order, call) or reach.is_evaluation(call)
+        return not unread.is_order_unused(call) and not is_beside
     if kind != "number":
         return not _is_of_trained_checkpoint(call)
     if shown.is_for_show(order, call) or seed_values.feeds_seed(order, call):
@@ -422,14 +425,22 @@ def _is_pause(draw: Call) -> bool:
 def _is_overwritten(order: Order, layer: Call) -> bool:
     """Whether the weights are all replaced afterwards, by a checkpoint or by constants."""
     own = set(layer.conditions)
-
-    def comes_later(step: Step) -> bool:
-        return own.issuperset(step.conditions) and order.is_before(layer, step)
-
-    if any(map(comes_later, order.methods(*_LOADS))):
+    comes_later = partial(order.is_before, layer)
+    if _one_happens(own, filter(comes_later, order.methods(*_LOADS))):
         return True
-    fills = (step for step in order.flow(layer.result) if step.method in _FILLS)
-    return any(map(_fills_more_than_bias, filter(comes_later, fills)))
+    later = filter(comes_later, order.flow(layer.result))
+    fills = (step for step in later if step.method in _FILLS)
+    return any(own.issuperset(fill.conditions) for fill in filter(_fills_more_than_bias, fills))
+
+
+def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
+    """Whether one of some steps happens under conditions that hold: it has no others, or those are
+    the two branches of one question.
+    """
+    others = [set(step.conditions) - own for step in steps]
+    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
+    opposites = (replace(one, taken=not one.taken) for one in branches)
+    return set() in others or not branches.isdisjoint(opposites)
 
 
 def _fills_more_than_bias(step: Step) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import filterfalse
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -169,14 +170,16 @@ def _use_class(machine: Machine, frame: Frame, call: Call, of: Class) -> None:
 
 
 def _use_object(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
-    _run_methods(machine, frame, call.node, value, _is_for_others)
+    _run_methods(machine, frame, call.node, value, partial(_is_for_others, machine))
 
 
-def _is_for_others(name: str, method: Function) -> bool:
+def _is_for_others(machine: Machine, name: str, method: Function) -> bool:
     """Whether what a library is given an object for may be this method: of Python's own those
-    alone that give items or results.
+    alone that give items or results, and of others those that the program does not call itself.
     """
-    return name in _INSIDE or not name.startswith("__")
+    if name in _INSIDE:
+        return True
+    return not name.startswith("__") and id(method.node) not in machine.reached
 
 
 def _run_methods(

@@ -1,0 +1,91 @@
+"""Whether a training may come to what was found: not where nothing uses the code, and not where it
+evaluates.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
+
+from reprocheck.scan import syntax
+from reprocheck.scan.checks import beside, called
+from reprocheck.scan.names import last_word
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module, Project
+from reprocheck.scan.steps import Call
+
+_EVALUATION = re.compile(
+    r"(^|_)(test|val|valid|validation|eval|evaluation|dev)(_|$|\d|data|set|loader|dl|iter)"
+)
+"""In the name of a loader, or of the function that makes it."""
+
+
+def is_unused(order: Order) -> bool:
+    """Whether an order is a part of a folder with programs in which nothing mentions it: a function
+    that nobody calls, a class of which nobody makes an object, a module that nobody imports.
+
+    Where no file of the folder is a program, those that use it are elsewhere.
+    """
+    root = order.root
+    if order.whole or root.single or not _has_programs(root.project):
+        return False
+    defined = _first_name(order)
+    if not defined:
+        return id(root) not in root.project.imported
+    mentioned = _mentioned(root.project)
+    return defined not in mentioned and not _is_decorated(root, defined)
+
+
+def _first_name(order: Order) -> str:
+    """The function or class of the top level that an order begins in; "" for a module."""
+    path = order.function.removeprefix(f"{order.root.name}.")
+    return path.partition(".")[0]
+
+
+def _has_programs(project: Project) -> bool:
+    return any(module.is_entry for module in project)
+
+
+@lru_cache(maxsize=4)
+def _mentioned(project: Project) -> frozenset[str]:
+    """What the modules of a project mention, imports left out."""
+    return frozenset(chain.from_iterable(map(called.mentions, project)))
+
+
+def _is_decorated(module: Module, name: str) -> bool:
+    """Whether a decorator may hand a definition to somebody."""
+    definitions = (one for one in module.tree.body if getattr(one, "name", "") == name)
+    return any(getattr(one, "decorator_list", []) for one in definitions)
+
+
+def is_for_nobody(order: Order) -> bool:
+    """Whether a program trains nothing and leaves nothing that one could train on, or a part is
+    used by none.
+    """
+    return beside.is_for_nobody(order) or is_unused(order)
+
+
+def is_evaluation(call: Call) -> bool:
+    """Whether a loader is made to evaluate: the name that it is given says so, or the function that
+    makes it. Its order decides nothing that is trained.
+    """
+    places = [*call.through, (call.module, call.node)]
+    return any(_is_for_evaluation(module, node) for module, node in places)
+
+
+def _is_for_evaluation(module: Module, node: ast.AST) -> bool:
+    statement = module.statement_of(node)
+    if isinstance(statement, ast.Return):
+        function = module.function_of(node)
+        return _EVALUATION.search(getattr(function, "name", "")) is not None
+    names = list(map(str.lower, _names(syntax.targets(statement))))
+    return bool(names) and all(map(_EVALUATION.search, names))
+
+
+def _names(targets: list[ast.expr]) -> Iterator[str]:
+    """The names that are assigned, those in a tuple one by one."""
+    for target in targets:
+        yield from map(last_word, getattr(target, "elts", [target]))
