@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, called
+from reprocheck.scan.checks import called
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -59,13 +59,6 @@ def _is_decorated(module: Module, name: str) -> bool:
     """Whether a decorator may hand a definition to somebody."""
     definitions = (one for one in module.tree.body if getattr(one, "name", "") == name)
     return any(getattr(one, "decorator_list", []) for one in definitions)
-
-
-def is_for_nobody(order: Order) -> bool:
-    """Whether a program trains nothing and leaves nothing that one could train on, or a part is
-    used by none.
-    """
-    return beside.is_for_nobody(order) or is_unused(order)
 
 
 def is_evaluation(call: Call) -> bool:

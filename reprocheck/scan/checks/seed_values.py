@@ -121,7 +121,7 @@ def changing_seed(order: Order) -> Iterator[Hit]:
         for found in _seed(order, call):
             origins.setdefault(found.key, []).append(found)
     hits = [_at_origin(order, same) for same in origins.values()]
-    if hits and reach.is_for_nobody(order):
+    if hits and reach.is_unused(order):
         hits = [replace(one, severity="note") for one in hits]
     yield from hits
 

@@ -109,6 +109,8 @@ def _is_printed(order: Order, call: Call) -> bool:
     """`print(generate(model))`: what is drawn there goes into a text that is printed, and nothing
     is trained there.
     """
+    if not streams.trains(order):
+        return False  # printing is all that is done with it
     places = [*call.through, (call.module, call.node)]
     printed = [node for module, node in places if _stands_in_print(module, node)]
     if not printed or any(map(_goes_on, order.flow(call.result))):
