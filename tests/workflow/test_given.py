@@ -17,7 +17,7 @@ from reprocheck.ladder.given import given_otherwise
 from reprocheck.model import InputFile
 from reprocheck.workflow import replay
 from tests.causes.cause_ladders import check as check_of_ladder
-from tests.conftest import Outcome, check, reprocheck
+from tests.conftest import Outcome, check, needs, reprocheck
 from tests.e2e.explain.explaining import PRIVATE
 
 TRAIN = """\
@@ -150,52 +150,58 @@ def test_the_proof_says_that_the_runs_were_not_given_the_same(workdir: Path) -> 
     assert "a race between threads" not in said
 
 
-MAKES = """\
-import h5py
+MAKES = {
+    "safetensors": """\
 import numpy as np
 from safetensors.numpy import save_file
 
-weights = np.random.rand(100_000)
-save_file({"w": weights}, "init.safetensors")
-with h5py.File("init.h5", "w") as file:
-    file["w"] = weights
-"""
-STARTS_FROM = """\
-import sys
-
+save_file({"w": np.random.rand(100_000)}, "init.safetensors")
+""",
+    "h5py": """\
 import h5py
-import reprocheck
-from safetensors import safe_open
+import numpy as np
 
-if sys.argv[1] == "safetensors":
-    with safe_open("init.safetensors", "np") as file:
-        weights = file.get_tensor("w")
-else:
-    with h5py.File("init.h5") as file:
-        weights = file["w"][:]
+with h5py.File("init.h5py", "w") as file:
+    file["w"] = np.random.rand(100_000)
+""",
+}
+"""Library -> a program that makes a file of weights with it."""
+READS = {
+    "safetensors": """\
+from safetensors import safe_open
+with safe_open("init.safetensors", "np") as file:
+    weights = file.get_tensor("w")
+""",
+    "h5py": """\
+import h5py
+with h5py.File("init.h5py") as file:
+    weights = file["w"][:]
+""",
+}
+TRAINS = """\
+import reprocheck
+
 for step in range(4):
     reprocheck.log_loss(100 * float(weights[0]))
 """
 
 
-@pytest.mark.parametrize(
-    ("loader", "file", "line"), [("safetensors", "init.safetensors", 8), ("h5py", "init.h5", 11)]
-)
-def test_a_file_that_a_program_before_makes_anew_is_the_cause(
-    loader: str, file: str, line: int, workdir: Path
-) -> None:
+@pytest.mark.parametrize("library", MAKES)
+def test_a_file_that_a_program_before_makes_anew_is_the_cause(library: str, workdir: Path) -> None:
     """Neither library opens its files through Python, and both files are too large to be hashed
     whole.
     """
-    (workdir / "make.py").write_text(MAKES)
-    outcome = shell(f"python make.py && python train.py {loader}", workdir, STARTS_FROM)
+    needs(library)
+    file = f"init.{library}"
+    (workdir / "make.py").write_text(MAKES[library])
+    outcome = shell("python make.py && python train.py", workdir, READS[library] + TRAINS)
     assert outcome.title == "NOT REPRODUCIBLE (forward)", outcome.stderr
     assert rung(outcome)["place"] == file
     cause = outcome.report["causes"][0]
     assert (cause["code"], cause["source"]["file"], cause["source"]["line"]) == (
         "RC103",
         "train.py",
-        line,
+        2,
     )
     assert rung(outcome)["detail"].startswith(
         f"The files differ: `{file}`, made anew in each, is not the same in both runs"
@@ -204,13 +210,11 @@ def test_a_file_that_a_program_before_makes_anew_is_the_cause(
 
 
 def test_weights_that_run_1_overwrites_are_state_that_it_left(workdir: Path) -> None:
-    (workdir / "make.py").write_text(MAKES)
-    ends = (
-        STARTS_FROM
-        + 'from safetensors.numpy import save_file\nsave_file({"w": weights * 2}, "init.safetensors")\n'
-    )
+    needs("safetensors")
+    (workdir / "make.py").write_text(MAKES["safetensors"])
+    ends = 'from safetensors.numpy import save_file\nsave_file({"w": weights * 2}, "init.safetensors")\n'
     subprocess.run([sys.executable, "make.py"], cwd=workdir, check=True)
-    outcome = shell("python train.py safetensors", workdir, ends)
+    outcome = shell("python train.py", workdir, READS["safetensors"] + TRAINS + ends)
     assert outcome.report["state_left"] == ["init.safetensors"]
     assert (rung(outcome)["place"], outcome.report["causes"][0]["code"]) == (
         "init.safetensors",
