@@ -10,15 +10,15 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from benchmarks.processes import SCRIPTS, Used, plain_environment, python
 from benchmarks.table import Row
 
 MODELS = {
-    "mlp": ("MLP of three layers", 5),
-    "resnet": ("ResNet-18 on 64×64", 3),
+    "mlp": ("MLP of three layers", 10),
+    "resnet": ("ResNet-18 on 64×64", 4),
 }
 """Name, and rounds."""
 CHECKPOINT_AT, GO_ON = 10, 10
@@ -30,22 +30,27 @@ MORE_MEMORY = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Steps:
+    """Seconds of each step of two runs."""
+
+    wall: tuple[float, ...]
+    cpu: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Time:
-    """Seconds of steps."""
+    """Seconds of all steps."""
 
     wall: float
     cpu: float
-
-    def __add__(self, other: Time) -> Time:
-        return Time(wall=self.wall + other.wall, cpu=self.cpu + other.cpu)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Round:
     """Two plain runs, and a check of the same steps: their steps, and the whole of them."""
 
-    plain: Time
-    checked: Time
+    plain: Steps
+    checked: Steps
     plain_whole: float
     checked_whole: float
 
@@ -58,32 +63,33 @@ def steps(folder: Path) -> list[Row]:
 def _model(model: str, folder: Path) -> list[Row]:
     name, rounds = MODELS[model]
     found = [_round(model, folder / str(number), first=number % 2) for number in range(rounds)]
-    plain = 1e3 * min(one.plain.cpu for one in found) / (CHECKPOINT_AT + 2 * GO_ON - 2)
+    plain = _quickest([one.plain for one in found])
+    checked = _quickest([one.checked for one in found])
     how = (
         f"{CHECKPOINT_AT + GO_ON} and {GO_ON} steps, the snapshot among them, the last ones left"
-        f" out; the quickest of {rounds} rounds that take turns, against the quickest without"
+        f" out; each step is the quickest of {rounds} rounds that take turns, with and without"
         " reprocheck, one thread: slower ones measure other work. Left out: the starts of"
         " interpreter and framework, loading, comparing and reporting"
     )
     return [
         Row(
             what=f"{name}: steps of `reprocheck resume`, wall time",
-            value=_ratio([(one.checked.wall, one.plain.wall) for one in found]),
+            value=checked.wall / plain.wall,
             allowed=ALLOWED,
             unit="×",
-            plain=f"{plain:.1f} ms of CPU a step",
+            plain=f"{1e3 * plain.cpu / (CHECKPOINT_AT + 2 * GO_ON - 2):.1f} ms of CPU a step",
             how=how,
         ),
         Row(
             what=f"{name}: the same in CPU time",
-            value=_ratio([(one.checked.cpu, one.plain.cpu) for one in found]),
+            value=checked.cpu / plain.cpu,
             allowed=ALLOWED,
             unit="×",
             how="of the process that trains",
         ),
         Row(
             what=f"{name}: `reprocheck resume` as a whole",
-            value=_ratio([(one.checked_whole, one.plain_whole) for one in found]),
+            value=min(one.checked_whole for one in found) / min(one.plain_whole for one in found),
             allowed=None,
             unit="×",
             plain=f"{min(one.plain_whole for one in found):.1f} s",
@@ -92,10 +98,11 @@ def _model(model: str, folder: Path) -> list[Row]:
     ]
 
 
-def _ratio(pairs: Sequence[tuple[float, float]]) -> float:
-    """The quickest of the one way by the quickest of the other."""
-    checked, plain = zip(*pairs, strict=True)
-    return float(min(checked) / min(plain))
+def _quickest(rounds: Sequence[Steps]) -> Time:
+    """The time of all steps, each as in the round in which it was quickest."""
+    walls = zip(*(one.wall for one in rounds), strict=True)
+    cpus = zip(*(one.cpu for one in rounds), strict=True)
+    return Time(wall=sum(map(min, walls)), cpu=sum(map(min, cpus)))
 
 
 def _round(model: str, folder: Path, *, first: int) -> Round:
@@ -109,7 +116,7 @@ def _round(model: str, folder: Path, *, first: int) -> Round:
     return Round(plain=plain[0], checked=checked[0], plain_whole=plain[1], checked_whole=checked[1])
 
 
-def _plain(model: str, folder: Path) -> tuple[Time, float]:
+def _plain(model: str, folder: Path) -> tuple[Steps, float]:
     """A run to the last step of the continued run, and one from the checkpoint on."""
     times = folder / "plain.txt"
     last = {"STEPS": str(CHECKPOINT_AT + GO_ON)}
@@ -118,7 +125,7 @@ def _plain(model: str, folder: Path) -> tuple[Time, float]:
     return _steps(times), sum(one.wall for one in used)
 
 
-def _checked(model: str, folder: Path) -> tuple[Time, float]:
+def _checked(model: str, folder: Path) -> tuple[Steps, float]:
     words = ("-m", "reprocheck", "resume", "--quiet", "--at", "first", "--go-on", str(GO_ON))
     times = folder / "checked.txt"
     used = _python(times, {}, folder, *words, "resume_steps.py", model)
@@ -132,15 +139,24 @@ def _python(times: Path, environment: dict[str, str], folder: Path, *words: str)
     return python(*words, cwd=folder, environment=told)
 
 
-def _steps(times: Path) -> Time:
-    """Seconds of the steps of both runs. A run of reprocheck is ended within its last step, so that
+def _steps(times: Path) -> Steps:
+    """Seconds of each step of both runs. A run of reprocheck is ended within its last step, so that
     one is left out of each.
     """
     lines = [tuple(map(float, line.split())) for line in times.read_text().splitlines()]
     starts = [0, *(n for n, (one, other) in enumerate(pairwise(lines), 1) if other < one)]
     long, short = lines[starts[0] : starts[1]], lines[starts[1] :]
-    of_long, of_short = long[CHECKPOINT_AT + GO_ON - 2], short[GO_ON - 2]
-    return Time(wall=of_long[0], cpu=of_long[1]) + Time(wall=of_short[0], cpu=of_short[1])
+    both = [_each(long[: CHECKPOINT_AT + GO_ON - 1]), _each(short[: GO_ON - 1])]
+    wall, cpu = zip(*chain(*both), strict=True)
+    return Steps(wall=wall, cpu=cpu)
+
+
+def _each(since_start: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """Seconds of each step, from those since the start of the first."""
+    return [
+        tuple(one - other for one, other in zip(now, before, strict=True))
+        for before, now in pairwise([(0.0, 0.0), *since_start])
+    ]
 
 
 def memory(folder: Path) -> list[Row]:
