@@ -31,7 +31,7 @@ LONGEST_TASK, LONGEST_TASKS = 5.0, 30.0
 """Seconds for which a task is waited for that may be about to write one, and for which all of them
 are.
 """
-POLL = 0.005
+POLL = 0.001
 MOST_TOLD = 50
 RANKS_APART = (
     "The ranks do not come to the same iteration at the same time, as those of a pipeline do not:"
