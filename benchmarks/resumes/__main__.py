@@ -1,5 +1,6 @@
-"""`python -m benchmarks.resumes [--only TEXT] [--write FILE]`: checks every script of
-`resumes.toml`, prints the table; exit 1 if a row is wrong.
+"""`python -m benchmarks.resumes [--only TEXT] [--explain] [--write FILE]`: checks every script of
+`resumes.toml`, prints the table; exit 1 if a row is wrong. With `--explain`, what was lost is put
+back, too, and a row says what of it was confirmed.
 """
 
 from __future__ import annotations
@@ -58,13 +59,16 @@ class Script:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """What reprocheck said of a script; `where` is the sentence of the first rung that differs."""
+    """What reprocheck said of a script; `where` is the sentence of the first rung that differs,
+    `confirmed` that of what was put back.
+    """
 
     script: Script
     verdict: str
     rung: str
     code: str
     where: str = ""
+    confirmed: str = ""
 
     @property
     def is_right(self) -> bool:
@@ -78,13 +82,15 @@ def main() -> int:
     parser.add_argument("--only", metavar="TEXT", default="", help="scripts whose name has it")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table there, too")
     parser.add_argument("--folder", type=Path, help="keep the report folders in here")
+    parser.add_argument("--explain", action="store_true", help="put back what was lost, too")
     parser.add_argument("--jobs", type=int, default=AT_ONCE)
     arguments = parser.parse_args()
     scripts = [one for one in load() if arguments.only in one.script]
     with tempfile.TemporaryDirectory(prefix="resumes-") as scratch:
         folder = arguments.folder or Path(scratch)
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            rows = list(pool.map(lambda one: _told(judged(one, folder)), scripts))
+            explain = arguments.explain
+            rows = list(pool.map(lambda one: _told(judged(one, folder, explain=explain)), scripts))
     page = table(rows)
     print(page)
     if arguments.write is not None:
@@ -103,13 +109,22 @@ def _tuples(row: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(row.get(key, ())) for key in ("options", "needs")}
 
 
-def judged(script: Script, folder: Path, *, scripts: Path = SCRIPTS, python: str = "") -> Said:
+def judged(
+    script: Script,
+    folder: Path,
+    *,
+    scripts: Path = SCRIPTS,
+    python: str = "",
+    explain: bool = False,
+) -> Said:
     """Checks a script as a user does, in a folder of its own; `python`: by another interpreter."""
     work = folder / script.name
     work.mkdir(parents=True)
     shutil.copy(scripts / script.script, work / "train.py")
     command = [sys.executable, "-m", "reprocheck", "resume", "--quiet", "--no-draw"]
     command += ["--go-on", GO_ON, *script.options]
+    if explain:
+        command.append("--explain")
     if script.framework == "mindspore":
         python = mindspore_python()
     if script.needs:
@@ -141,12 +156,14 @@ def _said(script: Script, place: dict[str, Any]) -> Said:
         rung=first["name"],
         code=mechanism["code"],
         where=first["detail"],
+        confirmed=(place.get("confirmation") or {"sentence": ""})["sentence"],
     )
 
 
 def _told(said: Said) -> Said:
     word = "right" if said.is_right else "WRONG"
     shown = f"{word}: {said.script.name}: {said.verdict}, {said.rung}, {said.code}: {said.where}"
+    shown += f" {said.confirmed}" * bool(said.confirmed)
     print(shown, file=sys.stderr, flush=True)
     return said
 
@@ -178,7 +195,7 @@ def _row(said: Said) -> str:
         said.verdict.replace("_", " "),
         said.rung,
         said.code,
-        said.where.replace("|", "/").replace("\n", " "),
+        f"{said.where} {said.confirmed}".strip().replace("|", "/").replace("\n", " "),
         "yes" if said.is_right else "**no**",
     )
     return f"| {' | '.join(cells)} |"

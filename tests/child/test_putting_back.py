@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from reprocheck.child.reprocheck_child.holders import BATCH, WEIGHTS
 from reprocheck.child.reprocheck_child.putting_back import Keeping, PuttingBack
 
 LOADER = "loader"
@@ -18,7 +19,7 @@ BATCHES = 6
 
 def recorder() -> SimpleNamespace:
     said: list[dict[str, object]] = []
-    return SimpleNamespace(world=(0, 1), emit=said.append, redacted=str, said=said)
+    return SimpleNamespace(world=(0, 1), emit=said.append, redacted=str, said=said, on_end=[])
 
 
 def batches() -> Iterator[list[float]]:
@@ -62,3 +63,25 @@ def test_the_batches_behind_each_place_are_handed_out_and_drawn_for(tmp_path: Pa
         assert ("RNG state", "python") in acted
         assert ("batch", f"batch {place} of {LOADER}") in acted
         assert not [fact for fact in told.said if fact["e"] in ("problem", "unavailable")]
+
+
+def test_a_step_is_given_what_the_step_of_the_continued_run_was_given(tmp_path: Path) -> None:
+    keeping = Keeping(recorder(), {"folder": str(tmp_path), "most": 1 << 20})
+    for number in range(1, BATCHES):
+        if number in PLACES:
+            keeping.at_boundary(number)
+        assert keeping.step(BATCH, (BATCH,), partial(list, [number])) is None
+    for place in PLACES:
+        told = recorder()
+        asked = {"folder": str(tmp_path), "iteration": place, "rungs": [BATCH, WEIGHTS]}
+        putting = PuttingBack(told, asked)
+        putting.by_step.update({BATCH: "no step", WEIGHTS: "no weight"})
+        putting.at_boundary(1)
+        given = [putting.step(BATCH, (BATCH,), list) for _ in range(BATCHES)]
+        assert given[: BATCHES - place] == [[number] for number in range(place, BATCHES)]
+        assert given[BATCHES - place :] == [None] * place
+        assert putting.step("rates", ("hyper-parameters",), list) is None
+        putting.acted(BATCH, [])
+        for ended in told.on_end:
+            ended()
+        assert told.said == [{"e": "unavailable", "c": WEIGHTS, "why": "no weight"}]

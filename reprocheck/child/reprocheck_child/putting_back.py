@@ -16,7 +16,7 @@ from .values import Codec, Room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping
+    from typing import Any, Callable, Iterable, Mapping
 
     from .holders import Holder, Values
 
@@ -39,11 +39,19 @@ def of(recorder: Any) -> Keeping | PuttingBack | None:
 class _Values:
     """What both sides share: the parts of a training, and how values are written."""
 
+    puts = False
+    """Whether this is the side that puts something back."""
+
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.codec = Codec()
         self.holders: list[Holder] = [HostGenerators()]
         """Adapters add theirs."""
+        self.by_step: dict[str, str] = {}
+        """Rungs of what each step of the training is given anew, with what is said where none was;
+        adapters add theirs.
+        """
+        self._turns: dict[str, int] = {}  # name -> how many steps were given something of it
 
     def file(self, iteration: int) -> str:
         """The name of the file of this rank that holds what stood before an iteration."""
@@ -52,6 +60,16 @@ class _Values:
     def index(self) -> str:
         """The name of the file that lists the batches of this rank."""
         return "batches-%d.jsonl" % self._rank()
+
+    def _turn(self, name: str) -> int:
+        """How many steps were given something of this name before."""
+        number = self._turns.get(name, 0)
+        self._turns[name] = number + 1
+        return number
+
+    def _given(self, name: str, number: int) -> str:
+        """The name of the file of what a step was given."""
+        return "given-%d-%s-%d" % (self._rank(), name, number)
 
     def _rank(self) -> int:
         return int(self.recorder.world[0] or 0)
@@ -86,13 +104,23 @@ class Keeping(_Values):
     @guarded("keeping what a training holds")
     def at_boundary(self, iteration: int) -> None:
         """A forward pass is about to begin, behind a checkpoint."""
-        state: dict[str, Any] = {"passes": self.passes, "held": []}
+        turns = dict(self._turns)
+        state: dict[str, Any] = {"passes": self.passes, "turns": turns, "held": []}
         for holder in self.holders:
             state["held"].append((holder.rung, holder.take()))
         self._put(state, self.file(iteration))
         self.writing = True
         while self.recent:
             self._write(self.recent.popleft())
+
+    @guarded("keeping what a step is given")
+    def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> None:
+        """A step of the training is given something of these rungs, such as a batch: that is kept.
+        Returns None, as nothing is given in its place.
+        """
+        number = self._turn(name)
+        if self.writing:
+            self._put(read(), self._given(name, number))
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
         """The next batch of a loader."""
@@ -155,6 +183,8 @@ class PuttingBack(_Values):
     batches  where they begin: see `docs/reference/trace-format.md`
     """
 
+    puts = True
+
     def __init__(self, recorder: Any, asked: Mapping[str, Any]) -> None:
         super().__init__(recorder)
         self.folder = str(asked["folder"])
@@ -165,6 +195,11 @@ class PuttingBack(_Values):
         self.queue: deque[dict[str, Any]] | None = None
         self.began = False
         self._state: Any = None
+        self._start: Mapping[str, int] | None = None
+        """Name -> how many steps of the continued run had been given something at the boundary."""
+        self._told: set[tuple[str, str]] = set()
+        self._reached: set[str] = set()  # rungs of which a step was given something
+        recorder.on_end.append(self._ended)
 
     # ----------------------------------------------------------------------------------- the state
 
@@ -186,14 +221,14 @@ class PuttingBack(_Values):
     def at_boundary(self, iteration: int) -> None:
         """The first forward pass is about to begin."""
         self.began = True
-        missing = set(self.rungs)
+        missing = {*self.rungs} - self.by_step.keys()
         if self.queue is not None:
             missing.discard(BATCH)
         with guarded("reading what was kept", tell=self._unread):
             for holder, (rung, values) in zip(self.holders, self._read()["held"]):
                 if rung == holder.rung and rung in self.rungs:
                     missing.discard(rung)
-                    self._tell(rung, holder.put(values))
+                    self.acted(rung, holder.put(values))
         self._state = None
         for rung in sorted(missing):
             self.unavailable(rung, NOT_KEPT)
@@ -209,7 +244,34 @@ class PuttingBack(_Values):
 
     def _tell(self, rung: str, names: list[str]) -> None:
         for name in names[:_NAMED]:
-            self.recorder.emit({"e": "control", "c": rung, "w": name, "n": 1})
+            if (rung, name) not in self._told:
+                self._told.add((rung, name))
+                self.recorder.emit({"e": "control", "c": rung, "w": name, "n": 1})
+
+    # ------------------------------------------------------------------------- what a step is given
+
+    @guarded("what a step of the continued run was given")
+    def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> Any:
+        """A step of the training is about to be given something: what the step of the continued run
+        was given; None where that was not kept, or none of these rungs is to be put back.
+        """
+        if self.rungs.isdisjoint(rungs):
+            return None
+        if self._start is None:
+            self._start = self._read()["turns"]
+        number = self._start.get(name, 0) + self._turn(name)
+        path = os.path.join(self.folder, self._given(name, number))
+        return self.codec.read(path) if os.path.exists(path) else None
+
+    def acted(self, rung: str, names: list[str]) -> None:
+        """A step was given what the continued run had; `names` are of what was another value."""
+        self._reached.add(rung)
+        self._tell(rung, names)
+
+    def _ended(self) -> None:
+        """The process ends: what no step was given is said."""
+        for rung in sorted(self.by_step.keys() & self.rungs - self._reached):
+            self.unavailable(rung, self.by_step[rung])
 
     # ---------------------------------------------------------------------------------- the batches
 
@@ -274,7 +336,7 @@ class PuttingBack(_Values):
         if after is not None and not self.began and GENERATORS in self.rungs:
             # the batch that was made here may be another one, and draw other numbers
             self._put_generators(after)
-        self._tell(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
+        self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
         return batch
 
 

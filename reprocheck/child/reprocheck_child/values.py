@@ -15,21 +15,19 @@ if TYPE_CHECKING:
     Decode = Callable[[Any], Any]
 
 
-def _as_it_is(value: Any) -> Any:
-    """Nothing of it is a tensor."""
-    return None
-
-
 class Codec:
-    """Writes and reads values that pickle can hold, and tensors anywhere in them.
-
-    encode  what stands for a tensor, as a tuple without one; None for anything else
-    decode  the tensor again
-    """
+    """Writes and reads values that pickle can hold, and tensors of frameworks anywhere in them."""
 
     def __init__(self) -> None:
-        self.encode: Encode = _as_it_is
-        self.decode: Decode = _as_it_is
+        self._kinds: dict[str, tuple[Encode, Decode]] = {}
+
+    def add(self, framework: str, encode: Encode, decode: Decode) -> None:
+        """Write tensors of one more framework.
+
+        encode  what stands for a tensor, as a tuple without one; None for anything else
+        decode  the tensor again
+        """
+        self._kinds[framework] = encode, decode
 
     def write(self, value: Any, file: Any) -> None:
         """Writes a value to an open file. Raises OSError, and what pickle raises."""
@@ -41,20 +39,25 @@ class Codec:
             return self._unpickler(file).load()
 
     def _pickler(self, file: Any) -> pickle.Pickler:
-        encode = self.encode
+        kinds = self._kinds
 
         class Pickler(pickle.Pickler):
             def persistent_id(self, value: Any) -> Any:
-                return encode(value)
+                for framework, (encode, _) in kinds.items():
+                    held = encode(value)
+                    if held is not None:
+                        return framework, held
+                return None
 
         return Pickler(file, protocol=5)
 
     def _unpickler(self, file: Any) -> pickle.Unpickler:
-        decode = self.decode
+        kinds = self._kinds
 
         class Unpickler(pickle.Unpickler):
-            def persistent_load(self, held: Any) -> Any:
-                return decode(held)
+            def persistent_load(self, value: Any) -> Any:
+                framework, held = value
+                return kinds[framework][1](held)
 
         return Unpickler(file)
 

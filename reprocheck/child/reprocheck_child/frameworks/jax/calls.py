@@ -201,10 +201,12 @@ class Calls:
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""
         if self.watcher.owes_state and not traced.trains:
-            self._hold_state(traced, args, kwargs)
+            args, kwargs = self._hold_state(traced, (args, kwargs))
         leaves = self._given(traced, args, kwargs)
         if leaves is None:
             return self._called(real, traced, None, args, kwargs)
+        args, kwargs = self.watcher.arguments.instead(traced.name, (args, kwargs), leaves)
+        leaves = self._leaves(traced, args, kwargs)
         evaluation = self._before(traced, leaves, (args, kwargs))
         if evaluation is None:
             return self._called(real, traced, None, args, kwargs)
@@ -221,13 +223,16 @@ class Calls:
             self._after(traced, evaluation, leaves, result)
         return result
 
-    @guarded("the state of an optimizer")
-    def _hold_state(self, traced: Traced, args: Any, kwargs: Any) -> None:
-        """A compiled function is called behind the differentiation: it may be an update alone."""
+    def _hold_state(self, traced: Traced, given: Any) -> Any:
+        """A compiled function is called behind the differentiation: it may be an update alone.
+        Returns what it is to be given.
+        """
         if not self.jax._src.core.trace_state_clean():
-            return
-        leaves = self._leaves(traced, args, kwargs)
-        self.watcher.hold_state(list(compress(leaves, self._of_optimizers(leaves, (args, kwargs)))))
+            return given
+        with guarded("the state of an optimizer"):
+            leaves = self._leaves(traced, *given)
+            return self.watcher.hold_state(given, leaves, self._of_optimizers(leaves, given))
+        return given
 
     def _of_optimizers(self, leaves: List[Leaf], given: Any) -> List[bool]:
         """Of each leaf of the arguments, whether it belongs to the state of an optimizer."""
@@ -276,6 +281,7 @@ class Calls:
         """Read the arguments (`given`: both kinds of them), which the call may destroy."""
         args: Tuple[Any, ...] = given[0]
         evaluation = Evaluation(traced.name, traced)
+        evaluation.given = self.watcher.arguments.read(leaves)
         self._look_back(traced, leaves)
         arguments = [self.watcher.argument(name, leaf) for name, leaf in leaves]
         counts = [len(self.jax.tree_util.tree_leaves(one)) for one in args]

@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 from base64 import b64encode
-from typing import Any, Dict, List, Optional, Tuple
+from itertools import compress
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
@@ -19,7 +20,7 @@ from ...hooking import guarded, install
 from ...leaves import number
 from ...shared.iterations import BACKWARD
 from .captured import captured
-from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named
+from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
 from .losses import positions
@@ -70,6 +71,12 @@ class Watcher:
         """Whether the state that an optimizer is given next is asked for: the evaluation behind a
         boundary has ended.
         """
+        self.arguments = Unkept(jax)
+        """Keeps what steps are given as values, or replaces it, where that is asked for."""
+        if getattr(self.deep.boundary, "values", None) is not None:
+            from .held_values import Arguments
+
+            self.arguments = Arguments(jax, self, self.deep.boundary.values)
         self.library = False
         """Whether a library calls compiled functions whose adapter records them."""
         recorder.on_fork.append(self.forked)
@@ -213,6 +220,7 @@ class Watcher:
             return
         evaluation.begun = True
         evaluation.decided()
+        self.arguments.keep(evaluation)
         self.deep.seen("rng", "before evaluation", g=evaluation.generators)
         if evaluation.hyper:
             self.deep.seen("hyper", evaluation.name, out=evaluation.hyper)
@@ -237,15 +245,22 @@ class Watcher:
             raw = b64encode(digest.encode()).decode()
             self.deep.seen("state", name, call=False, raw=raw)
 
-    @guarded("the state of an optimizer")
-    def hold_state(self, named_leaves: List[Tuple[str, Any]]) -> None:
+    def hold_state(self, given: Any, leaves: List[Tuple[str, Any]], states: Sequence[bool]) -> Any:
         """An optimizer is given its state, outside of the function that differentiates: the first
-        behind a boundary is written.
+        behind a boundary is written. Returns what it is to be given instead of `given`.
+
+        leaves  those of `given` by their names
+        states  whether they belong to the state
         """
-        for name, leaf in named_leaves:
-            self.owes_state = False
-            found = self.argument(name, leaf).found
+        held = list(compress(leaves, states))
+        if not held:
+            return given
+        self.owes_state = False
+        made = self.arguments.state(held)
+        for name, leaf in held:
+            found = self.argument(name, made.get(name, leaf)).found
             self.say("held", name, call=False, out=[["", found]], **OF_OPTIMIZER)
+        return self.arguments.replaced(given, leaves, made)
 
     def _batch(self, evaluation: Evaluation) -> None:
         made, drawn = used(evaluation.made), evaluation.drawn
@@ -317,6 +332,7 @@ class Watcher:
     ) -> None:
         """The arguments: weights are those that are differentiated."""
         names, chosen = parameters(function), positions(argnums, len(args))
+        evaluation.given = self.arguments.read(self.named(function, (args, kwargs)))
         lines = dict(enumerate(self.lines(args)))
         rest, keys = [], []
         for path, leaf in flat(self.jax, (args, kwargs)):
@@ -332,6 +348,19 @@ class Watcher:
                 keys.append(leaf)
         arranged(evaluation, rest, Plan())
         evaluation.keys = self.keys.drawn(keys)
+
+    def due(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """The arguments that an outermost differentiation is to be given, both kinds of them."""
+        given = args, kwargs
+        if self.jax._src.core.trace_state_clean() and not of_keras(sys._getframe(2)):
+            with guarded("the arguments of a step"):
+                return self.arguments.instead(title(function), given, self.named(function, given))
+        return given
+
+    def named(self, function: Any, given: Any) -> List[Tuple[str, Any]]:
+        """The leaves of the arguments of a function by their names."""
+        names = parameters(function)
+        return [(named(self.jax, path, names), leaf) for path, leaf in flat(self.jax, given)]
 
     @guarded("tracing a differentiation")
     def traced(

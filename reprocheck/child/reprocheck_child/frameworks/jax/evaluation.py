@@ -11,6 +11,8 @@ from ...host.fingerprint import Fingerprint, Rows
 Named = List[Tuple[str, Fingerprint]]
 Loss = Tuple[List[float], str, Optional[bool]]
 """Values, their dtype, whether the weights changed since the loss before (None: not looked at)."""
+Leaf = Tuple[str, Any]
+Values = Dict[str, Any]
 OF_OPTIMIZER: Dict[str, Any] = {"o": 0}
 BUFFER: Dict[str, Any] = {"b": True}
 """What a fact of the kind `held` says of a state."""
@@ -28,6 +30,8 @@ class Argument:
         self.line = ""
         self.state = BUFFER
         """What it is where it is carried: see the facts of the kind `held`."""
+        self.weight = self.carried = False
+        """Whether it is differentiated, and whether the results hold it for the next call."""
 
 
 class Evaluation:
@@ -74,6 +78,9 @@ class Evaluation:
         """Whether what the training holds before it is asked for, see `boundary`."""
         self.kinds: Dict[str, Dict[str, Any]] = {}
         """Name of a state -> whether it is an optimizer's."""
+        self.given: Dict[str, Any] = {}
+        """Its arguments as values by their names, where they are kept."""
+        self.arguments: Sequence[Argument] = ()
         self.begun = False
         self.ended = False
         self.said = 0
@@ -96,3 +103,32 @@ class Evaluation:
     def samples(self) -> Dict[str, Any]:
         """`n` of the batch; {} where it has no samples."""
         return of_samples(leaves.samples(self.rows))
+
+
+class Unkept:
+    """Where no values are kept or put back: every step is given what the script gives it."""
+
+    def __init__(self, jax: Any) -> None:
+        self.jax = jax
+
+    def read(self, leaves: Sequence[Leaf]) -> Values:
+        """Arguments as values, by their names."""
+        return {}
+
+    def keep(self, evaluation: Evaluation) -> None:
+        """A step is written down."""
+
+    def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
+        """The arguments that a function is to be given."""
+        return given
+
+    def state(self, held: Sequence[Leaf]) -> Values:
+        """What comes in the place of the leaves of the state of an optimizer."""
+        return {}
+
+    def replaced(self, value: Any, leaves: Sequence[Leaf], made: Values) -> Any:
+        """A pytree with others in the place of its leaves of these names."""
+        if not made:
+            return value
+        found = [made.get(name, leaf) for name, leaf in leaves]
+        return self.jax.tree_util.tree_unflatten(self.jax.tree_util.tree_structure(value), found)

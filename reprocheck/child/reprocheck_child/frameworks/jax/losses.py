@@ -98,6 +98,7 @@ class _Adapter:
             depth = getattr(inside, "depth", 0)
             evaluation = None
             if self.watcher and not depth:
+                args, kwargs = self.watcher.due(differentiated, args, kwargs)
                 evaluation = self.watcher.eager(differentiated, args, kwargs, argnums)
             inside.depth = depth + 1
             try:

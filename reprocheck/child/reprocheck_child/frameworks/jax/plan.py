@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from .evaluation import Argument, Evaluation
 
 Leaf = Tuple[str, Any]
-_HYPER = "hyperparams["
+HYPER = "hyperparams["
 """How `optax.inject_hyperparams` calls what it carries in the state of an optimizer."""
 
 
@@ -36,8 +36,10 @@ class Plan:
 def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) -> None:
     """Put the arguments of a call where they belong."""
     kept = plan.kept()
+    evaluation.arguments = arguments
     for place, one in enumerate(arguments):
         name = plan.weights.get(place)
+        one.weight, one.carried = name is not None, place in kept
         if name is not None:
             evaluation.weights.append((name, one.found))
             evaluation.lines[name] = one.line
@@ -47,8 +49,8 @@ def arranged(evaluation: Evaluation, arguments: Sequence[Argument], plan: Plan) 
 
 
 def _as_carried(evaluation: Evaluation, one: Argument) -> None:
-    if one.kind == "number" and _HYPER in one.name:
-        evaluation.hyper.append([one.name.rpartition(_HYPER)[2].strip("']"), one.found])
+    if one.kind == "number" and HYPER in one.name:
+        evaluation.hyper.append([one.name.rpartition(HYPER)[2].strip("']"), one.found])
         return
     evaluation.states.append((one.name, one.found))
     evaluation.lines[one.name] = one.line

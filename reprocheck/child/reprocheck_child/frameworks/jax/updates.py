@@ -81,6 +81,7 @@ class Updates:
             outermost, self.depth = not self.depth, self.depth + 1
             try:
                 if outermost:
+                    state = self._held(state, name)
                     self._before(updates, state, name)
                 returned = real(updates, state, *args, **kwargs)
             finally:
@@ -94,6 +95,17 @@ class Updates:
     def _concrete(self, leaves: List[Tuple[Any, Any]]) -> bool:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
+    def _held(self, state: Any, name: str) -> Any:
+        """The state that an optimizer is to be given; the first behind a boundary is written."""
+        if not self.watcher.owes_state:
+            return state
+        with guarded("the state of an optimizer"):
+            leaves = flat(self.jax, state)
+            if self._concrete(leaves):
+                named = [(self._place(name, path), leaf) for path, leaf in leaves]
+                return self.watcher.hold_state(state, named, [True] * len(named))
+        return state
+
     @guarded("before an update of optax")
     def _before(self, updates: Any, state: Any, name: str) -> None:
         """The gradients that the optimizer is given, under the names of the weights, and the
@@ -102,8 +114,6 @@ class Updates:
         leaves, carried = flat(self.jax, updates), flat(self.jax, state)
         if not self._concrete([*leaves, *carried]):
             return
-        if self.watcher.owes_state:
-            self.watcher.hold_state([(self._place(name, path), leaf) for path, leaf in carried])
         prints, evaluation = self.watcher.prints, self.watcher.current
         known = [] if evaluation is None else evaluation.weights
         weights = [weight for weight, _ in known]

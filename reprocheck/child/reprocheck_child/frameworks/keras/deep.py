@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from ...deep import of_line
 from ...hooking import around, guarded, replace
 from ...host.fingerprint import flat
+from ...host.held_values import Batches
 from ...host.seeds import Seeds
 from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
@@ -69,6 +70,7 @@ class Watcher:
         self.layers = Layers(self)
         self.updates = Updates(self)
         self.held = Held(self)
+        self.batches: Any = None  # keeps or replaces what the trainer of JAX is given
         self._watched: Dict[int, Any] = {}  # id of a seed generator -> a reference to it
         self._drawing: List[Callable[[], None]] = []
 
@@ -111,13 +113,27 @@ class Watcher:
         """See what the trainer of JAX is given."""
         # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
         iterators = sys.modules["keras.src.backend.jax.trainer"].JAXEpochIterator
+        if self.held.values is not None:
+            self.batches = Batches(self.held.values)
         replace(iterators, "_get_iterator", lambda real: lambda held: self._batches(real(held)))
 
     def _batches(self, iterator: Any) -> Iterator[Any]:
         for batch in iterator:
             if self.training():
+                batch = self._instead(batch)
                 self._batch("fit", batch)
             yield batch
+
+    def _instead(self, batch: Any) -> Any:
+        """A batch that is kept, or another one in its place, where that is asked for."""
+        if self.batches is None:
+            return batch
+        tree = self.keras.tree
+        flat = tree.flatten(batch)
+        tensors = [one for one in flat if one is not None]
+        others = iter(self.batches.instead(tensors) or tensors)
+        taken = [one if one is None else next(others) for one in flat]
+        return tree.pack_sequence_as(batch, taken)
 
     @guarded("a batch of keras")
     def _batch(self, place: str, batch: Any) -> None:

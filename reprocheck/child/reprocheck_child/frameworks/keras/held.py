@@ -20,37 +20,61 @@ class Held:
         self.watcher = watcher
         self.facts = watcher.facts
         self.deep = watcher.deep
+        self.values: Any = getattr(self.deep.boundary, "values", None)
+        """Keeps what is held as values, or puts that back, where that is asked for."""
         self.optimizer: Any = None
         """That of the trainer whose batch begins; one that scales the loss holds another one."""
 
     def watch(self) -> None:
         """Be asked at each boundary."""
         self.deep.boundary.held.append(self.write)
+        if self.values is not None:
+            from . import held_values
+
+            held_values.install(self)
+
+    def callbacks(self) -> List[Any]:
+        """What `fit` calls behind the callbacks of the script."""
+        if self.values is None:
+            return []
+        from .held_values import rates_before_batch
+
+        kind = self.watcher.keras.callbacks.LambdaCallback
+        return [kind(on_train_batch_begin=lambda *_, **__: rates_before_batch(self))]
 
     def write(self) -> None:
         """Write all of it."""
-        # on PyTorch the adapter of PyTorch knows the weights
-        if self.watcher.backend != "torch":
-            for weight, name in list(self.facts.names.values()):
-                if concrete(weight) and has_value(weight):
-                    self._write(name, weight, b=not getattr(weight, "trainable", True))
-        for index, optimizer in self._optimizers():
-            for name, variable in self._variables(optimizer):
+        for name, weight in self.weights():
+            self._write(name, weight, b=not getattr(weight, "trainable", True))
+        for index, optimizer in self.optimizers():
+            for name, variable in self.variables(optimizer):
                 self._write(name, variable, o=index)
         self._write_scale(self.optimizer)
+
+    def weights(self) -> List[Tuple[str, Any]]:
+        """The weights that have a value; on PyTorch the adapter of PyTorch knows them."""
+        if self.watcher.backend == "torch":
+            return []
+        known = [(name, weight) for weight, name in self.facts.names.values()]
+        return [pair for pair in known if concrete(pair[1]) and has_value(pair[1])]
 
     def _write(self, place: str, value: Any, **keys: Any) -> None:
         out = [["", self.facts.prints.of(value)]]
         self.deep.seen("held", place, call=False, out=out, **keys)
 
-    def _optimizers(self) -> Iterator[Tuple[int, Any]]:
+    def optimizers(self) -> Iterator[Tuple[int, Any]]:
         """The optimizers that have weights, and that of the trainer, which may have none yet."""
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         for optimizer, index in list(self.watcher.updates.optimizers().items()):
             if optimizer.built or optimizer is own:
                 yield index, optimizer
 
-    def _variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
+    def outermost(self, optimizer: Any) -> Any:
+        """The optimizer that scales the loss for this one, where one does; else itself."""
+        scaling = getattr(self.optimizer, "inner_optimizer", None)
+        return optimizer if scaling is not optimizer else self.optimizer
+
+    def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """`dense.kernel:momentum`, and what belongs to no weight, such as `iteration`."""
         named = self.watcher.updates.states(optimizer) if optimizer.built else []
         states = [(name, state) for name, state in named if ":" in name]
@@ -64,8 +88,12 @@ class Held:
 
     def _write_scale(self, optimizer: Any) -> None:
         """The scale of the loss, where the optimizer has one that changes."""
-        held = [(name, getattr(optimizer, name, None)) for name in _SCALES]
-        out = [[name, self.facts.prints.of(one)] for name, one in held if one is not None]
+        out = [[name, self.facts.prints.of(one)] for name, one in self.scales()]
         if out:
             place = type(optimizer).__name__ + "[0]"
             self.deep.seen("held", place, call=False, out=out, k="schedule")
+
+    def scales(self) -> List[Tuple[str, Any]]:
+        """What decides the next scale of the loss."""
+        held = [(name, getattr(self.optimizer, name, None)) for name in _SCALES]
+        return [pair for pair in held if pair[1] is not None]

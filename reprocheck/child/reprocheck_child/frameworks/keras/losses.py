@@ -80,7 +80,8 @@ class _Adapter:
             def __init__(held: Any, callbacks: Any = None, *args: Any, **kwargs: Any) -> None:  # noqa: N807
                 given = callbacks or []
                 theirs = list(given) if isinstance(given, (list, tuple)) else [given]
-                real(held, [kind(self), *theirs], *args, **kwargs)
+                last = [] if self.deep is None else self.deep.held.callbacks()
+                real(held, [kind(self), *theirs, *last], *args, **kwargs)
 
             return __init__
 

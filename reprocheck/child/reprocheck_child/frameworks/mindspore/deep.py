@@ -20,6 +20,7 @@ from . import compilers
 from .cells import Cells
 from .data import Batches, Given, Seeds, hook_births, hook_loading
 from .fingerprint import Fingerprints
+from .held import Held
 from .open import Opening, is_graph_mode
 from .values import listed
 
@@ -34,8 +35,6 @@ SCHEDULE = (
 OTHER_FORM = "gradients of another form than the parameters' are not recorded"
 HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
 ALIASES = {"learning_rate": "lr"}
-OF_SCALE = ("scale_sense", "current_iterator_step", "last_overflow_iterator_step")
-"""Parameters of the cell that steps for a Model with a loss scale that changes."""
 SKIPPED = frozenset({"params", "kwargs"})
 
 
@@ -86,8 +85,6 @@ class Watcher:
         self.prints = prints
         self.opening = Opening(mindspore, recorder, self.deep)
         self.seeds = Seeds(mindspore, recorder, self.deep)
-        if self.deep.boundary is not None:
-            self.deep.boundary.held.append(self.hold)
         self.facts = Facts(self.deep, self.prints)
         self.given = Given(self.facts, self.prints)
         self.cells = Cells(recording, self.deep, self.prints, self.given, self.first_call)
@@ -103,6 +100,9 @@ class Watcher:
         self._stepping: Optional[Any] = None
         self._hyper: Dict[int, Any] = {}
         self._said = False  # that a training is recorded deeply
+        self.held = Held(self)
+        if self.deep.boundary is not None:
+            self.held.watch()
 
     def leave(self) -> None:
         """Level `auto` has what it needs: take everything away that stands in MindSpore."""
@@ -181,6 +181,7 @@ class Watcher:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
         if not self._taking:
             self.deep.goes_on()
+            args = self.held.given.instead(args)
         self._taking += 1
         try:
             out = real(function, *args, **named)
@@ -210,6 +211,7 @@ class Watcher:
     ) -> Any:
         """Run the backward half."""
         outermost = not self._taking
+        args = self.held.given.same(args)
         self._taking += 1
         try:
             gradients = real(function, grad, weights, position, has_aux, *args)
@@ -273,12 +275,16 @@ class Watcher:
     @guarded("after an update")
     def _after_update(self, optimizer: Any) -> None:
         index = self.recording.index_of(optimizer)
-        for name, value in self._states(optimizer):
+        for name, value in self.states(optimizer):
             is_weight = id(value) in self._weights
             self.facts.updated(name, value, index, key=id(value) if is_weight else None)
         self._updated.append(index)
 
-    def _states(self, optimizer: Any) -> List[Tuple[str, Any]]:
+    def weights(self) -> List[Any]:
+        """The parameters whose first values were recorded."""
+        return list(self._weights.values())
+
+    def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """Parameters and states as `0.weight`, `0.weight:moments`; what belongs to no parameter is
         left out.
         """
@@ -310,36 +316,6 @@ class Watcher:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
         self.deep.goes_on()
-
-    # ------------------------------------------------------------------------- stopping, going on
-
-    def hold(self) -> None:
-        """Write what the training goes on with: parameters, the states of each optimizer, and the
-        parameters of a Model that scale its loss.
-        """
-        for optimizer, index in list(self.recording.index.items()):
-            self.begin(optimizer.parameters)
-            for name, state in self._variables(optimizer):
-                self._held(name, state, o=index)
-        for parameter in self._weights.values():
-            kind: Dict[str, Any] = {"b": not parameter.requires_grad}
-            if parameter.name in OF_SCALE:
-                kind = {"k": "schedule"}
-            self._held(parameter.name, parameter, **kind)
-
-    def _variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """States as `0.weight:moments`, and what belongs to no parameter, such as a step count; a
-        rate is among the hyper-parameters.
-        """
-        found = {id(state): (name, state) for name, state in self._states(optimizer)}
-        for name, state in optimizer.parameters_and_names():
-            found.setdefault(id(state), (str(state.name or name), state))
-        states = [one for key, one in found.items() if key not in self._weights]
-        return [(name, state) for name, state in states if "learning_rate" not in name]
-
-    def _held(self, place: str, value: Any, **keys: Any) -> None:
-        out = [["", self.prints.of(value)]]
-        self.deep.seen("held", place, call=False, out=out, **keys)
 
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""

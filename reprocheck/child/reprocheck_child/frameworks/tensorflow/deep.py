@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from ...deep import of_line
 from ...hooking import around, guarded, replace
 from ...host.facts import Places
+from ...host.held_values import Batches
 from ...host.seeds import Seeds
 from ...host.tensors import concrete
 from ...host.variables import VariableFacts, of
@@ -60,6 +61,10 @@ class Watcher:
         self.training: Callable[[], bool] = lambda: False
         """Whether a batch of a trainer is under way; set by the adapter of Keras."""
         self.order = Order(tensorflow, self.deep)
+        values = getattr(self.deep.boundary, "values", None)
+        self.batches: Any = None if values is None else Batches(values)
+        """Keeps the batches of `fit`, or hands out others in their place, where that is asked for.
+        """
         self.private: Dict[str, Any] = {}
         """Name of a generator -> its state, place and class of its layer; filled by the adapter of
         Keras.
@@ -140,7 +145,10 @@ class Watcher:
             def _next_internal(iterator: Any) -> Any:
                 batch = real(iterator)
                 with guarded("a batch"):
-                    return self._batch(self._place(iterator), batch)
+                    place = self._place(iterator)
+                    if place == "fit" and self.batches is not None and not self.in_xla():
+                        batch = self._instead(batch)
+                    return self._batch(place, batch)
                 return batch
 
             return _next_internal
@@ -155,6 +163,27 @@ class Watcher:
         if dataset is None:
             return "tf.data"
         return self._places.of(dataset)
+
+    def _instead(self, batch: Any) -> Any:
+        """A batch of tensors that is kept, or another one in its place: in a function that is being
+        traced, each time it runs.
+        """
+        tf, batches = self.tensorflow, self.batches
+        flat = tf.nest.flatten(batch)
+        tensors = [one for one in flat if isinstance(one, tf.Tensor)]
+
+        def chosen(*given: Any) -> Any:
+            return batches.instead(given) or given
+
+        if tf.executing_eagerly():
+            found = list(map(tf.convert_to_tensor, chosen(*tensors)))
+        else:
+            found = tf.py_function(chosen, tensors, [one.dtype for one in tensors])
+        for one, before in zip(found, tensors):
+            one.set_shape(before.shape)
+        others = iter(found)
+        taken = [next(others) if isinstance(one, tf.Tensor) else one for one in flat]
+        return tf.nest.pack_sequence_as(batch, taken)
 
     def _batch(self, place: str, batch: Any) -> Any:
         """Record a batch; in a function that is being traced, let what uses it wait until it

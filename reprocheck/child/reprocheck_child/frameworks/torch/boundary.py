@@ -20,8 +20,8 @@ class Held:
         self.names = adapter.deep.names
         self.adapter = adapter
         self.aside = torch._C.DisableTorchFunction
-        # references to schedulers and scalers, in the order in which they were made
-        self.schedules: List[Any] = []
+        self.schedules: weakref.WeakKeyDictionary[Any, None] = weakref.WeakKeyDictionary()
+        """Schedulers and scalers, in the order in which they were made."""
 
     def watch(self) -> None:
         """See schedules being made, and states of generators being put back."""
@@ -43,8 +43,7 @@ class Held:
 
     def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
         """A scheduler or a scaler was made; the constructors of its bases tell of it, too."""
-        if not any(known() is schedule for known in self.schedules):
-            self.schedules.append(weakref.ref(schedule))
+        self.schedules.setdefault(schedule)
 
     def write(self) -> None:
         """Write all of it."""
@@ -63,8 +62,7 @@ class Held:
 
     def live_schedules(self) -> Iterator[Tuple[str, Any]]:
         """Schedulers and scalers that are still held, by their names."""
-        live = list(filter(None, (known() for known in self.schedules)))
-        for number, schedule in enumerate(live):
+        for number, schedule in enumerate(list(self.schedules)):
             yield "%s[%d]" % (type(schedule).__name__, number), schedule
 
     def _write(self, place: str, leaves: List[Any], **keys: Any) -> None:

@@ -13,7 +13,8 @@ _COUNTER = "n_averaged"
 def install(torch: Any, deep: Any, held: Any) -> None:
     """Take and put back what `held` (see `boundary`) knows of; hand out batches."""
     values = deep.boundary.values
-    values.codec.encode, values.codec.decode = _Tensors(torch).pair
+    tensors = _Tensors(torch)
+    values.codec.add("torch", tensors.encode, tensors.decode)
     values.holders += [
         _Weights(torch, held),
         _States(torch, held),
@@ -27,7 +28,6 @@ class _Tensors:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.pair = (self.encode, self.decode)
 
     def encode(self, value: Any) -> Any:
         """What stands for a tensor: its bytes, type, shape and device."""
