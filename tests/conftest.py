@@ -123,7 +123,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
         _forget_what_is_shared(item)
     try:
         yield
-    except AssertionError as error:
+    except (AssertionError, LookupError) as error:  # also a cause that is not there
         _raise_if_by_chance(error)
         raise
 
@@ -132,7 +132,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         yield
-    except AssertionError as error:
+    except (AssertionError, LookupError) as error:  # also a cause that is not there
         _raise_if_by_chance(error)
         raise
 
@@ -147,7 +147,7 @@ def _forget_what_is_shared(item: pytest.Item) -> None:
                 fixture.finish(item._request)  # type: ignore[attr-defined]
 
 
-def _raise_if_by_chance(error: AssertionError) -> None:
+def _raise_if_by_chance(error: AssertionError | LookupError) -> None:
     """A loss of a wide distribution agrees with another one once in fifty to once in a thousand
     times.
     """
