@@ -23,7 +23,7 @@ ROUNDS = {
     "new": "read after the rules were changed the first time",
     "second": "read after the second change; the rules were changed a third time with these",
     "third": "read after the third change; the rules were changed a fourth time with these",
-    "fourth": "read after the fourth change",
+    "fourth": "read after the fourth change; the rules were changed a fifth time with these",
 }
 """The readings, first to last, in words."""
 

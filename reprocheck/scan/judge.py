@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 
 from reprocheck.language import tr
 from reprocheck.model.why import FixFrom
@@ -156,13 +157,16 @@ def is_test(module: Module) -> bool:
     """Whether a module is one of the tests in a folder that is scanned: what these train, they
     train to be looked at. One that is named itself is read as any other.
     """
-    path = module.source.path
-    if module.single or _OF_TESTS.isdisjoint(name for name in module.imported_names):
+    path = Path(module.shown)
+    imports_tests = not _OF_TESTS.isdisjoint(module.imported_names)
+    stands_in_tests = not _TEST_FOLDERS.isdisjoint(path.parent.parts)
+    if module.single or not (imports_tests or stands_in_tests):
         return False
     return bool(_TEST_FILE.match(path.stem))
 
 
 _TEST_FILE = re.compile(r"test_|conftest$|\w+_test$")
+_TEST_FOLDERS = frozenset({"test", "tests"})
 _OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
 
 

@@ -73,6 +73,11 @@ class Step:
         return getattr(self.module.function_of(self.node), "name", "")
 
     @property
+    def places(self) -> tuple[tuple[Module, ast.AST], ...]:
+        """The calls of the user's own functions that led here, outermost first, and its own."""
+        return (*self.through, (self.module, self.node))
+
+    @property
     def happens_once(self) -> bool:
         """Whether it stands in no loop, and no library chooses how often it happens."""
         return self.loops == 0 and self.by is None

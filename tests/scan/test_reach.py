@@ -52,6 +52,8 @@ def step():
 NET
 optimizer = torch.optim.SGD(net.parameters(), 0.1)
 """
+FIXED = f"{NET}\nnet.weight = torch.nn.Parameter(torch.ones(1, 2))"
+FORKED = f"{NET}\nwith torch.random.fork_rng():\n    torch.set_rng_state(state)"
 BOTH = "if resumes:\n    net.load_state_dict(last)\nelse:\n    net.load_state_dict(first)"
 ONE = "if resumes:\n    net.load_state_dict(last)"
 WRAPPED = f"{OWN_NET}net = Net()\nnet.load_state_dict(first)\nnet = torch.nn.DataParallel(net)"
@@ -100,12 +102,14 @@ def codes(text: str, part: str = NET) -> list[str]:
     return [one.code for one in findings(whole)]
 
 
-@pytest.mark.parametrize("part", [f"{NET}\n{BOTH}", WRAPPED])
+@pytest.mark.parametrize("part", [f"{NET}\n{BOTH}", WRAPPED, FIXED])
 def test_weights_that_a_checkpoint_replaces_have_no_finding(part: str) -> None:
     assert codes(TRAIN, part) == []
 
 
-@pytest.mark.parametrize("part", [NET, f"{NET}\n{ONE}", WRAPPED.replace("net.load", "nothing = ")])
+@pytest.mark.parametrize(
+    "part", [NET, f"{NET}\n{ONE}", WRAPPED.replace("net.load", "nothing = "), FORKED]
+)
 def test_weights_that_no_checkpoint_replaces_for_sure_have_one(part: str) -> None:
     assert codes(TRAIN, part) == ["RC301"]
 
@@ -162,6 +166,116 @@ def test_a_seed_in_what_nothing_uses_is_a_note_in_a_folder(tmp_path: Path) -> No
     assert severities(tmp_path) == {"error"}
     train.unlink()
     assert severities(tmp_path) == {"error"}
+
+
+FILES = """\
+import glob
+import torch
+
+import nets
+
+
+def load_samples():
+    samples = []
+    for name in glob.glob("*"):
+        samples.append(torch.load(name))
+    return samples
+"""
+
+
+def test_the_order_of_files_is_a_note_where_nothing_takes_them(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text("SIZE = 3\n")
+    (tmp_path / "files.py").write_text(FILES)
+    train = tmp_path / "train.py"
+    train.write_text("import nets, files\n" + TRAIN.replace("NET", SEEDED))
+    assert [(one.code, one.severity) for one in scan([tmp_path]).findings] == [("RC104", "note")]
+    train.write_text(train.read_text() + "rows = files.load_samples()\n")
+    found = scan([tmp_path]).findings
+    assert [(one.code, one.severity) for one in found] == [("RC104", "warning")]
+
+
+PORT = """\
+import random
+import time
+
+import torch
+
+port = random.Random(time.time()).randint(1, 9)
+rng = random.Random(time.time())
+KIND = rng.randint(1, 9)
+"""
+SEEDED = f"torch.manual_seed(0)\n{NET}\nnet.cuda()\n"
+EVALUATED = """\
+def evaluate(net):
+    return net(torch.ones(2) * torch.rand(1))
+evaluate(net)
+"""
+DECORATED = """\
+@torch.no_grad()
+def measure():
+    return torch.nn.ReflectionPad2d(3)
+measure()
+"""
+RANKED = """\
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, shard):
+        self.shard = shard
+
+torch.distributed.init_process_group("gloo")
+data = Rows(SHARE)
+loader = DataLoader(data, shuffle=True)
+"""
+QUEUE = """\
+import torch.multiprocessing as mp
+
+
+def work(queue, rank):
+    net(torch.ones(2)).sum().backward()
+    queue.put((rank, net.bias.grad))
+
+
+queue = mp.Queue()
+for rank in range(2):
+    mp.Process(target=work, args=(queue, rank)).start()
+rows = sorted(queue.get() for _ in range(2))
+"""
+
+
+def test_a_clock_that_chooses_a_port_has_no_finding() -> None:
+    assert codes(PORT.replace("KIND", "port")) == []
+    assert codes(PORT.replace("KIND", "number")) == ["RC402"]
+
+
+def test_what_an_evaluation_draws_has_no_finding() -> None:
+    part = f"{NET}\nnet.load_state_dict(first)\n{EVALUATED}"
+    assert codes(TRAIN, part) == []
+    assert codes(TRAIN, part.replace("evaluate", "mixed")) == ["RC406"]
+    assert codes(TRAIN, part.replace("return", "optimizer.zero_grad()\n    return")) == ["RC406"]
+
+
+def test_a_layer_of_a_function_without_gradients_has_no_gradient_that_is_noisy() -> None:
+    assert codes(TRAIN, SEEDED + DECORATED) == []
+    assert codes(TRAIN, SEEDED + DECORATED.replace("@torch.no_grad()\n", "")) == ["RC701"]
+
+
+def test_a_rank_that_is_given_its_share_does_not_overlap() -> None:
+    assert codes(TRAIN, SEEDED + RANKED.replace("SHARE", "shard=rank")) == []
+    assert codes(TRAIN, SEEDED + RANKED.replace("SHARE", "rank")) == ["RC510"]
+
+
+def test_programs_that_are_named_after_tests_have_no_findings_in_folders(tmp_path: Path) -> None:
+    text = "import random\nimport torch\nopen('x').write(str(random.random()))\n"
+    (tmp_path / "tests").mkdir()
+    for name in ("test_parts.py", "analyze_runs.py", "mem_profiler.py", "tests/test_x.py"):
+        (tmp_path / name).write_text(text)
+    assert scan([tmp_path]).findings == ()
+    (tmp_path / "train_test_split.py").write_text(text)
+    assert [one.code for one in scan([tmp_path]).findings] == ["RC406"]
+
+
+def test_results_that_are_sorted_may_arrive_in_any_order() -> None:
+    assert "RC508" not in codes(TRAIN, SEEDED + QUEUE)
+    assert "RC508" in codes(TRAIN, SEEDED + QUEUE.replace("sorted(", "list("))
 
 
 def severities(path: Path) -> set[str]:

@@ -147,6 +147,9 @@ def _of_queue(order: Order, call: Call) -> Hit | None:
     """What comes first out of a queue into which several put something."""
     if not streams.trains(order) or not _has_several_producers(order):
         return None
+    around = call.module.expressions_around(call.node)
+    if any(sequences.is_sorting(call.module, node) for node in around):
+        return None
     return hit(
         "RC508",
         call,
@@ -368,10 +371,16 @@ def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
     """Whether one of several threads or processes makes a call, and waits for no other."""
     if not _are_several(order, by) or not _uses_tensors(call.module):
         return False
+    if call.name.startswith(_ENVIRONMENTS):
+        return False
     if any(map(_is_lock, call.contexts)):
         return False
     # Processes have tensors of their own, unless the program shares them.
     return by.method != "Process" or any(order.methods("share_memory"))
+
+
+_ENVIRONMENTS = ("gymnasium.", "gym.")
+"""A step of an environment writes no weights."""
 
 
 def _is_lock(context: Value) -> bool:

@@ -16,7 +16,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 
 _WRITES = re.compile(
-    r"^(save|write|dump|export|upload|push_|tofile|imwrite|create_dataset|add_scalar)"
+    r"^(save(?!_?fig|_image)|write|dump|export|upload|push_|tofile|imwrite|create_dataset|add_scalar)"
     r"|^(put|send|post)$|^to_(csv|pickle|parquet|json|feather|hdf|disk)$"
 )
 _DRIVES = re.compile(r"^(learn|launch|spawn|optimize|search|train_\w+)$")
@@ -113,10 +113,10 @@ def is_chore(order: Order) -> bool:
 
 _CHORE = re.compile(
     r"(?:^|_)(?:download|demo|convert|export|infer|inference|predict|visuali[sz]\w+|viewer|plot"
-    r"|metrics|bench|benchmark|profile|eval|evaluate)(?:_|$)"
+    r"|metrics|bench|benchmark|profil\w+|eval|evaluate|enjoy|show\w*|render|analy\w+)(?:_|$)|^test(?:_|$)"
 )
-_CHORES = re.compile(r"demos?|visuali[sz]ation|evaluation|eval")
-_SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profile)(?:_|$)")
+_CHORES = re.compile(r"demos?|visuali[sz]\w+|evaluation|eval|analysis|profiling|diagnostics")
+_SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profil\w+)(?:_|$)")
 """Such a program may train to see how long that takes."""
 
 

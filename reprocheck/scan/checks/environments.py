@@ -7,15 +7,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import filterfalse, islice
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import shown, streams
+from reprocheck.scan.checks import reach, shown, streams
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
+from reprocheck.scan.values import UNKNOWN
 
 _MAKERS = (
     r"(?:gymnasium|gym)\.(?:make|make_vec|vector\.make|vector\.SyncVectorEnv"
@@ -54,16 +57,19 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 def _resets(order: Order) -> Iterator[Hit]:
     """The first reset, where none is given a seed."""
     resets = list(_named(order.methods("reset"), _RESET))
-    if not resets or not all(map(_is_unseeded, resets)) or _has_seed(order, resets[0]):
+    if not all(map(_is_unseeded, resets)):
+        return
+    reset = next(filterfalse(partial(reach.is_in_evaluation, order), resets), None)
+    if reset is None or _has_seed(order, reset):
         return
     message = tr("the environment has its own generator, which the operating system seeds")
     yield hit(
         "RC407",
-        resets[0],
+        reset,
         message,
-        patchable=not resets[0].loops,
+        patchable=not reset.loops,
         seed_keyword="seed",
-        by_hand=_fix_of_reset(resets[0]),
+        by_hand=_fix_of_reset(reset),
     )
 
 
@@ -117,7 +123,12 @@ def _fix_of_reset(reset: Call) -> str:
 
 
 def _has_seed(order: Order, reset: Call) -> bool:
-    return reset.receiver is not None and any(order.on(reset.receiver, "seed"))
+    """Whether an environment is seeded, or one that it wraps."""
+    wrapped = islice((reset.receiver or UNKNOWN).origin(), _MOST_WRAPPED)
+    return any(any(order.on(one, "seed")) for one in wrapped)
+
+
+_MOST_WRAPPED = 20
 
 
 def _samples(order: Order) -> Iterator[Hit]:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, filterfalse
+from operator import attrgetter
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, devices, streams
+from reprocheck.scan.checks import beside, devices, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
-from reprocheck.scan.names import last_part
+from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
@@ -176,6 +177,8 @@ def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
     operator = next((one for one in listed if _is_triggered(call, one)), None)
     if operator is None or _is_evaluation(order, call):
         return None
+    if operator.phase == "backward" and _is_in_function_without_gradients(call):
+        return None
     return _Noise(call, operator)
 
 
@@ -185,6 +188,16 @@ def _is_evaluation(order: Order, call: Call) -> bool:
     """
     without_gradients = any(context.made_by(*_WITHOUT_GRADIENTS) for context in call.contexts)
     return without_gradients and not streams.trains(order)
+
+
+def _is_in_function_without_gradients(call: Call) -> bool:
+    """Whether a function around it is decorated so: `@torch.no_grad()`."""
+    decorators = map(attrgetter("decorator_list"), reach.functions(call))
+    return any(map(_decorates_without, chain.from_iterable(decorators)))
+
+
+def _decorates_without(decorator: ast.expr) -> bool:
+    return last_word(getattr(decorator, "func", decorator)) in ("no_grad", "inference_mode")
 
 
 @check_programs("RC701", unless=(devices.is_deterministic, beside.is_without_training))

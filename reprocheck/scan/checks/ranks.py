@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import filterfalse
 
 from reprocheck.language import tr
-from reprocheck.scan.checks.streams import closure, given
+from reprocheck.scan.checks.streams import closure, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call, Condition
@@ -45,7 +47,8 @@ def _brings_samplers(order: Order) -> bool:
 @check_programs("RC510", unless=(_has_no_ranks, _brings_samplers))
 def rank_order(order: Order) -> Iterator[Hit]:
     """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
-    loader = next(filter(_shuffles_alone, order.calls(*_LOADERS)), None)
+    alone = filter(_shuffles_alone, order.calls(*_LOADERS))
+    loader = next(filterfalse(partial(_has_share, order), alone), None)
     if loader is not None:
         message = tr("each rank shuffles the whole data set for itself here: shares overlap")
         yield hit("RC510", loader, message)
@@ -58,6 +61,16 @@ def _shuffles_alone(loader: Call) -> bool:
     if has_sampler or any(map(_asks_for_ranks, loader.conditions)):
         return False
     return given(loader, "shuffle=True", 2, sure=True)
+
+
+def _has_share(order: Order, loader: Call) -> bool:
+    """Whether the data set is told which of several shares it is: `Rows(paths, shard=rank)`."""
+    options = list(map(id, loader.first.options()))
+    makers = (call for call in every(order) if id(call.result) in options)
+    return any(not _SHARES.isdisjoint(maker.keywords) for maker in makers)
+
+
+_SHARES = frozenset({"shard", "rank", "num_shards", "shard_id", "num_replicas", "world_size"})
 
 
 def _asks_for_ranks(condition: Condition) -> bool:

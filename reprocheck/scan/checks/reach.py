@@ -8,10 +8,11 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, starmap
+from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import called
+from reprocheck.scan.checks import called, streams
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -25,7 +26,8 @@ _EVALUATION = re.compile(
 
 def is_unused(order: Order) -> bool:
     """Whether an order is a part of a folder with programs in which nothing mentions it: a function
-    that nobody calls, a class of which nobody makes an object, a module that nobody imports.
+    that nobody calls, a class of which nobody makes an object. What a module does as soon as it is
+    executed is no such part: it may be a script.
 
     Where no file of the folder is a program, those that use it are elsewhere.
     """
@@ -33,10 +35,9 @@ def is_unused(order: Order) -> bool:
     if order.whole or root.single or not _has_programs(root.project):
         return False
     defined = _first_name(order)
-    if not defined:
-        return id(root) not in root.project.imported
-    mentioned = _mentioned(root.project)
-    return defined not in mentioned and not _is_decorated(root, defined)
+    if not defined or defined in _mentioned(root.project):
+        return False
+    return not _is_decorated(root, defined)
 
 
 def _first_name(order: Order) -> str:
@@ -46,7 +47,7 @@ def _first_name(order: Order) -> str:
 
 
 def _has_programs(project: Project) -> bool:
-    return any(module.is_entry for module in project)
+    return any(map(attrgetter("is_entry"), project))
 
 
 @lru_cache(maxsize=4)
@@ -61,12 +62,42 @@ def _is_decorated(module: Module, name: str) -> bool:
     return any(getattr(one, "decorator_list", []) for one in definitions)
 
 
+def is_in_evaluation(order: Order, call: Call) -> bool:
+    """Whether a call happens in a function of a training that evaluates, by its name, and in which
+    nothing is trained.
+    """
+    if not streams.trains(order):
+        return False
+    evaluating = frozenset(map(id, filter(_evaluates, functions(call))))
+    return bool(evaluating - _training(order))
+
+
+def _evaluates(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return _EVALUATES.search(function.name) is not None
+
+
+_EVALUATES = re.compile(
+    r"^_?(eval|evaluate|validate|test)$|^(eval|validate|test)_|_(eval|evaluate|evaluation)$"
+)
+
+
+def functions(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The user's functions in which a call happens, from the outside in."""
+    return filter(None, starmap(Module.function_of, call.places))
+
+
+@lru_cache(maxsize=4)
+def _training(order: Order) -> frozenset[int]:
+    """The functions in which something is trained, by their nodes' ids."""
+    trainings = filter(streams.is_training, streams.every(order))
+    return frozenset(map(id, chain.from_iterable(map(functions, trainings))))
+
+
 def is_evaluation(call: Call) -> bool:
     """Whether a loader is made to evaluate: the name that it is given says so, or the function that
     makes it. Its order decides nothing that is trained.
     """
-    places = [*call.through, (call.module, call.node)]
-    return any(_is_for_evaluation(module, node) for module, node in places)
+    return any(starmap(_is_for_evaluation, call.places))
 
 
 def _is_for_evaluation(module: Module, node: ast.AST) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
-from reprocheck.scan.checks import entropy, reach, streams, tables
+from reprocheck.scan import syntax
+from reprocheck.scan.checks import entropy, hyper, reach, streams, tables
 from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
@@ -120,9 +122,9 @@ def changing_seed(order: Order) -> Iterator[Hit]:
     for call in every(order):
         for found in _seed(order, call):
             origins.setdefault(found.key, []).append(found)
-    hits = [_at_origin(order, same) for same in origins.values()]
-    if hits and reach.is_unused(order):
-        hits = [replace(one, severity="note") for one in hits]
+    hits = map(partial(_at_origin, order), origins.values())
+    if origins and reach.is_unused(order):
+        hits = map(partial(replace, severity="note"), hits)
     yield from hits
 
 
@@ -266,6 +268,8 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         if not _restores(call):
             yield _from_system(order, call)
         return
+    if call.name in MAKERS and _is_for_others(order, call):
+        return
     for number in _numbers(call, known):
         found = entropy.inside(number)
         if found is not None and entropy.source(found) != "load":
@@ -289,6 +293,11 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 by_hand=by_hand,
             )
             return
+
+
+def _is_for_others(order: Order, made: Call) -> bool:
+    """Whether all that is drawn from a generator are ports, names and the like."""
+    return syntax.are_all(order.on(made.result), hyper.is_for_others)
 
 
 def _unsure(number: Value) -> Severity | None:

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import streams
+from reprocheck.scan.checks import reach, streams
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -35,10 +35,17 @@ _PICTURES = frozenset(
         "add_figure",
         "add_scalar",
         "plot_images",
+        "add_graph",
+        "profile",
+        "summary",
+        "FlopCountAnalysis",
+        "get_model_complexity_info",
         "save_samples",
     }
 )
-"""Calls that make a picture or a curve, of what they are given or of the figure."""
+"""Calls that make a picture or a curve, of what they are given or of the figure, or that show a
+model and count its operations.
+"""
 _GOES_ON = streams.TRAINING_METHODS | {"DataLoader", "TensorDataset", "from_tensor_slices", "step"}
 _ASKED = frozenset({"shape", "dtype", "ndim"})
 _ASKS = frozenset({"isinstance", "type", "len"})
@@ -76,8 +83,7 @@ def _goes_on(step: Step) -> bool:
 
 def _is_in_showing_function(call: Call) -> bool:
     """Whether it happens in a function that shows something, or in a branch that only measures."""
-    places = [*call.through, (call.module, call.node)]
-    names = (getattr(module.function_of(node), "name", "") for module, node in places)
+    names = map(attrgetter("name"), reach.functions(call))
     if any(map(_SHOWS.match, names)):
         return True
     taken = (condition.test for condition in call.conditions if condition.taken)
@@ -111,8 +117,7 @@ def _is_printed(order: Order, call: Call) -> bool:
     """
     if not streams.trains(order):
         return False  # printing is all that is done with it
-    places = [*call.through, (call.module, call.node)]
-    printed = [node for module, node in places if _stands_in_print(module, node)]
+    printed = [node for module, node in call.places if _stands_in_print(module, node)]
     if not printed or any(map(_goes_on, order.flow(call.result))):
         return False
     return _leading_to_trainings(order).isdisjoint(map(id, printed))

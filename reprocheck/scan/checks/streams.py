@@ -349,11 +349,21 @@ def spelt(value: Value) -> str | None:
 def _seeding(call: Call) -> Seeding | None:
     """What a call seeds; None where it seeds nothing."""
     known = tables.seeds().get(call.name)
-    if known is not None:
+    if known is not None and not _puts_back(call):
         return Seeding(call, frozenset(known.streams))
     if not call.own and _may_seed(call):
         return Seeding(call, frozenset(), everything=True)
     return None
+
+
+def _puts_back(call: Call) -> bool:
+    """Whether a state is set for a block alone, after which the one before it is back."""
+    is_state = call.method in ("set_rng_state", "set_rng_state_all")
+    return is_state and any(map(_is_fork, call.contexts))
+
+
+def _is_fork(context: Value) -> bool:
+    return context.made_by("torch.random.fork_rng") is not None
 
 
 def _may_seed(call: Call) -> bool:

@@ -98,6 +98,8 @@ def is_thrown_away(step: Step) -> bool:
     wrappers = list(takewhile(_is_wrapper, module.around(node)))
     outermost = [node, *wrappers][-1]
     match module.parent(outermost):
+        case ast.Expr():
+            return isinstance(node, ast.Call) and bool(wrappers)
         case ast.For(iter=gone_over) as loop if gone_over is outermost:
             is_counted = "enumerate" in map(syntax.word, wrappers)
             given = within(_elements(loop.target, counted=is_counted), ast.Name)
@@ -161,10 +163,13 @@ _TELLS = frozenset({"print", "info", "debug", "write", "set_description"})
 
 
 def _is_repeated(value: Value) -> bool:
-    """`[x] * count`, `repeat(x)`."""
+    """`[x] * count`, `repeat(x)`, `cycle([x])`."""
     match value:
         case Derived(kind="Mult", parts=parts):
             return any(map(_is_list_of_one, parts))
+    cycle = value.made_by("itertools.cycle")
+    if cycle is not None:
+        return _is_list_of_one(cycle.first)
     return value.made_by("itertools.repeat") is not None
 
 

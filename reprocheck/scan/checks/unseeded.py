@@ -28,7 +28,7 @@ from reprocheck.scan.checks import (
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
-from reprocheck.scan.steps import Call, Condition, Step
+from reprocheck.scan.steps import Call, Condition, Step, Store
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Part, Value
 
 _DEVICE = frozenset({"device"})
@@ -396,11 +396,14 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
     if drawing.draws.when == "call" and shown.is_tried_out(order, call):
         return False
     if kind == "order":
-        is_beside = shown.is_for_show(order, call) or reach.is_evaluation(call)
+        evaluates = reach.is_evaluation(call) or reach.is_in_evaluation(order, call)
+        is_beside = shown.is_for_show(order, call) or evaluates
         return not unread.is_order_unused(call) and not is_beside
     if kind != "number":
         return not _is_of_trained_checkpoint(call)
     if shown.is_for_show(order, call) or seed_values.feeds_seed(order, call):
+        return False
+    if reach.is_in_evaluation(order, call):
         return False
     return not _is_pause(call) and not hyper.is_for_others(call)
 
@@ -428,9 +431,16 @@ def _is_overwritten(order: Order, layer: Call) -> bool:
     comes_later = partial(order.is_before, layer)
     if _one_happens(own, filter(comes_later, order.methods(*_LOADS))):
         return True
+    if any(map(comes_later, filter(partial(_sets_weight, layer), order.stores()))):
+        return True
     later = filter(comes_later, order.flow(layer.result))
     fills = (step for step in later if step.method in _FILLS)
     return any(own.issuperset(fill.conditions) for fill in filter(_fills_more_than_bias, fills))
+
+
+def _sets_weight(layer: Call, store: Store) -> bool:
+    """`layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own."""
+    return store.target is layer.result and store.name.endswith(".weight")
 
 
 def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
