@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Callable, Dict, Tuple
 
 from ... import leaves
-from ...hooking import guarded, like
+from ...hooking import guarded, like, replace
 from ...host.facts import Facts, Places
 from .fingerprint import Fingerprints
 from .open import everywhere
@@ -54,7 +54,18 @@ class Batches:
 
             return handed_out
 
+        if getattr(self.deep.boundary, "values", None) is not None:
+            replace(Iterator, "__next__", self._exchanging)
         self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
+
+    def _exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """What hands out a batch, where batches are kept or replaced."""
+        values = self.deep.boundary.values
+
+        def following(iterator: Any) -> Any:
+            return values.next(self._place(iterator), lambda: real(iterator))
+
+        return following
 
     def _count_epoch(self, iterator: Any, place: str) -> None:
         """The first batch that an iterator is asked for begins an epoch, and so does the one behind

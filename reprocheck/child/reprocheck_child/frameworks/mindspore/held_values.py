@@ -1,7 +1,8 @@
 """What a training with MindSpore holds, as values: taken by the continued run, and put back into a
 resumed one by `set_data` of its parameters.
 
-The batch of a step is what the gradient of its function is taken of.
+Batches are put back where a dataset hands them out, and where the gradient of a function is taken
+that is given them.
 """
 
 from functools import partial
@@ -20,6 +21,8 @@ NO_STATE = (
 def install(held: Any, values: Any) -> None:
     """Take and put back what `held` knows of; hand out batches."""
     mindspore = held.watcher.recording.mindspore
+    tensor = mindspore.Tensor
+    values.codec.add("mindspore", partial(_encoded, tensor), lambda data: tensor(*data))
 
     def write(parameter: Any, value: Any) -> None:
         parameter.set_data(mindspore.Tensor(value, parameter.dtype))
@@ -35,6 +38,11 @@ def install(held: Any, values: Any) -> None:
         _Default(mindspore),
         Unsettable("mindspore", NO_STATE, values),
     ]
+
+
+def _encoded(kind: Any, value: Any) -> Any:
+    """What stands for a tensor."""
+    return (value.asnumpy(),) if isinstance(value, kind) else None
 
 
 def _read(tensor: Any) -> Any:

@@ -53,7 +53,7 @@ def hook_model(recording: Recording) -> None:
     # private, but what both `train` and `fit` call once they have checked what they were given
     from mindspore.train.model import Model
 
-    watcher, inside = _callback_class(recording), recording.inside
+    callbacks_around, inside = _callbacks(recording), recording.inside
 
     def with_ours(real: Any) -> Any:
         def _train(
@@ -69,7 +69,7 @@ def hook_model(recording: Recording) -> None:
                 if dataset_sink_mode:
                     recording.recorder.note("data-sinking-off", SINKING)
                 given = [] if callbacks is None else listed(callbacks)
-                callbacks, dataset_sink_mode = [*given, watcher()], False
+                callbacks, dataset_sink_mode = callbacks_around(given), False
             with inside:
                 return real(
                     self, epoch, train_dataset, callbacks, dataset_sink_mode, *args, **named
@@ -80,11 +80,11 @@ def hook_model(recording: Recording) -> None:
     replace(Model, "_train", with_ours)
 
 
-def _callback_class(recording: Recording) -> type:
+def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
     from mindspore.train.callback import Callback
 
-    class RecordLosses(Callback):  # type: ignore[misc]
-        """One iteration a step, as Model counts them."""
+    class Begins(Callback):  # type: ignore[misc]
+        """A step begins, behind what the script's own callbacks do then."""
 
         before: Before = []
         optimizers: Optional[List[Any]] = None
@@ -95,13 +95,28 @@ def _callback_class(recording: Recording) -> type:
                     self.optimizers = _optimizers(recording, run_context.original_args())
                 self.before = recording.look(self.optimizers)
 
+    class Ends(Callback):  # type: ignore[misc]
+        """A step has ended: one iteration, as Model counts them."""
+
+        def __init__(self, begins: Begins) -> None:
+            super().__init__()
+            self.begins = begins
+
         def on_train_step_end(self, run_context: Any) -> None:
             with guarded("Model, after a step"):
+                begins = self.begins
                 _step_of_model(
-                    recording, run_context.original_args(), self.optimizers or [], self.before
+                    recording, run_context.original_args(), begins.optimizers or [], begins.before
                 )
 
-    return RecordLosses
+    def around(given: List[Any]) -> List[Any]:
+        begins = Begins()
+        ends = Ends(begins)
+        if recording.recorder.boundaries is None:
+            return [*given, ends, begins]  # it may end the process: theirs are called before
+        return [ends, *given, begins]  # a checkpoint that theirs write lies behind the update
+
+    return around
 
 
 def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
