@@ -168,6 +168,41 @@ def test_a_seed_in_what_nothing_uses_is_a_note_in_a_folder(tmp_path: Path) -> No
     assert severities(tmp_path) == {"error"}
 
 
+LISTED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ParameterList()
+        self.parts.append(nn.Parameter(torch.Tensor(3, 4)))
+
+    def forward(self, x):
+        return x @ self.parts[0]
+"""
+FILLS = """\
+from torch import nn
+
+import net
+
+
+def init_weights(one):
+    nn.init.normal_(one.parts[0])
+"""
+
+
+def test_what_another_module_fills_in_a_list_of_parameters_has_no_finding() -> None:
+    train = TRAIN.replace("import torch\n", "import torch, net as nets, fill\n").replace(
+        "NET", "torch.manual_seed(0)\nnet = nets.Net()\nnet.apply(fill.init_weights)"
+    )
+    files = {"train.py": train, "net.py": LISTED, "fill.py": FILLS}
+    assert findings(of_text(files)) == []
+    files["fill.py"] = FILLS.replace("one.parts[0]", "one.weight")
+    assert [one.code for one in findings(of_text(files))] == ["RC303"]
+
+
 FILES = """\
 import glob
 import torch
@@ -266,7 +301,7 @@ def test_a_rank_that_is_given_its_share_does_not_overlap() -> None:
 def test_programs_that_are_named_after_tests_have_no_findings_in_folders(tmp_path: Path) -> None:
     text = "import random\nimport torch\nopen('x').write(str(random.random()))\n"
     (tmp_path / "tests").mkdir()
-    for name in ("test_parts.py", "analyze_runs.py", "mem_profiler.py", "tests/test_x.py"):
+    for name in ("test_parts.py", "interactive.py", "image_sample.py", "tests/test_x.py"):
         (tmp_path / name).write_text(text)
     assert scan([tmp_path]).findings == ()
     (tmp_path / "train_test_split.py").write_text(text)

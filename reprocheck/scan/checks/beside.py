@@ -113,7 +113,8 @@ def is_chore(order: Order) -> bool:
 
 _CHORE = re.compile(
     r"(?:^|_)(?:download|demo|convert|export|infer|inference|predict|visuali[sz]\w+|viewer|plot"
-    r"|metrics|bench|benchmark|profil\w+|eval|evaluate|enjoy|show\w*|render|analy\w+)(?:_|$)|^test(?:_|$)"
+    r"|metrics|bench|benchmark|profil\w+|eval|evaluate|enjoy|show\w*|render|analy\w+"
+    r"|interact\w*|serve\w*|chat)(?:_|$)|^test(?:_|$)|(?:^|_)sample$"
 )
 _CHORES = re.compile(r"demos?|visuali[sz]\w+|evaluation|eval|analysis|profiling|diagnostics")
 _SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profil\w+)(?:_|$)")

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from operator import attrgetter
 
 from reprocheck.language import mark, tr
@@ -355,14 +355,16 @@ def _is_whole_object_filled(order: Order) -> bool:
 
 
 def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
-    """Whether the module has code elsewhere that may fill what has this name: an `_init_weights`
-    that mentions it, a loader, a loop.
+    """Whether the module, or one that imports it, has code elsewhere that may fill what has this
+    name: an `_init_weights` that mentions it, a loader, a loop.
     """
     own = call.module.function_of(call.node)
     names = _names(call)
     if own is not None and not names.isdisjoint(_filled_names(own)):
         return True
-    others = (function for function in call.module.index.functions if function is not own)
+    users = (module for module in call.module.project if call.module in module.imports)
+    functions = map(attrgetter("index.functions"), (call.module, *users))
+    others = filterfalse(lambda one: one is own, chain.from_iterable(functions))
     return any(_initialises(function, names, whole=whole) for function in others)
 
 
@@ -370,6 +372,9 @@ def _names(call: Call) -> set[str]:
     """The names and texts in the statement around a call, under which its result may be known."""
     statement = call.statement
     names = set(map(last_word, syntax.targets(statement)))
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append", value=grown))):
+            names.add(last_word(grown))
     constants = within(statement, ast.Constant)
     names.update(part.value for part in constants if isinstance(part.value, str))
     return names - {""}
