@@ -8,11 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, starmap
+from typing import TYPE_CHECKING
 
 from reprocheck.model.letters import capital, small
 from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.project import Project
 from reprocheck.scan.workers import each
+
+if TYPE_CHECKING:
+    from reprocheck.scan.patches import Mended
 
 _NOT_SURE = "unsure"
 """The evidence of a finding of which the text does not show whether its patch fits: nothing is
@@ -35,9 +39,9 @@ def promised(
     fixes, with what it does as their fix.
     """
     files = list(chain.from_iterable(starmap(_files, judged)))
-    fixes: dict[int, str] = {}
+    fixes: dict[int, Mended] = {}
     for file, mended in zip(files, _each(files, jobs), strict=True):
-        fixes |= {id(file.findings[number]): fix for number, fix in mended}
+        fixes |= {id(file.findings[one.number]): one for one in mended}
     return [[_with_fix(one, fixes.get(id(one))) for one in found] for _, found in judged]
 
 
@@ -52,7 +56,7 @@ def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
             yield Patched(module.source.text, tuple(findings))
 
 
-def _each(files: Sequence[Patched], jobs: int) -> list[list[tuple[int, str]]]:
+def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
     """What is mended in each file, in several processes where there are several files."""
     if not files:
         return []
@@ -64,13 +68,11 @@ def _each(files: Sequence[Patched], jobs: int) -> list[list[tuple[int, str]]]:
     return each(_mended, files, jobs)
 
 
-def _mended(file: Patched) -> list[tuple[int, str]]:
-    """The numbers of those findings that a patch mends, each with what it does."""
+def _mended(file: Patched) -> list[Mended]:
+    """What patches do for those of the findings that they mend."""
     from reprocheck.scan import patches
 
-    numbers = {id(one): number for number, one in enumerate(file.findings)}
-    mended = patches.fixes(file.text, file.findings)
-    return [(numbers[id(one)], fix) for one, fix in mended]
+    return patches.fixes(file.text, file.findings)
 
 
 def _may_be_patched(finding: Finding) -> bool:
@@ -79,14 +81,16 @@ def _may_be_patched(finding: Finding) -> bool:
     return finding.patchable or _NOT_SURE in finding.evidence
 
 
-def _with_fix(finding: Finding, patch: str | None) -> Finding:
-    """A finding with what its patch does: "" where that takes more than a line, None where there is
-    no patch.
-    """
-    patchable = finding.patchable and patch is not None
-    if not patch:
-        return replace(finding, patchable=patchable)
-    return replace(finding, patchable=patchable, fix=_fix(finding, patch), fix_from="place")
+def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
+    """A finding with what its patch does, as far as that is said in a line."""
+    if patch is None:
+        return replace(finding, patchable=False)
+    made = finding
+    if finding.patchable:
+        made = replace(finding, replaced=patch.replaced)
+    if not patch.said:
+        return made
+    return replace(made, fix=_fix(finding, patch.said), fix_from="place")
 
 
 def _fix(finding: Finding, patch: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from reprocheck._version import __version__
 from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code, language
-from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Replaced, Result, Unreadable, file_of
 from reprocheck.scan.formats import sentence
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -143,6 +143,8 @@ def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
         "locations": [_location(finding)],
         "partialFingerprints": {"reprocheck/v1": fingerprint},
     }
+    if finding.replaced:
+        row["fixes"] = [_fix(finding)]
     if finding.suppressed is not None:
         row["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
     return row
@@ -166,6 +168,28 @@ def _location(finding: Finding) -> Table:
         "snippet": {"text": finding.text},
     }
     return {"physicalLocation": physical}
+
+
+def _fix(finding: Finding) -> Table:
+    """What `--fix` does for one finding, as changes that a viewer can make."""
+    changes = {
+        "artifactLocation": _artifact(file_of(finding)),
+        "replacements": [_replacement(region) for region in finding.replaced],
+    }
+    return {"description": {"text": finding.fix}, "artifactChanges": [changes]}
+
+
+def _replacement(region: Replaced) -> Table:
+    """What stands in a region instead; one that is empty is the place where something is added."""
+    return {
+        "deletedRegion": {
+            "startLine": region.line,
+            "startColumn": region.column,
+            "endLine": region.end_line,
+            "endColumn": region.end_column,
+        },
+        "insertedContent": {"text": region.text},
+    }
 
 
 def _artifact(path: str) -> Table:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from reprocheck.model.letters import small
-from reprocheck.scan.finding import Finding, file_of
+from reprocheck.scan.finding import Finding, Replaced, file_of
 from reprocheck.scan.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -25,6 +25,7 @@ from reprocheck.scan.patches.described import described
 from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.scan.patches.memory import zeroed
 from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
+from reprocheck.scan.patches.regions import replaced
 from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
 from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
 from reprocheck.scan.patches.values import fixed_seed, worker_seed
@@ -72,18 +73,32 @@ def patch(text: str, findings: Sequence[Finding]) -> str:
     return _patched(found.tree, list(found.edits.values()))
 
 
-def fixes(text: str, findings: Sequence[Finding]) -> list[tuple[Finding, str]]:
-    """Those of the findings that a patch fixes, each with what it does; that is empty where it
-    takes more than a line to say.
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What a patch does for one finding.
+
+    number    that of the finding among those that were given
+    said      what it does; empty where that takes more than a line to say
+    replaced  the regions of the file that it replaces
     """
+
+    number: int
+    said: str
+    replaced: tuple[Replaced, ...]
+
+
+def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
+    """What fixes each of the findings, of those that a patch fixes."""
     found = _read(text, findings)
     if found is None:
         return []
+    numbers = {id(finding): number for number, finding in enumerate(findings)}
     done = []
-    for number, edit in sorted(found.edits.items()):
-        finding = found.wanted[number]
+    for at, edit in sorted(found.edits.items()):
+        finding = found.wanted[at]
         after = _patched(found.tree, [edit.by or edit])
-        done.append((finding, _said(finding, text, after)))
+        said = _said(finding, text, after)
+        done.append(Mended(numbers[id(finding)], said, replaced(text, after)))
     return done
 
 
