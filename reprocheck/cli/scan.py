@@ -94,6 +94,12 @@ def scan(
         Path | None,
         typer.Option("--write-baseline", metavar="FILE", help="Write what is found as known."),
     ] = None,
+    prune_baseline: Annotated[
+        bool,
+        typer.Option(
+            "--prune-baseline", help="Take out of the baseline what is not found any more."
+        ),
+    ] = False,
     stdin_filename: Annotated[
         Path | None,
         typer.Option(
@@ -138,6 +144,11 @@ def scan(
     known = baseline or project.baseline
     if write_baseline is not None:
         known = None
+    whole = wanted
+    if select or ignore or exclude:
+        whole = []
+    if prune_baseline:
+        _check_prunable(known, whole)
     cache = _cache_folder(use=not no_cache and not given)
 
     def scanned() -> Result:
@@ -160,11 +171,13 @@ def scan(
         result = without(result, project.per_file_ignores, project.folder)
         if known is None:
             return result
-        return baselines.compared(result, known)
+        return baselines.compared(result, known, whole)
 
     result = scanned()
     if write_baseline is not None:
-        return _write_baseline(result, write_baseline)
+        return _write_baseline(result, write_baseline, whole)
+    if known is not None and prune_baseline:
+        result = _prune_baseline(result, known)
     if diff:
         return _show_difference(result, file, given, exit_zero=exit_zero)
     if fix and given:
@@ -292,7 +305,7 @@ def _write(result: Result, name: str, file: Path | None) -> None:
     else:
         out.data(render(result, name).encode())
     if name != "text":
-        for sentence in text.left_out(result):
+        for sentence in filter(None, (*text.left_out(result), text.gone(result))):
             err.paragraph(sentence)
     if file is not None:
         err.paragraph(f"{summary(result)} {file}")
@@ -328,12 +341,49 @@ def _write_statistics(result: Result, name: str, file: Path | None) -> None:
         err.paragraph(sentence)
 
 
-def _write_baseline(result: Result, file: Path) -> int:
+def _check_prunable(file: Path | None, scanned: list[Path]) -> None:
+    """Raises UsageError where a baseline cannot be pruned by a scan of these paths."""
+    from reprocheck.scan import baseline
+
+    if file is None:
+        raise UsageError(
+            "--prune-baseline: there is no baseline.",
+            "Name it with --baseline, or as `baseline` in [tool.reprocheck.scan].",
+        )
+    before = baseline.read(file)
+    if not before.scanned:
+        raise UsageError(
+            f"{file} does not say what was scanned for it.",
+            f"Write it again with `reprocheck scan --write-baseline {file}`.",
+        )
+    if not baseline.covers(before, file, scanned):
+        raise UsageError(
+            f"--prune-baseline: {file} is of a scan of {', '.join(before.scanned)} with all rules;"
+            " this one looks at less.",
+            "Scan that, without --select, --ignore and --exclude.",
+        )
+
+
+def _prune_baseline(result: Result, file: Path) -> Result:
+    """Takes what is gone out of the baseline, and says so."""
+    from reprocheck.cli.terminal import standard_error
+    from reprocheck.scan import baseline
+    from reprocheck.scan.formats import counted
+
+    number = sum(one.count for one in result.gone)
+    if not number:
+        return result
+    left = baseline.pruned(file, result)
+    standard_error().paragraph(f"{counted(number, 'finding')} taken out of {file}.")
+    return left
+
+
+def _write_baseline(result: Result, file: Path, scanned: list[Path]) -> int:
     from reprocheck.cli.terminal import standard_error
     from reprocheck.scan import baseline
     from reprocheck.scan.formats import counted, text
 
-    baseline.write(file, result.findings)
+    baseline.write(file, result.findings, scanned)
     err = standard_error()
     for sentence in text.left_out(result):
         err.paragraph(sentence)

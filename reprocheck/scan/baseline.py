@@ -9,58 +9,72 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from reprocheck.errors import UsageError
 from reprocheck.files.atomic import put
-from reprocheck.scan.finding import Finding, Result
+from reprocheck.scan.finding import Finding, Known, Result
 
 VERSION = 1
 
 
-class Known(msgspec.Struct, frozen=True, order=True):
-    """Findings that are known.
-
-    path    from the folder of the baseline, with forward slashes
-    line    the text of the line, spaces aside
-    count   how many there are of them
-    """
+class Key(NamedTuple):
+    """What a finding is known by: see `Known`."""
 
     path: str
     code: str
     line: str
-    count: int
 
 
-class _Baseline(msgspec.Struct, frozen=True):
+class Baseline(msgspec.Struct, frozen=True):
+    """What the file holds.
+
+    scanned   the paths that were scanned, from the folder of the baseline; none where it is of
+              some rules alone, or was written by an earlier version
+    """
+
     schema_version: int
     findings: tuple[Known, ...]
+    scanned: tuple[str, ...] = ()
+
+    def counts(self) -> Counter[Key]:
+        """How many findings of a kind are known."""
+        return Counter({Key(one.path, one.code, one.line): one.count for one in self.findings})
 
 
-def write(file: Path, findings: Iterable[Finding]) -> None:
-    """Writes the baseline of these findings. Raises UsageError."""
+def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> None:
+    """Writes the baseline of these findings in these paths. Raises UsageError."""
     counts = Counter(_key(finding, file) for finding in findings)
-    known = sorted(Known(*key, count) for key, count in counts.items())
-    data = msgspec.json.encode(_Baseline(VERSION, tuple(known)))
-    try:
-        put(file, msgspec.json.format(data, indent=1) + b"\n")
-    except OSError as error:
-        raise UsageError(
-            f"{file} cannot be written: {error.strerror or error}.", "Name another file."
-        ) from None
+    _write(file, counts, sorted(_from(file, path) for path in scanned))
 
 
-def compared(result: Result, file: Path) -> Result:
+def pruned(file: Path, result: Result) -> Result:
+    """Takes what is gone out of a baseline: the result of it. Raises UsageError."""
+    before = read(file)
+    counts = before.counts()
+    for one in result.gone:
+        counts[Key(one.path, one.code, one.line)] -= one.count
+    _write(file, +counts, before.scanned)
+    return replace(result, gone=())
+
+
+def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
     """The result with the findings that the baseline does not hold; those that it holds are
     `known`.
 
+    What it holds beyond that is `gone`, where all was scanned that was scanned for the baseline:
+    with fewer files a program may be missing that leads to a finding in another file. `scanned` is
+    what was asked for, nothing where only some rules were.
+
     Raises UsageError for a file that cannot be read.
     """
-    left = Counter({(one.path, one.code, one.line): one.count for one in _read(file)})
+    baseline = read(file)
+    left = baseline.counts()
     new: list[Finding] = []
     known = list(result.known)
     for finding in result.findings:
@@ -70,13 +84,26 @@ def compared(result: Result, file: Path) -> Result:
             known.append(finding)
         else:
             new.append(finding)
-    return replace(result, findings=tuple(new), known=tuple(known))
+    gone: tuple[Known, ...] = ()
+    if covers(baseline, file, scanned):
+        unclear = {_from(file, Path(one.path)) for one in result.unreadable}
+        gone = tuple(Known(*key, count) for key, count in left.items() if key.path not in unclear)
+    gone = tuple(one for one in sorted(gone) if one.count > 0)
+    return replace(result, findings=tuple(new), known=tuple(known), gone=gone)
 
 
-def _read(file: Path) -> tuple[Known, ...]:
+def covers(baseline: Baseline, file: Path, scanned: Sequence[Path]) -> bool:
+    """Whether all was scanned that was scanned for the baseline."""
+    here = [path.resolve() for path in scanned]
+    there = [(file.parent / path).resolve() for path in baseline.scanned]
+    return bool(there) and all(any(map(path.is_relative_to, here)) for path in there)
+
+
+def read(file: Path) -> Baseline:
+    """What a baseline holds. Raises UsageError."""
     again = f"Write it with `reprocheck scan --write-baseline {file}`."
     try:
-        baseline = msgspec.json.decode(file.read_bytes(), type=_Baseline)
+        baseline = msgspec.json.decode(file.read_bytes(), type=Baseline)
     except OSError as error:
         raise UsageError(
             f"The baseline {file} cannot be read: {error.strerror or error}.", again
@@ -88,9 +115,25 @@ def _read(file: Path) -> tuple[Known, ...]:
             f"{file} is a baseline of version {baseline.schema_version}; this one reads {VERSION}.",
             again,
         )
-    return baseline.findings
+    return baseline
 
 
-def _key(finding: Finding, file: Path) -> tuple[str, str, str]:
-    path = os.path.relpath(finding.path, file.parent).replace(os.sep, "/")
-    return path, finding.code, " ".join(finding.text.split())
+def _write(file: Path, counts: Counter[Key], scanned: Sequence[str]) -> None:
+    known = sorted(Known(*key, count) for key, count in counts.items())
+    data = msgspec.json.encode(Baseline(VERSION, tuple(known), tuple(scanned)))
+    try:
+        put(file, msgspec.json.format(data, indent=1) + b"\n")
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file."
+        ) from None
+
+
+def _key(finding: Finding, file: Path) -> Key:
+    line = " ".join(finding.text.split())
+    return Key(_from(file, Path(finding.path)), finding.code, line)
+
+
+def _from(file: Path, path: Path) -> str:
+    """A path from the folder of the baseline, with forward slashes."""
+    return os.path.relpath(path, file.parent).replace(os.sep, "/")

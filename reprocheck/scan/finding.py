@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from reprocheck.model.why import FixFrom
 from reprocheck.rules.catalogue import Severity as Severity
 
@@ -107,6 +109,20 @@ class Unreadable:
         return f"left out: {self.reason}"
 
 
+class Known(msgspec.Struct, frozen=True, order=True):
+    """Findings that a baseline holds.
+
+    path    from the folder of the baseline, with forward slashes
+    line    the text of the line, spaces aside
+    count   how many there are of them
+    """
+
+    path: str
+    code: str
+    line: str
+    count: int
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
     """What a scan found.
@@ -114,6 +130,7 @@ class Result:
     findings      by file and line, without suppressed ones
     suppressed    those that an ignore comment answers
     known         those that a baseline holds
+    gone          what a baseline holds and is not found any more
     unreadable    files left out, or not followed to their end
     files, lines  how much was read
     cached        how many of the files were known from the cache
@@ -122,6 +139,7 @@ class Result:
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...] = ()
     known: tuple[Finding, ...] = ()
+    gone: tuple[Known, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     files: int = 0
     lines: int = 0

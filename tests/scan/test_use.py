@@ -152,12 +152,70 @@ def test_only_findings_that_a_baseline_does_not_hold_are_said(project: Path) -> 
 
 def test_of_equal_lines_as_many_are_known_as_the_baseline_counts(project: Path) -> None:
     Path("known.json").write_text("")
-    baseline.write(Path("known.json"), scan(["other.py"]).findings)
+    baseline.write(Path("known.json"), scan(["other.py"]).findings, [Path("other.py")])
     Path("other.py").write_text(CLOCK.replace("loss", CLOCK.splitlines()[3] + "\nloss"))
     result = baseline.compared(scan(["other.py"]), Path("known.json").absolute())
     assert [one.line for one in result.findings] == [5] and [one.line for one in result.known] == [
         4
     ]
+
+
+def test_what_a_baseline_holds_and_is_found_no_more_is_said_and_taken_out_when_asked() -> None:
+    Path("other.py").write_text(CLOCK + AGAIN)
+    Done("--write-baseline", "known.json")
+    written = Path("known.json").read_text()
+    assert "not found any more" not in Done("--baseline", "known.json").out
+    Path("other.py").write_text(CLOCK.replace("int(time.time())", "0"))
+    Path("src/train.py").unlink()
+    Path("new.py").write_text(CLOCK)
+    said = Done("--baseline", "known.json")
+    assert said.code == 1 and "new.py:4" in said.out
+    assert (
+        "3 findings of the baseline not found any more (RC402 in other.py, RC402 in src/train.py):"
+        " `--prune-baseline` takes out what is gone." in " ".join(said.out.split())
+    )
+    table = Done("--baseline", "known.json", "--format", "json")
+    gone = json.loads(table.out)["gone"]
+    assert [(one["path"], one["count"]) for one in gone] == [
+        ("other.py", 1),
+        ("other.py", 1),
+        ("src/train.py", 1),
+    ]
+    assert "not found any more" in table.err
+    assert Path("known.json").read_text() == written
+    pruned = Done("--baseline", "known.json", "--prune-baseline")
+    assert pruned.code == 1 and "new.py:4" in pruned.out and "not found any more" not in pruned.out
+    assert "3 findings taken out of known.json" in pruned.err
+    assert json.loads(Path("known.json").read_text())["findings"] == []
+    again = Done("--baseline", "known.json", "--prune-baseline")
+    assert "taken out" not in again.err and "new.py:4" in again.out
+
+
+def test_nothing_is_called_gone_by_a_scan_that_looks_at_less(tmp_path: Path) -> None:
+    Path("other.py").write_text(CLOCK + AGAIN)
+    Done("--write-baseline", "known.json")
+    Path("other.py").write_text("import torch\n")
+    less = (
+        ("src",),
+        ("--ignore", "RC1"),
+        ("--select", "RC402"),
+        ("--exclude", "x"),
+        ("-", "--stdin-filename", "other.py"),
+    )
+    for words in less:
+        assert "not found any more" not in Done("--baseline", "known.json", *words).out
+        assert "looks at less" in Done("--baseline", "known.json", "--prune-baseline", *words).err
+    Path("other.py").write_text("import torch\nprint 'two'\n")
+    left_out = Done("--baseline", "known.json")
+    assert "left out" in left_out.out and "not found any more" not in left_out.out
+    old = json.loads(Path("known.json").read_text())
+    del old["scanned"]
+    Path("known.json").write_text(json.dumps(old))
+    assert "not found any more" not in Done("--baseline", "known.json").out
+    assert "does not say what was scanned" in Done(
+        "--baseline", "known.json", "--prune-baseline"
+    ).err.replace("\n", " ")
+    assert "there is no baseline" in Done("--prune-baseline").err
 
 
 # ------------------------------------------------------------------------------------------- output

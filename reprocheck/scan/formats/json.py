@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import msgspec
+
 from reprocheck.scan.finding import Finding, Result
 
 VERSION = 1
 
 
 def render(result: Result) -> str:
-    """One object: `findings`, `suppressed`, `known`, `unreadable`, and how much was read."""
+    """One object: findings that are new, answered, known or gone, files that could not be read,
+    and how much was.
+    """
     table = {
         "schema_version": VERSION,
         "findings": [_row(finding) for finding in result.findings],
         "suppressed": [_row(finding) for finding in result.suppressed],
         "known": [_row(finding) for finding in result.known],
+        "gone": [msgspec.structs.asdict(one) for one in result.gone],
         "unreadable": [asdict(one) for one in result.unreadable],
         "files": result.files,
         "lines": result.lines,

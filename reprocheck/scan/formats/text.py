@@ -35,15 +35,32 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
         yield ()
     yield from _wrapped(summary(result), width, "")
     yield from _wrapped(can_be_fixed(result), width, "")
-    yield from counts_beside(result)
+    yield from counts_beside(result, width)
 
 
-def counts_beside(result: Result) -> Iterator[Row]:
+def counts_beside(result: Result, width: int = WIDTH) -> Iterator[Row]:
     """How many findings are not shown, and why."""
     if result.suppressed:
         yield (f"{len(result.suppressed):,} more answered by comments.",)
     if result.known:
         yield (f"{len(result.known):,} more known from the baseline.",)
+    yield from _wrapped(gone(result), width, "")
+
+
+def gone(result: Result) -> str:
+    """How many findings of the baseline there are no more, and where; empty for none."""
+    number = sum(one.count for one in result.gone)
+    if not number:
+        return ""
+    places = list(dict.fromkeys(f"{one.code} in {one.path}" for one in result.gone))
+    named = ", ".join(places[:MOST_NAMED])
+    rest = len(places) - MOST_NAMED
+    if rest > 0:
+        named += f" and {counted(rest, 'more place')}"
+    return (
+        f"{counted(number, 'finding')} of the baseline not found any more ({named}):"
+        " `--prune-baseline` takes out what is gone."
+    )
 
 
 def _plain(row: Row) -> str:
