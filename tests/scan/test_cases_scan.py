@@ -76,7 +76,6 @@ ALSO |= {
 }
 """What the scan calls a cause that a run, which sees where it shows, calls otherwise."""
 HIDDEN = {
-    "torch/tempfile_order": "the names are written in one function and read back from the folder in another",
     "torch/log_of_zero": "nothing is random",
     "torch/numpy_empty_collate": "how much of the memory is filled depends on the lengths of the sentences",
     "torch/library_generator": "the library makes the generator inside",

@@ -12,13 +12,13 @@ from operator import attrgetter
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, reach, sequences, streams, unread
+from reprocheck.scan.checks import beside, sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Constant, Derived, Items, Made, Part, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Derived, Items, Made, Part, Value, text_of
 
 _LISTS = frozenset(
     {
@@ -157,7 +157,7 @@ _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
-        if sequences.is_sorted_later(order, call.result) or reach.is_evaluation(call):
+        if sequences.is_sorted_later(order, call.result):
             continue
         use = _use(order, call)
         is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
@@ -168,8 +168,6 @@ def directory_order(order: Order) -> Iterator[Hit]:
                 how=use.how,
             )
             severity = _SEVERITY[use.strong or streams.uses_framework(order)]
-            if reach.is_unused(order):
-                severity = "note"
             patchable = call.method not in _ENTRIES
             yield hit("RC104", call, message, severity=severity, patchable=patchable)
 
@@ -222,9 +220,10 @@ def _listing(call: Call) -> str:
 
 @check_orders("RC105")
 def temporary_names(order: Order) -> Iterator[Hit]:
-    """Random names that are sorted, or hashed."""
+    """Random names that are sorted, or hashed, also after they were read back from their folder."""
     for call in order.calls("builtins.sorted", "builtins.hash", "zlib.crc32"):
-        name = next(_random_names(call.first), None)
+        names = chain(_random_names(call.first), _left_in_folder(order, call))
+        name = next(names, None)
         if name is not None:
             yield hit(
                 "RC105",
@@ -397,6 +396,43 @@ def _random_names(value: Value) -> Iterator[Call]:
                 waiting.extend(one.sources)
             case Items() | Part() | Derived(kind="format"):
                 waiting.extend(one.sources)
+
+
+def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
+    """The calls that leave files with random names in the folder whose files are sorted here."""
+    match call.first:
+        case Made(call=listing) if lists(listing):
+            folder = list(listing.result.origin())
+            for made in order.before(listing, *_LEAVES):
+                if _is_among(made.argument(None, "dir"), folder) and _stays(order, made):
+                    yield made
+
+
+_LEAVES = ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.NamedTemporaryFile")
+_MOVES = frozenset({"replace", "rename", "renames", "move", "unlink", "remove", "rmtree"})
+"""What a file is given its own name by, or is taken away by: as one that is written at once is."""
+
+
+def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
+    """Whether the folder of a call is one of some values, or written as one of them is."""
+    text = text_of(folder)
+    if text is not None:
+        return text in map(text_of, found)
+    return folder is not UNKNOWN and folder in found
+
+
+def _stays(order: Order, made: Call) -> bool:
+    """Whether a file keeps its random name."""
+    deleted = made.argument(None, "delete")
+    is_deleted = made.method == "NamedTemporaryFile" and deleted is None
+    if is_deleted or _is_true(deleted):
+        return False
+    uses = order.flow(made.result)
+    return not any(isinstance(step, Call) and step.method in _MOVES for step in uses)
+
+
+def _is_true(value: Value | None) -> bool:
+    return isinstance(value, Constant) and bool(value.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,4 +178,19 @@ MISSED: dict[str, tuple[str, list[tuple[int, str]]]] = {
         """,
         [(13, "RC102")],
     ),
+    "files that keep random names in the folder that is sorted": (
+        """
+        import os
+        import tempfile
+
+        import torch
+
+        torch.manual_seed(0)
+        for number in range(4):
+            torch.save(number, tempfile.mkstemp(suffix=".pt", dir="shards")[1])
+        for name in sorted(os.listdir("shards")):
+            TRAIN
+        """,
+        [(9, "RC105")],
+    ),
 }

@@ -70,4 +70,21 @@ TWINS: dict[str, str | dict[str, str]] = {
             loader = DataLoader(rows, shuffle=True)
         TRAIN
     """,
+    "files that have random names for as long as they are written": """
+        import os
+        import tempfile
+
+        import torch
+
+        torch.manual_seed(0)
+        for number in range(4):
+            with tempfile.NamedTemporaryFile(dir="shards", delete=False) as file:
+                torch.save(number, file)
+            os.replace(file.name, f"shards/{number}.pt")
+            with tempfile.NamedTemporaryFile(dir="shards") as scratch:
+                torch.save(number, scratch)
+            tempfile.mkstemp(dir="logs")
+        for name in sorted(os.listdir("shards")):
+            TRAIN
+    """,
 }
