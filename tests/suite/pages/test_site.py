@@ -305,6 +305,7 @@ def test_a_reader_clicks_from_the_overview_to_a_target_its_night_and_its_report(
     page, complaints = open_page(browser, drawn.index)
     page.get_by_role("link", name="transformer", exact=True).click()
     assert page.locator("h1").inner_text() == "transformer: drift"
+    page.locator(".chart.live canvas").nth(2).wait_for()
     assert page.locator(".chart.live canvas").count() == 3
     report = page.get_by_role("link", name="Report of the check in this night")
     assert report.get_attribute("href").endswith("/transformer/attempt-1/report.html")
