@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,17 +24,66 @@ SCRIPTS = Path(__file__).resolve().parent / "scripts"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Used:
-    """What a process used: seconds of CPU and wall time, and what it printed."""
+    """What a process used: seconds of CPU and wall time, and what it printed.
+
+    memory    the most bytes that it held with all below it, pages that they share counted once;
+              where that was asked for
+    """
 
     cpu: float
     wall: float
     stdout: str
+    memory: int = 0
+
+
+class Watched(threading.Thread):
+    """Looks again and again at how much memory a process holds with all below it.
+
+    Measured is the proportional share (PSS), by which a page that several share counts once.
+    """
+
+    def __init__(self, pid: int, seconds: float = 0.1) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self._seconds = seconds
+        self._over = threading.Event()
+        self.most = 0
+
+    def run(self) -> None:
+        """Until the end is asked for."""
+        while not self._over.wait(self._seconds):
+            self.most = max(self.most, _memory(self._pid))
+
+    def end(self) -> int:
+        """The most bytes that were seen."""
+        self._over.set()
+        self.join()
+        return self.most
+
+
+def _memory(pid: int) -> int:
+    """Bytes of a process and of all below it; nothing of one that has ended."""
+    process = Path("/proc", str(pid))
+    try:
+        shares = process.joinpath("smaps_rollup").read_text(encoding="utf-8")
+        below = process.joinpath("task", str(pid), "children").read_text(encoding="utf-8").split()
+    except OSError:
+        return 0
+    own = re.search(r"^Pss: +(\d+) kB$", shares, re.MULTILINE)
+    return int(own[1] if own else 0) * 1024 + sum(_memory(int(child)) for child in below)
 
 
 def run(
-    command: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    watched: bool = False,
 ) -> Used:
-    """Run a command to its end. Raises RuntimeError with its stderr where it fails."""
+    """Run a command to its end, and look at its memory where that is `watched`.
+
+    Raises RuntimeError with its stderr where it fails.
+    """
     env = plain_environment() | {"OMP_NUM_THREADS": "1", **(environment or {})}
     started = time.perf_counter()
     with subprocess.Popen(
@@ -41,15 +92,20 @@ def run(
         stdout, stderr = process.stdout, process.stderr
         assert stdout is not None
         assert stderr is not None
+        watch = Watched(process.pid)
+        if watched:
+            watch.start()
         said, complained = stdout.read(), stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        memory = watch.end() if watched else 0
     wall = time.perf_counter() - started
     if process.returncode:
         raise RuntimeError(
             f"{' '.join(command)} ended with {process.returncode}: {complained[-2000:]}"
         )
-    return Used(cpu=usage.ru_utime + usage.ru_stime, wall=wall, stdout=said)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Used(cpu=cpu, wall=wall, stdout=said, memory=memory)
 
 
 class Asked:
@@ -100,10 +156,13 @@ class Asked:
 
 
 def python(
-    *arguments: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    watched: bool = False,
 ) -> Used:
     """Run this interpreter."""
-    return run([sys.executable, *arguments], environment=environment, cwd=cwd)
+    return run([sys.executable, *arguments], environment=environment, cwd=cwd, watched=watched)
 
 
 def plain_environment() -> dict[str, str]:

@@ -20,21 +20,9 @@ import msgspec
 
 from reprocheck.files.atomic import replacing
 from reprocheck.scan.finding import Finding, Unreadable
+from reprocheck.scan.outline import Outline
 
 KEPT_DAYS = 30
-
-
-class Outline(msgspec.Struct, frozen=True):
-    """What is known of a file from its text alone.
-
-    imports   (level, module, names) of each import
-    problem   why it cannot be read, and `problem_line`
-    """
-
-    lines: int = 0
-    imports: tuple[tuple[int, str, tuple[str, ...]], ...] = ()
-    problem: str = ""
-    problem_line: int | None = None
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -4,7 +4,6 @@ import one another.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 from collections import defaultdict
@@ -14,12 +13,12 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from reprocheck.scan import files
-from reprocheck.scan.cache import Cache, Outline
+from reprocheck.scan.cache import Cache
 from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
-from reprocheck.scan.names import absolute
+from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.resolve import locate, module_name, root_of
-from reprocheck.scan.source import Source, digest, parse, read
+from reprocheck.scan.source import Source, digest, read
 from reprocheck.scan.text import UnreadableError
 
 _MOST_ROUNDS = 8
@@ -28,14 +27,13 @@ known.
 """
 _KINDS = {".ipynb": "n"}
 """What tells the content of a notebook from the same bytes as source code."""
-_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The fields of statements that hold statements, or what holds them."""
 
 
 @dataclass(eq=False, slots=True)
 class Read:
-    """A file that was read: its content's digest and outline, the source once it was parsed, and
-    how files import one another.
+    """A file that was read: its content's digest and outline, and how files import one another.
+
+    The content is not kept: what is to be checked of many files is much less than all of them.
 
     imports    the real paths of the files that it imports, each with the folder from which it is
                imported
@@ -46,18 +44,21 @@ class Read:
     shown: str
     name: str
     package: bool
-    data: bytes
     digest: str
     outline: Outline
-    source: Source | None = None
     imports: dict[str, Path] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
 
-    def parsed(self) -> Source:
-        """The source. Raises UnreadableError."""
-        if self.source is None:
-            self.source = parse(self.file.path, self.shown, self.data)
-        return self.source
+    def source(self) -> Source:
+        """The source, which is read again when it is first asked for something."""
+        return Source(path=self.file.path, shown=self.shown, content=self._content)
+
+    def _content(self) -> bytes:
+        """Raises UnreadableError."""
+        data = _bytes(self.file)
+        if _digest(self.file, data) != self.digest:
+            raise UnreadableError("was changed while it was scanned")
+        return data
 
 
 def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], list[Unreadable]]:
@@ -142,24 +143,26 @@ def _reached(done: dict[str, Read]) -> dict[str, Read]:
     return {key: one for key, one in done.items() if key in seen}
 
 
+def _bytes(file: File) -> bytes:
+    """The content of a file. Raises UnreadableError."""
+    if file.data is not None:
+        return file.data
+    return read(file.path)
+
+
+def _digest(file: File, data: bytes) -> str:
+    return digest(data) + _KINDS.get(file.path.suffix, "")
+
+
 def _read(file: File, cache: Cache) -> Read | Unreadable:
     shown = files.shown(file.path)
-    data = file.data
-    if data is None:
-        try:
-            data = read(file.path)
-        except UnreadableError as error:
-            return Unreadable(path=shown, reason=error.reason, line=error.line)
+    try:
+        content = _digest(file, _bytes(file))
+    except UnreadableError as error:
+        return Unreadable(path=shown, reason=error.reason, line=error.line)
     name, package = module_name(file.path)
-    content = digest(data) + _KINDS.get(file.path.suffix, "")
     one = Read(
-        file=file,
-        shown=shown,
-        name=name,
-        package=package,
-        data=data,
-        digest=content,
-        outline=Outline(),
+        file=file, shown=shown, name=name, package=package, digest=content, outline=Outline()
     )
     outline = cache.outline(content)
     if outline is None:
@@ -173,21 +176,10 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
 
 def _outline(one: Read) -> Outline:
     try:
-        source = one.parsed()
+        source = one.source()
+        return outlined(source.tree, source.lines)
     except UnreadableError as error:
         return Outline(problem=error.reason, problem_line=error.line)
-    imports: list[tuple[int, str, tuple[str, ...]]] = []
-    waiting: list[ast.AST] = [source.tree]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.Import(names=aliases):
-                imports += [(0, alias.name, ()) for alias in aliases]
-            case ast.ImportFrom(names=aliases, level=level, module=module):
-                imports.append((level, module or "", tuple(alias.name for alias in aliases)))
-            case _:
-                waiting += chain.from_iterable(getattr(node, body, ()) for body in _BODIES)
-    return Outline(lines=len(source.lines), imports=tuple(sorted(set(imports))))
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
@@ -205,22 +197,13 @@ def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
 
 
 def _wanted(one: Read) -> Iterator[str]:
-    """The dotted names of what a file imports: each module, and what is taken from it, which may be
-    a module of its own.
-    """
-    for level, module, names in one.outline.imports:
-        origin = _absolute(one, level, module)
-        yield origin
-        yield from (_below(origin, name) for name in names if name != "*")
+    """The dotted names of what a file imports."""
+    names = imported(one.outline, one.name, package=one.package)
+    return (name.removeprefix(".") for name in names)
 
 
 def _below(package: str, name: str) -> str:
     return f"{package}.{name}".removeprefix(".")
-
-
-def _absolute(one: Read, level: int, module: str) -> str:
-    node = ast.ImportFrom(module=module or None, names=[], level=level)
-    return absolute(node, one.name, package=one.package)
 
 
 def groups(done: dict[str, Read]) -> list[list[str]]:

@@ -19,7 +19,6 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.promise import promised
 from reprocheck.scan.resolve import ByFile, forget
 from reprocheck.scan.source import decode, read
-from reprocheck.scan.text import UnreadableError
 
 Progress = Callable[[int, int], None]
 NOTHING_GIVEN: Mapping[Path, bytes] = MappingProxyType({})
@@ -96,7 +95,7 @@ def _judged(
             problems += known.problems
             done += len(group)
         else:
-            fresh.append((key, _project({path: read_files[path] for path in group}, problems)))
+            fresh.append((key, _project({path: read_files[path] for path in group})))
     cached, total = done, len(read_files)
 
     def told(more: int) -> None:
@@ -107,11 +106,11 @@ def _judged(
 
     told(0)
     work = [(project, list(project)) for _, project in fresh]
-    lines = sum(len(module.source.lines) for _, modules in work for module in modules)
+    lines = sum(module.outline.lines for _, modules in work for module in modules)
     processes = workers.processes(lines, jobs)
     judged = workers.judge(work, processes, told)
     finished_ones = [
-        (project, finished(project, found))
+        (project, _finished(project, found))
         for (_, project), (found, _) in zip(fresh, judged, strict=True)
     ]
     whole = promised(finished_ones, jobs=processes)
@@ -127,23 +126,25 @@ def _judged(
     )
 
 
-def _project(members: dict[str, Read], problems: list[Unreadable]) -> Project:
+def _finished(project: Project, found: list[Finding]) -> list[Finding]:
+    done = finished(project, found)
+    project.let_go()
+    return done
+
+
+def _project(members: dict[str, Read]) -> Project:
     project = Project(EXECUTION)
     by_real_path: dict[str, Module] = {}
     for key, one in members.items():
-        try:
-            source = one.parsed()
-        except UnreadableError as error:
-            problems.append(Unreadable(path=one.shown, reason=error.reason, line=error.line))
-            continue
         module = Module(
             name=one.name,
-            source=source,
+            source=one.source(),
             project=project,
             package=one.package,
             named=one.file.named,
             single=one.file.single,
             roots=one.roots,
+            outline=one.outline,
         )
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)

@@ -24,6 +24,7 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
+from reprocheck.scan.text import UnreadableError
 from reprocheck.scan.values import WALK
 
 _WITHOUT_NETS = ("sklearn", "numpy")
@@ -194,6 +195,8 @@ def _limit(judgement: Judgement) -> Iterator[Unreadable]:
 
 
 def _problem(module: Module, what: str, error: Exception) -> Unreadable:
+    if isinstance(error, UnreadableError):
+        return Unreadable(path=module.shown, reason=f"{what}: {error.reason}")
     if isinstance(error, RecursionError):
         return Unreadable(path=module.shown, reason="nested too deeply to be followed")
     return Unreadable(path=module.shown, reason=f"{what}: {type(error).__name__}: {error}")
@@ -211,7 +214,7 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
     """Findings with what comments say of them, and with findings about comments that answer
     nothing; each place once, in order.
     """
-    comments = {module.shown: ignores(module.source.text) for module in project}
+    comments = {module.shown: _comments(module) for module in project}
     by_path = {module.shown: module for module in project}
     unique: dict[tuple[object, ...], Finding] = {}
     for finding in found:
@@ -229,6 +232,13 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
     return sorted(
         done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code)
     )
+
+
+def _comments(module: Module) -> list[Ignore]:
+    try:
+        return ignores(module.source.text)
+    except UnreadableError:  # it was changed while it was scanned, which is said already
+        return []
 
 
 def _rank(finding: Finding) -> tuple[int, int]:

@@ -317,7 +317,7 @@ def imported(
     if isinstance(node, ast.Import):
         yield from map(_imported_module, node.names)
         return
-    origin = absolute(node, module, package=package)
+    origin = absolute(node.level, node.module or "", module, package=package)
     for alias in node.names:
         if alias.name == "*":
             yield "*", origin
@@ -333,16 +333,20 @@ def _imported_module(alias: ast.alias) -> tuple[str, str]:
     return root, root
 
 
-def absolute(node: ast.ImportFrom, module: str, *, package: bool = False) -> str:
-    """The module from which an import takes its names, with dots of a relative one resolved."""
-    if not node.level:
-        return node.module or ""
+def absolute(level: int, origin: str, module: str, *, package: bool = False) -> str:
+    """The module from which an import takes its names, with dots of a relative one resolved.
+
+    level, origin    the dots of the import, and what stands behind them
+    module, package  the name of the module in which it stands, and whether that is a package
+    """
+    if not level:
+        return origin
     parts = list(filter(None, module.split(".")))
-    drop = node.level
+    drop = level
     if package:
         drop -= 1
     kept = parts[: max(0, len(parts) - drop)]
-    return ".".join(filter(None, [*kept, node.module]))
+    return ".".join(filter(None, [*kept, origin]))
 
 
 Assigned = Iterator[tuple[ast.expr, ast.expr | None]]

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reprocheck.scan.index import Index
-from reprocheck.scan.names import Names, absolute
+from reprocheck.scan.kept import KEPT
+from reprocheck.scan.names import Names
+from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.source import Source
+from reprocheck.scan.text import deep
+from reprocheck.scan.values import Place
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution import Body
@@ -37,6 +41,10 @@ class Execution:
     parts: Callable[[Module], tuple[Order, ...]]
 
 
+_OF_TEXT = ("index", "names", "_calls", KEPT)
+"""What of a module holds nodes of its tree."""
+
+
 class Module:
     """A module of the user: its source, its names, what it imports, and what happens when it is
     executed.
@@ -46,6 +54,7 @@ class Module:
              from an import
     single   whether its path itself was given, not a folder that holds it
     roots    the folders from which other files import it
+    outline  what is known of its text, where that was looked at already
     """
 
     def __init__(
@@ -58,6 +67,7 @@ class Module:
         named: bool = True,
         single: bool = False,
         roots: tuple[Path, ...] = (),
+        outline: Outline | None = None,
     ) -> None:
         self.name = name
         self.source = source
@@ -66,19 +76,26 @@ class Module:
         self.named = named
         self.single = single
         self.roots = roots
+        self._outline = outline
 
     def __repr__(self) -> str:
         return f"<Module {self.name}>"
 
     @property
     def tree(self) -> ast.Module:
-        """The parsed module."""
-        return self.source.tree
+        """The parsed module: also where a deep execution asks for it first."""
+        with deep():
+            return self.source.tree
 
     @property
     def shown(self) -> str:
         """The path as it is printed."""
         return self.source.shown
+
+    @cached_property
+    def outline(self) -> Outline:
+        """How long it is and what it imports."""
+        return self._outline or outlined(self.tree, self.source.lines)
 
     @cached_property
     def index(self) -> Index:
@@ -127,6 +144,13 @@ class Module:
         """
         self.__dict__.pop("program", None)
         self.__dict__.pop("parts", None)
+
+    def let_go(self) -> None:
+        """Lets go all that is made of its text, too."""
+        self.forget()
+        for made in _OF_TEXT:
+            self.__dict__.pop(made, None)
+        self.source.forget()
 
     # -------------------------------------------------------------------------- lookups in the text
 
@@ -198,15 +222,7 @@ class Module:
     @cached_property
     def imported_names(self) -> frozenset[str]:
         """The modules that its text imports, dotted, as they are written."""
-        found: set[str] = set()
-        for node in self.index.imports:
-            if isinstance(node, ast.Import):
-                found.update(alias.name for alias in node.names)
-            else:
-                origin = absolute(node, self.name, package=self.package)
-                found.add(origin)
-                found.update(f"{origin}.{alias.name}" for alias in node.names if alias.name != "*")
-        return frozenset(found)
+        return frozenset(imported(self.outline, self.name, package=self.package))
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:
@@ -249,8 +265,8 @@ class Project:
         self.modules: dict[Path, Module] = {}
         self.execution = execution
         self.resolver: Resolver = ByName(self)
-        self.executed: set[int] = set()
-        """Functions (ids of their nodes) that an entry module reaches."""
+        self.executed: set[Place] = set()
+        """Functions that an entry module reaches."""
         self.loading: dict[int, Body] = {}
         """The bodies of modules that were imported, by the id of the module."""
         self._expanding: set[tuple[int, int]] = set()
@@ -258,6 +274,19 @@ class Project:
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self.modules.values())
+
+    @property
+    def held(self) -> int:
+        """How many lines the trees have that are kept now."""
+        return sum(module.source.held for module in self)
+
+    def let_go(self) -> None:
+        """Lets go the trees of all modules, and what was executed of them: asked for again, they
+        are read and executed again.
+        """
+        self.loading.clear()
+        for module in self:
+            module.let_go()
 
     def module(self, name: str, importer: Module) -> Module | None:
         """The user's module that `import name` means in another one; None where it is a

@@ -13,7 +13,9 @@ import stat
 import tokenize
 import warnings
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
@@ -35,22 +37,68 @@ _PYTHON_2 = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
-    """A file that was read and parsed.
+class Text:
+    """What is parsed of a file: the file, or the code cells of a notebook one after the other.
 
-    shown     the path that is printed
-    text      what was parsed: the file, or the code cells of a notebook one after the other
-    lines     of `text`, without line breaks
+    lines     without line breaks
     cells     of a notebook
-    original  the file as text, before cells were joined; what a patch of a .py starts from
     """
 
-    path: Path
-    shown: str
     text: str
-    tree: ast.Module
     lines: tuple[str, ...]
     cells: tuple[Cell, ...] = ()
+
+
+class Source:
+    """A file as source code, read and parsed when it is first asked for that.
+
+    A tree takes about forty times the room of its text. `forget` lets both go, and what is asked
+    for afterwards is read and parsed again.
+
+    shown     the path that is printed
+    content   gives the bytes of the file; where it raises UnreadableError, so does what needs them
+    """
+
+    def __init__(self, *, path: Path, shown: str, content: Callable[[], bytes]) -> None:
+        self.path = path
+        self.shown = shown
+        self._content = content
+
+    @cached_property
+    def _read(self) -> Text:
+        return _text(self.path, self._content())
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed text."""
+        return _tree(self.text)
+
+    @property
+    def text(self) -> str:
+        """What is parsed."""
+        return self._read.text
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its lines, without line breaks."""
+        return self._read.lines
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of a notebook."""
+        return self._read.cells
+
+    @property
+    def held(self) -> int:
+        """How many lines the tree has that is kept now."""
+        if "tree" not in self.__dict__:
+            return 0
+        return len(self.lines)
+
+    def forget(self) -> None:
+        """Lets text and tree go."""
+        self.__dict__.pop("tree", None)
+        self.__dict__.pop("_read", None)
 
     def line(self, number: int) -> str:
         """A line of the text, from 1; empty where there is none."""
@@ -108,15 +156,19 @@ def digest(data: bytes) -> str:
 
 def parse(path: Path, shown: str, data: bytes) -> Source:
     """The source in the bytes of a file. Raises UnreadableError."""
+    source = Source(path=path, shown=shown, content=lambda: data)
+    assert source.tree
+    return source
+
+
+def _text(path: Path, data: bytes) -> Text:
+    """What is to be parsed. Raises UnreadableError."""
     cells: tuple[Cell, ...] = ()
     if path.suffix == ".ipynb":
         text, cells = code_cells(data)
     else:
         text = decode(data)
-    tree = _tree(text)
-    return Source(
-        path=path, shown=shown, text=text, tree=tree, lines=tuple(split(text)), cells=cells
-    )
+    return Text(text=text, lines=tuple(split(text)), cells=cells)
 
 
 def decode(data: bytes) -> str:

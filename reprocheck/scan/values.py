@@ -50,6 +50,16 @@ class Walk:
 WALK = Walk()
 """That of the module that this process checks at the moment."""
 
+Place = tuple[str, int, int]
+"""Where something is defined: the file as it is printed, the line and the column. It stays the same
+when a file is parsed again, and in another process.
+"""
+
+
+def place(module: Module, node: ast.stmt | ast.expr) -> Place:
+    """Where a node stands."""
+    return module.shown, node.lineno, node.col_offset
+
 
 @dataclass(eq=False, slots=True)
 class Value:
@@ -318,6 +328,11 @@ class Function(Value):
     def name(self) -> str:
         """`package.module.function`."""
         return self.qualified
+
+    @property
+    def place(self) -> Place:
+        """Where it is defined."""
+        return place(self.module, self.node)
 
 
 @dataclass(eq=False, slots=True)

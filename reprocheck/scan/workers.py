@@ -1,6 +1,7 @@
 """Checks in several processes.
 
-They are forked once everything is parsed, so that nothing but findings is sent.
+They are forked before anything is parsed: each parses what it checks and what that imports, sends
+its findings, and lets trees go where there are many.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -20,9 +22,21 @@ from typing import Any, TypeVar
 from reprocheck.scan.finding import Finding, Unreadable
 from reprocheck.scan.judge import Judgement, begun, ended
 from reprocheck.scan.project import Module, Project
+from reprocheck.scan.values import Place as Defined
 
 ENOUGH_LINES = 4_000
 """Lines below which one process is faster than two."""
+
+MOST_LINES = 80_000
+"""Lines of which all processes together keep the trees when they go on to other modules: about
+120 MB.
+
+What a module imports stays for as long as that module is checked, however much it is.
+"""
+RUNS = 8
+"""Runs of neighbouring files into which the work of a process is divided: neighbours import the
+same.
+"""
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
@@ -43,37 +57,82 @@ def processes(lines: int, jobs: int | None) -> int:
 
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
     """The findings of each project's modules; `progress` is told how many modules are done."""
-    if jobs <= 1:
-        return [_one_by_one(modules, progress) for _, modules in projects]
     gc.freeze()
     try:
+        if jobs <= 1:
+            return [_all_of(modules, progress) for _, modules in projects]
         return _in_parallel(projects, jobs, progress)
     finally:
         gc.unfreeze()
 
 
-def _one_by_one(modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
+def _all_of(modules: Sequence[Module], progress: Callable[[int], None]) -> Judged:
     found: list[Finding] = []
     problems: list[Unreadable] = []
-    for judgement in list(map(_begun, modules)):
-        some, wrong = _ended(judgement)
+    for some, wrong in _one_by_one(modules):
         found += some
         problems += wrong
         progress(1)
     return found, problems
 
 
+def _one_by_one(modules: Sequence[Module]) -> Iterator[Judged]:
+    """What is found in each module of a project."""
+    for judgement in list(map(_begun, modules)):
+        yield _ended(judgement)
+    _ROOM.let_go(modules[0].project)
+
+
 def _begun(module: Module) -> Judgement:
     """The first half of what is to be found in a module, of whose execution nothing is kept."""
     judgement = begun(module)
-    module.forget()
+    _ROOM.is_made(module)
     return judgement
 
 
 def _ended(judgement: Judgement) -> Judged:
     done = ended(judgement)
-    judgement.module.forget()
+    _ROOM.is_made(judgement.module)
     return done
+
+
+@dataclass(slots=True)
+class Room:
+    """The memory that trees take in this process.
+
+    most      lines of which it keeps the trees
+    needed    lines that one module needed, the last time that nothing was kept from before
+    garbage   lines of trees that were let go: values that were executed hold one another, and with
+              them the trees, until the collector looks at them
+    """
+
+    most: int = MOST_LINES
+    needed: int = 0
+    garbage: int = 0
+
+    def is_made(self, module: Module) -> None:
+        """Lets go what was executed of a module, and where there are many trees all of these.
+
+        Where one module needs nearly as many the others of its project mostly need the same: then
+        they stay until there are twice as many, so that no file is parsed again and again.
+        """
+        module.forget()
+        held = module.project.held
+        self.needed = self.needed or held
+        if held > max(self.most, 2 * self.needed):
+            self.let_go(module.project)
+
+    def let_go(self, project: Project) -> None:
+        """Lets go the trees of a project."""
+        self.garbage += project.held
+        self.needed = 0
+        project.let_go()
+        if self.garbage > self.most:
+            self.garbage = 0
+            gc.collect()
+
+
+_ROOM = Room()
 
 
 # ---------------------------------------------------------------------------------------- processes
@@ -96,17 +155,17 @@ def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None])
     known of all, it checks the others.
     """
     context = multiprocessing.get_context("fork")
-    results: list[Judged] = [([], []) for _ in projects]
-    executed: list[set[int]] = [set() for _ in projects]
+    results: dict[Place, Judged] = {}
+    executed: list[set[Defined]] = [set() for _ in projects]
     workers: dict[Connection, Worker] = {}
     for share in _shares(projects, jobs):
         here, there = context.Pipe()
         process: BaseProcess = context.Process(
-            target=_work, args=(projects, share, there, [here, *workers]), daemon=True
+            target=_work, args=(projects, share, there, [here, *workers], jobs), daemon=True
         )
         process.start()
         there.close()
-        workers[here] = Worker(process=process, pipe=here, missing=list(share))
+        workers[here] = Worker(process=process, pipe=here, missing=share.places(projects))
     try:
         while workers:
             for ready in wait(list(workers)):
@@ -118,10 +177,18 @@ def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None])
     finally:
         for worker in workers.values():
             worker.process.terminate()
-    return results
+    return [_joined(results, index) for index in range(len(projects))]
 
 
-def _go_on(workers: Iterable[Worker], executed: list[set[int]]) -> None:
+def _joined(results: Mapping[Place, Judged], project: int) -> Judged:
+    """What was found in a project, module by module: processes answer in any order."""
+    of_project = [results[place] for place in sorted(results) if place[0] == project]
+    found = chain.from_iterable(some for some, _ in of_project)
+    problems = chain.from_iterable(wrong for _, wrong in of_project)
+    return list(found), list(problems)
+
+
+def _go_on(workers: Iterable[Worker], executed: list[set[Defined]]) -> None:
     for worker in workers:
         worker.reported = False
         with suppress(OSError):  # one that ended is seen where its answers are received
@@ -131,8 +198,8 @@ def _go_on(workers: Iterable[Worker], executed: list[set[int]]) -> None:
 def _received(
     worker: Worker,
     projects: Projects,
-    executed: list[set[int]],
-    results: list[Judged],
+    executed: list[set[Defined]],
+    results: dict[Place, Judged],
     progress: Callable[[int], None],
 ) -> bool:
     """Takes one answer of a process.
@@ -143,11 +210,10 @@ def _received(
         answer: Any = worker.pipe.recv()
     except (EOFError, OSError):
         worker.process.join()
+        reason = f"the process that scanned it ended (exit status {worker.process.exitcode})"
         for index, number in worker.missing:
-            reason = f"the process that scanned it ended (exit status {worker.process.exitcode})"
-            results[index][1].append(
-                Unreadable(path=projects[index][1][number].shown, reason=reason)
-            )
+            shown = projects[index][1][number].shown
+            results[index, number] = [], [Unreadable(path=shown, reason=reason)]
         return False
     if isinstance(answer, Reached):
         for index, functions in answer.functions.items():
@@ -156,28 +222,48 @@ def _received(
         return True
     place, found, problems = answer
     worker.missing.remove(place)
-    results[place[0]][0].extend(found)
-    results[place[0]][1].extend(problems)
+    results[place] = found, problems
     progress(1)
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a process says first: the functions that its programs reach, by the number of the
-    project.
+    """What a process says once it executed its programs: the functions that these reach, by the
+    number of the project.
     """
 
-    functions: dict[int, set[int]]
+    functions: dict[int, set[Defined]]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The work of a process.
+
+    whole   projects, by their numbers
+    parts   modules of projects that others have a share in, too
+    """
+
+    whole: tuple[int, ...]
+    parts: tuple[Place, ...]
+
+    def places(self, projects: Projects) -> list[Place]:
+        """All modules."""
+        of_whole = [(index, at) for index in self.whole for at in range(len(projects[index][1]))]
+        return [*of_whole, *self.parts]
 
 
 def _work(
-    projects: Projects, share: Sequence[Place], pipe: Connection, others: Sequence[Connection]
+    projects: Projects, share: Share, pipe: Connection, others: Sequence[Connection], jobs: int
 ) -> None:
     for other in others:
         other.close()
-    judgements = {(index, number): _begun(projects[index][1][number]) for index, number in share}
-    numbers = {index for index, _ in share}
+    _ROOM.most = MOST_LINES // jobs
+    for index in share.whole:
+        for number, (found, problems) in enumerate(_one_by_one(projects[index][1])):
+            pipe.send(((index, number), found, problems))
+    judgements = {(index, at): _begun(projects[index][1][at]) for index, at in share.parts}
+    numbers = {index for index, _ in share.parts}
     pipe.send(Reached({index: projects[index][0].executed for index in numbers}))
     for index, functions in enumerate(pipe.recv()):
         projects[index][0].executed |= functions
@@ -187,25 +273,53 @@ def _work(
     pipe.close()
 
 
-def _shares(projects: Projects, jobs: int) -> list[list[Place]]:
-    """The modules for each process, about as many lines for each.
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one process does: a project, or neighbouring modules of a large one."""
 
-    A small group of files stays together.
-    """
-    total = sum(len(module.source.lines) for _, modules in projects for module in modules)
-    units: list[tuple[int, list[tuple[int, int]]]] = []
-    for index, (_, modules) in enumerate(projects):
-        sizes = [len(module.source.lines) for module in modules]
-        together = sum(sizes) <= total / jobs / 2
-        if together:
-            units.append((sum(sizes), [(index, number) for number in range(len(modules))]))
-        else:
-            units += [(size, [(index, number)]) for number, size in enumerate(sizes)]
-    shares: list[tuple[int, list[tuple[int, int]]]] = [(0, []) for _ in range(jobs)]
-    for size, members in sorted(units, key=lambda unit: -unit[0]):
-        least = min(range(jobs), key=lambda number: shares[number][0])
-        shares[least] = (shares[least][0] + size, [*shares[least][1], *members])
-    return [members for _, members in shares if members]
+    lines: int
+    share: Share
+
+
+def _shares(projects: Projects, jobs: int) -> list[Share]:
+    """What each process does, about as many lines for each."""
+    total = sum(module.outline.lines for _, modules in projects for module in modules)
+    units = chain.from_iterable(
+        _units(index, modules, total // jobs) for index, (_, modules) in enumerate(projects)
+    )
+    lines = [0] * jobs
+    shares: list[list[Share]] = [[] for _ in range(jobs)]
+    for unit in sorted(units, key=lambda unit: -unit.lines):
+        least = min(range(jobs), key=lines.__getitem__)
+        lines[least] += unit.lines
+        shares[least].append(unit.share)
+    return [_together(some) for some in shares if some]
+
+
+def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
+    """A project that is no more than half of a fair share is one unit."""
+    lines = sum(module.outline.lines for module in modules)
+    if lines <= fair / 2:
+        yield Unit(lines, Share(whole=(index,), parts=()))
+        return
+    run: list[Place] = []
+    lines = 0
+    for number, module in enumerate(modules):
+        run.append((index, number))
+        lines += module.outline.lines
+        if lines * RUNS > fair:
+            yield Unit(lines, Share(whole=(), parts=tuple(run)))
+            run, lines = [], 0
+    yield Unit(lines, Share(whole=(), parts=tuple(run)))
+
+
+def _together(shares: Iterable[Share]) -> Share:
+    whole: list[int] = []
+    parts: list[Place] = []
+    for share in shares:
+        whole += share.whole
+        parts += share.parts
+    return Share(whole=tuple(sorted(whole)), parts=tuple(sorted(parts)))
 
 
 def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -> list[Found]:

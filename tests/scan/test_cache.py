@@ -40,7 +40,7 @@ def test_a_second_scan_reads_what_the_first_found(
 ) -> None:
     first = scanned(tree)
     assert first.cached == 0 and codes(first) == [("other.py", "RC402")]
-    monkeypatch.setattr("reprocheck.scan.collect.parse", None)
+    monkeypatch.setattr("reprocheck.scan.source._tree", None)
     second = scanned(tree)
     assert (
         second.cached == 3

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -34,7 +35,7 @@ def is_below_guard(root: Module, step: Step) -> bool:
     return is_guarded and module is root
 
 
-@lru_cache(maxsize=16)
+@kept
 def is_without_training(order: Order) -> bool:
     """Whether a program in a folder trains nothing, and starts nothing that may: it shows,
     measures, converts or prepares something. A file that is named itself is taken for what it may
@@ -93,13 +94,13 @@ def _trains_in_text(order: Order) -> bool:
     return not streams.TRAINING_METHODS.isdisjoint(map(last_word, chain.from_iterable(calls)))
 
 
-@lru_cache(maxsize=16)
+@kept
 def leaves_nothing(order: Order) -> bool:
     """Whether a program writes no files: no other one can train on what it makes."""
     return not any(_WRITES.match(call.method) for call in streams.every(order))
 
 
-@lru_cache(maxsize=16)
+@kept
 def is_chore(order: Order) -> bool:
     """Whether the file of a program, or the folder that holds it, is named after what it does, and
     that is no training.
@@ -126,7 +127,7 @@ def is_for_nobody(order: Order) -> bool:
     return order.whole and is_without_training(order) and leaves_nothing(order)
 
 
-@lru_cache(maxsize=16)
+@kept
 def is_trial(order: Order) -> bool:
     """A program that trains nothing and writes nothing, of a module that others import: those use
     it, and this tries it out.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import chain
 
 from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -75,7 +75,7 @@ def mentions(module: Module) -> Iterable[str]:
     return chain.from_iterable(part.mentions for part in _parts(module).every)
 
 
-@lru_cache(maxsize=16)
+@kept
 def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
     """The parts that may run in a program, by their ids.
 
@@ -103,7 +103,7 @@ def _runs(part: Part, running: set[int], mentioned: set[str]) -> bool:
     return is_defined and bool(is_mentioned)
 
 
-@lru_cache(maxsize=256)
+@kept
 def _parts(module: Module) -> Parts:
     top, never = Part(names=frozenset(), around=None), Part(names=frozenset(), around=None)
     parts = [top]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import chain
 
 from reprocheck.scan.checks.streams import every, given
+from reprocheck.scan.kept import kept
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
@@ -39,7 +39,7 @@ _FULL = (
 )
 
 
-@lru_cache(maxsize=16)
+@kept
 def accelerators(order: Order) -> frozenset[str]:
     """`cuda` and `npu`: what the entry module names, and what any part of the program puts
     something on.
@@ -59,7 +59,7 @@ def lacks_cuda(order: Order) -> bool:
     return "cuda" not in accelerators(order)
 
 
-@lru_cache(maxsize=16)
+@kept
 def is_deterministic(order: Order) -> bool:
     """Whether deterministic kernels are asked for, by any of the ways there are."""
     switches = order.calls(*_SWITCHES)
@@ -120,7 +120,7 @@ def _named_by(device: Value) -> Iterator[Value]:
                 yield named
 
 
-@lru_cache(maxsize=512)
+@kept
 def named(module: Module) -> frozenset[str]:
     """The accelerators that the text of a module names."""
     found = chain.from_iterable(_TEXT.findall(module.source.text))

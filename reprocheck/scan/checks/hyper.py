@@ -6,13 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -106,7 +106,7 @@ def changing_variable(order: Order) -> Iterator[Hit]:
             yield Hit(code="RC201", module=order.root, node=value, message=message)
 
 
-@lru_cache(maxsize=16)
+@kept
 def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
     """What is assigned to variables, attributes and keys with the name of a hyper-parameter."""
     nodes = module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -208,7 +208,7 @@ def _name(target: ast.AST) -> str:
     return last_word(target).lower()
 
 
-@lru_cache(maxsize=16)
+@kept
 def _fed(order: Order) -> dict[int, str]:
     """The calls of which a hyper-parameter was made, by id."""
     return {id(made): one.word for one in _given(order) for made in entropy.mixed(one.value)}
@@ -218,7 +218,7 @@ def _is_given(order: Order, source: Call) -> bool:
     return any(entropy.inside(given.value) is source for given in _given(order))
 
 
-@lru_cache(maxsize=16)
+@kept
 def _given(order: Order) -> tuple[_Given, ...]:
     """The hyper-parameters that optimizers and schedules are given."""
     found: list[_Given] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import chain, filterfalse, islice
 from operator import attrgetter
 
@@ -15,6 +14,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside
 from reprocheck.scan.checks.streams import given, seeded_before
 from reprocheck.scan.index import within
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
@@ -318,7 +318,7 @@ def _is_filling(order: Order, step: Step) -> bool:
     return _fills(step.method) or "out" in step.keywords
 
 
-@lru_cache(maxsize=4)
+@kept
 def _followed(order: Order) -> frozenset[int]:
     """The calls of the user's functions that were followed, by the ids of their nodes."""
     places = chain.from_iterable(step.through for step in order.steps)
@@ -392,7 +392,7 @@ def _initialises(
     return is_initialiser or not names.isdisjoint(_filled_names(function))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def _mentioned(function: ast.AST) -> frozenset[str]:
     """The attributes that a function reads, and the texts that it holds."""
     texts = within(function, ast.Constant)
@@ -400,7 +400,7 @@ def _mentioned(function: ast.AST) -> frozenset[str]:
     return frozenset(held.union(node.attr for node in within(function, ast.Attribute)))
 
 
-@lru_cache(maxsize=4096)
+@kept
 def _filled_names(function: ast.AST) -> frozenset[str]:
     """The names of what a function fills: `self.scale.data.fill_(1)`, `init.ones_(module.scale)`,
     `self.scale[0] = 1`, `self.scale.data = ...`.
@@ -420,7 +420,7 @@ def _filled(node: ast.AST) -> Iterable[ast.AST]:
     return ()
 
 
-@lru_cache(maxsize=4096)
+@kept
 def _loops_over_parameters(function: ast.AST) -> bool:
     return not _ALL_PARAMETERS.isdisjoint(syntax.attributes(ast.walk(function)))
 

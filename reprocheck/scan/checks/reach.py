@@ -7,12 +7,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain, starmap
 from operator import attrgetter
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import called, streams
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
@@ -50,7 +50,7 @@ def _has_programs(project: Project) -> bool:
     return any(map(attrgetter("is_entry"), project))
 
 
-@lru_cache(maxsize=4)
+@kept
 def _mentioned(project: Project) -> frozenset[str]:
     """What the modules of a project mention, imports left out."""
     return frozenset(chain.from_iterable(map(called.mentions, project)))
@@ -86,7 +86,7 @@ def functions(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return filter(None, starmap(Module.function_of, call.places))
 
 
-@lru_cache(maxsize=4)
+@kept
 def _training(order: Order) -> frozenset[int]:
     """The functions in which something is trained, by their nodes' ids."""
     trainings = filter(streams.is_training, streams.every(order))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
 from reprocheck.scan.index import within
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -130,7 +130,7 @@ def _stands_in_print(module: Module, node: ast.AST) -> bool:
 _PRINTS = frozenset({"print", "pprint"})
 
 
-@lru_cache(maxsize=4)
+@kept
 def _leading_to_trainings(order: Order) -> frozenset[int]:
     """The calls of the user's own functions in which something is trained, by their nodes' ids."""
     trainings = filter(streams.is_training, streams.every(order))

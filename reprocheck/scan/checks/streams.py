@@ -8,11 +8,11 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from reprocheck.language import mark, tr
 from reprocheck.scan.checks import called, tables
 from reprocheck.scan.entry import is_guard
+from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -152,19 +152,19 @@ class Unused:
     function: ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@lru_cache(maxsize=4)
+@kept
 def every(order: Order) -> tuple[Call, ...]:
     """All calls, in order."""
     return tuple(step for step in order.steps if isinstance(step, Call))
 
 
-@lru_cache(maxsize=16)
+@kept
 def seedings(order: Order) -> tuple[Seeding, ...]:
     """The calls that seed, in order."""
     return tuple(filter(None, map(_seeding, every(order))))
 
 
-@lru_cache(maxsize=16)
+@kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """The calls that draw, in order."""
     return tuple(filter(None, map(_drawing, every(order))))
@@ -187,7 +187,7 @@ def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
     return [one for one in seedings(order) if _seeds(one, streams)]
 
 
-@lru_cache(maxsize=64)
+@kept
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
     """Whether one of the streams is seeded in the order, or may be in a part of the program that
     the order does not show.
@@ -213,7 +213,7 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
     return None
 
 
-@lru_cache(maxsize=16)
+@kept
 def closure(order: Order) -> tuple[Module, ...]:
     """The modules that belong to a program: those that it imports, directly or not, and those in
     which its steps stand.
@@ -228,7 +228,7 @@ def closure(order: Order) -> tuple[Module, ...]:
     return tuple(found.values())
 
 
-@lru_cache(maxsize=16)
+@kept
 def trains(order: Order) -> bool:
     """Whether it is the program of a training, and not a listing of shapes, an export or a test."""
     return any(map(is_training, every(order)))
@@ -255,7 +255,7 @@ def reaches(seed: Call, draw: Call) -> bool:
     return not seed.through and not any(map(is_guard, around))
 
 
-@lru_cache(maxsize=16)
+@kept
 def uses_framework(order: Order) -> bool:
     """Whether numbers drawn in it can reach a training at all."""
     return any(
@@ -396,7 +396,7 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
             yield node
 
 
-@lru_cache(maxsize=256)
+@kept
 def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
     """The calls whose last part is that of a function that seeds."""
     words = tables.last_parts()

@@ -40,7 +40,8 @@ def _first_part(frame: Frame, first: str, own: Package | None) -> Value:
 
 def names(machine: Machine, frame: Frame, node: ast.ImportFrom) -> None:
     """`from a import b`, `from . import b`, `from a import *`."""
-    origin = absolute(node, frame.module.name, package=frame.module.package)
+    module = frame.module
+    origin = absolute(node.level, node.module or "", module.name, package=module.package)
     own = _load(machine, frame, node, origin)
     for alias in node.names:
         if alias.name == "*":

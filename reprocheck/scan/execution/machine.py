@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, Function, Made, Value
+from reprocheck.scan.values import UNKNOWN, Function, Made, Place, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -97,7 +97,7 @@ class Machine:
         self.contexts: tuple[Value, ...] = ()
         self.by: Call | None = None
         self.active: list[int] = []
-        self.reached: set[int] = set()
+        self.reached: set[Place] = set()
         self.results: dict[int, Value] = {}
         self.closures: list[Function] = []
         self.decorated: list[Function] = []
@@ -268,7 +268,7 @@ class Machine:
         enough.
         """
         key = id(function.node)
-        self.reached.add(key)
+        self.reached.add(function.place)
         times = self.times(function)
         is_spent = self._calls >= self._most_calls
         if times >= SAME_FUNCTION or is_spent:

@@ -24,6 +24,7 @@ from reprocheck.scan.values import (
     Items,
     Made,
     Parameter,
+    Place,
     Value,
     is_row,
 )
@@ -132,21 +133,19 @@ def run_rest(machine: Machine, frame: Frame) -> None:
     for made in filter(attrgetter("pending"), list(machine.waiting)):
         run(machine, frame, made)
     for _ in range(3):
-        rest = [
-            function for function in machine.closures if id(function.node) not in machine.reached
-        ]
+        rest = [function for function in machine.closures if function.place not in machine.reached]
         machine.closures = []
         for function in rest:
             _call_unknown(machine, function.around or frame, function.node, function)
 
 
 def run_methods(
-    machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[int] = ()
+    machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[Place] = ()
 ) -> None:
     """The methods of an object that nothing called so far."""
 
     def is_wanted(name: str, method: Function) -> bool:
-        return id(method.node) not in skip and id(method.node) not in machine.reached
+        return method.place not in skip and method.place not in machine.reached
 
     _run_methods(machine, frame, node, value, is_wanted)
 
@@ -179,7 +178,7 @@ def _is_for_others(machine: Machine, name: str, method: Function) -> bool:
     """
     if name in _INSIDE:
         return True
-    return not name.startswith("__") and id(method.node) not in machine.reached
+    return not name.startswith("__") and method.place not in machine.reached
 
 
 def _run_methods(

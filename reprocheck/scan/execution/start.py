@@ -5,9 +5,7 @@ classes that no program reaches.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator, Set
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,8 @@ from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, Above, Machine, TooMuchError
 from reprocheck.scan.execution.statements import block
 from reprocheck.scan.order import Order
-from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Value
+from reprocheck.scan.text import deep
+from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Place, Value, place
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -28,11 +27,8 @@ MOST_STEPS_OF_FUNCTIONS = 60_000
 """Steps of the functions and classes of a module that no program reaches, after which calls in
 further ones are not followed.
 """
-RECURSION = 6_000
-"""Python calls inside of one another that the execution may take: long expressions and deep calls
-need more than the default.
-"""
-
+Definition = tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]
+"""A function, and the class whose method it is."""
 
 _PARTS = Above(
     evaluate=evaluate,
@@ -79,11 +75,12 @@ def program(module: Module) -> Order:
     _executed(machine, run)
     project = module.project
     project.executed |= machine.reached
-    if id(module) not in project.imported:
-        # nobody replays its steps, so that only its variables are kept
-        project.loading.setdefault(id(module), Body(frame, Machine(_PARTS)))
-    elif not any(map(is_guard, module.tree.body)):
-        project.loading.setdefault(id(module), Body(frame, machine))
+    if _leaves_body(module):
+        kept = machine
+        if id(module) not in project.imported:
+            # nobody replays its steps, so that only its variables are kept
+            kept = Machine(_PARTS)
+        project.loading.setdefault(id(module), Body(frame, kept))
     return _order(module, machine, whole=True)
 
 
@@ -91,19 +88,22 @@ def parts(module: Module) -> tuple[Order, ...]:
     """What begins in a module besides its own execution: each function and class that neither it
     nor another program reaches.
     """
-    frame = body(module).frame
-    reached: set[int] = set()
+    unreached = _unreached(module)
+    if not unreached:
+        return ()
+    frame = _frame(module)
+    reached: set[Place] = set()
     found: list[Order] = []
     steps = evaluated = 0
-    for function, owner in _unreached(module):
-        if id(function) in reached or id(function) in module.project.executed:
+    for function, owner in unreached:
+        if place(module, function) in reached:
             continue
         follows = MOST_CALLS_OF_FUNCTION if steps < MOST_STEPS_OF_FUNCTIONS else 1
         machine = Machine(_PARTS, most_calls=follows, evaluated=evaluated)
         _of_function(machine, frame, function, owner, reached)
         steps += len(machine.steps)
         evaluated = machine.evaluated
-        reached |= machine.reached | {id(function)}
+        reached |= machine.reached | {place(module, function)}
         if machine.steps:
             parts = [getattr(owner, "name", ""), function.name]
             name = ".".join([module.name, *filter(None, parts)])
@@ -116,15 +116,37 @@ def _of_function(
     frame: Frame,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     owner: ast.ClassDef | None,
-    reached: Set[int],
+    reached: Set[Place],
 ) -> None:
     value = frame.variables.get((owner or function).name)
     _executed(machine, lambda: _start(machine, frame, value, function, reached))
 
 
-def _unreached(
-    module: Module,
-) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]]:
+def _frame(module: Module) -> Frame:
+    """The variables of a module: those of its program where that leaves them, else those of an
+    import.
+    """
+    is_loaded = id(module) in module.project.loading
+    if not is_loaded and module.is_entry and _leaves_body(module):
+        program(module)
+    return body(module).frame
+
+
+def _leaves_body(module: Module) -> bool:
+    """Whether the variables of a program are those of its module: nobody imports it, or it does the
+    same when it is imported.
+    """
+    is_imported = id(module) in module.project.imported
+    return not is_imported or not any(map(is_guard, module.tree.body))
+
+
+def _unreached(module: Module) -> list[Definition]:
+    """What begins in a module and no program reaches."""
+    executed = module.project.executed
+    return [one for one in _beginning(module) if place(module, one[0]) not in executed]
+
+
+def _beginning(module: Module) -> Iterator[Definition]:
     """Top-level functions, and classes by their first method; those that the module itself does not
     mention come first, then those behind others: what calls mostly stands below what it calls.
     """
@@ -153,7 +175,7 @@ def _at_top(module: Module, node: ast.AST) -> bool:
 
 
 def _start(
-    machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[int]
+    machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[Place]
 ) -> None:
     """Executes one function with unknown arguments, or a class: an object of it, and then the
     methods that nothing reached.
@@ -165,7 +187,7 @@ def _start(
     elif isinstance(option, Class):
         executed = frame.module.project.executed
         constructor = option.find("__init__")
-        machine.silent = isinstance(constructor, Function) and id(constructor.node) in executed
+        machine.silent = isinstance(constructor, Function) and constructor.place in executed
         instance = instantiated(machine, frame, function, option, (), {}, open=False)
         machine.silent = False
         pending.run_methods(machine, frame, function, instance, skip=reached | executed)
@@ -198,20 +220,10 @@ def _order(module: Module, machine: Machine, *, whole: bool, function: str = "")
 
 def _executed(machine: Machine, run: Callable[[], object]) -> None:
     """Runs, with room for deep expressions; what is deeper or more than that cuts the order."""
-    with _deep():
+    with deep():
         try:
             run()
         except RecursionError:
             machine.cut = machine.deep = True
         except TooMuchError:
             machine.cut = True
-
-
-@contextmanager
-def _deep() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
