@@ -22,9 +22,13 @@ class Tensor:
 
 def codec() -> Codec:
     made = Codec()
-    made.encode = lambda value: value.content if isinstance(value, Tensor) else None
-    made.decode = Tensor
+    made.add("fake", lambda value: value.content if isinstance(value, Tensor) else None, Tensor)
+    made.add("other", lambda value: None, _never)
     return made
+
+
+def _never(held: Any) -> Any:
+    raise AssertionError(f"{held!r} is of another framework")
 
 
 def test_tensors_are_written_wherever_they_are_held(tmp_path: Path) -> None:
