@@ -12,7 +12,7 @@ from operator import attrgetter
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, sequences, streams, unread
+from reprocheck.scan.checks import beside, reach, sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.index import within
 from reprocheck.scan.order import Order
@@ -157,7 +157,7 @@ _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 def directory_order(order: Order) -> Iterator[Hit]:
     """Names of files, used in the order in which the file system gives them."""
     for call in filterfalse(is_sorted_around, filter(lists, every(order))):
-        if sequences.is_sorted_later(order, call.result):
+        if sequences.is_sorted_later(order, call.result) or reach.is_evaluation(call):
             continue
         use = _use(order, call)
         is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
@@ -168,6 +168,8 @@ def directory_order(order: Order) -> Iterator[Hit]:
                 how=use.how,
             )
             severity = _SEVERITY[use.strong or streams.uses_framework(order)]
+            if reach.is_unused(order):
+                severity = "note"
             patchable = call.method not in _ENTRIES
             yield hit("RC104", call, message, severity=severity, patchable=patchable)
 
