@@ -16,6 +16,7 @@ from reprocheck.rules import Entry, find
 from reprocheck.rules.page import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_below_guard, is_chore, is_trial
+from reprocheck.scan.checks.certainty import lowered
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
 from reprocheck.scan.matters import each_once
@@ -135,7 +136,14 @@ def _look(judgement: Judgement, order: Order) -> None:
     judgement.is_cut |= order.cut
     judgement.is_deep |= order.deep
     for one in checks():
-        _keep_hits(judgement, one, partial(one.hits_in, order))
+        _keep_hits(judgement, one, partial(_hits_in, order, one))
+
+
+def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
+    """What a check finds in an order, as severe as it is sure."""
+    for hit in check.hits_in(order):
+        severity = hit.severity or _entry(hit).severity
+        yield replace(hit, severity=lowered(order, hit, severity))
 
 
 def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[Hit]]) -> None:
@@ -294,9 +302,7 @@ def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
 
 
 def _finding(hit: Hit) -> Finding:
-    entry = find(hit.code)
-    if entry is None:
-        raise LookupError(f"there is no rule {hit.code}")
+    entry = _entry(hit)
     source = hit.module.source
     first, column, last, end_column = source.span(hit.node)
     cell, line = source.place(first)
@@ -323,6 +329,14 @@ def _finding(hit: Hit) -> Finding:
         through=_through(hit.step),
         evidence=dict(hit.evidence),
     )
+
+
+def _entry(hit: Hit) -> Entry:
+    """The rule of a hit."""
+    entry = find(hit.code)
+    if entry is None:
+        raise LookupError(f"there is no rule {hit.code}")
+    return entry
 
 
 def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:

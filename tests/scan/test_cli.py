@@ -19,7 +19,10 @@ from reprocheck.scan.files import shown
 from tests.cli.test_overview import HEAVY, modules_after
 from tests.conftest import ROOT, clean_environment, reprocheck
 
-CLOCK = "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\nloss.backward()\n"
+CLOCK = (
+    "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\n"
+    "for loss in losses: loss.backward()\n"
+)
 CLEAN = "import torch\n\ntorch.manual_seed(0)\ntorch.nn.Linear(1, 1)(x).backward()\n"
 
 

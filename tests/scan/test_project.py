@@ -156,14 +156,20 @@ def test_what_is_a_program() -> None:
 
 
 ACTS = {
-    "its own main": "import torch\ndef main():\n    torch.nn.Linear(1, 1)(torch.ones(1)).backward()\nmain()\n",
+    "its own main": (
+        "import torch\ndef main():\n    net = torch.nn.Linear(1, 1)\n    for x in torch.ones(9, 1):\n"
+        "        net(x).backward()\nmain()\n"
+    ),
     "cross validation": (
         "from sklearn.ensemble import RandomForestClassifier\nfrom sklearn.model_selection import cross_val_score\n"
         "cross_val_score(RandomForestClassifier(), x, y)\n"
     ),
     "a study": "import optuna\nstudy = optuna.create_study()\nstudy.optimize(lambda trial: trial.suggest_float('x', 0, 1), 3)\n",
     "a function of another module": "from helper import train\ntrain(3)\n",
-    "a clock as the seed of a main of its own": "import time, torch\ndef main():\n    torch.manual_seed(int(time.time()))\nmain()\n",
+    "a clock as the seed of a main of its own": (
+        "import time, torch\ndef main():\n    torch.manual_seed(int(time.time()))\n"
+        "    for x in data:\n        net(x).backward()\nmain()\n"
+    ),
 }
 
 
@@ -172,7 +178,8 @@ def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scann
     name: str, tmp_path: Path
 ) -> None:
     (tmp_path / "helper.py").write_text(
-        "import torch\ndef train(size):\n    torch.nn.Linear(size, 1)(torch.ones(size)).backward()\n"
+        "import torch\ndef train(size):\n    net = torch.nn.Linear(size, 1)\n"
+        "    for x in torch.ones(9, size):\n        net(x).backward()\n"
     )
     (tmp_path / "train.py").write_text(ACTS[name])
     named, below = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings

@@ -15,7 +15,10 @@ import pytest
 from reprocheck.cli import main
 from reprocheck.scan import baseline, patched, scan
 
-CLOCK = "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\nloss.backward()\n"
+CLOCK = (
+    "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\n"
+    "for loss in losses: loss.backward()\n"
+)
 LATE = "import torch\nimport helper\nhelper.seed()\ntorch.nn.Linear(1, 1)\nloss.backward()\n"
 HELPER = "import torch\ndef seed():\n    torch.manual_seed(0)\n"
 AGAIN = "import random\nrandom.seed(None)\nbatch = random.random()\n"
@@ -153,7 +156,7 @@ def test_only_findings_that_a_baseline_does_not_hold_are_said(project: Path) -> 
 def test_of_equal_lines_as_many_are_known_as_the_baseline_counts(project: Path) -> None:
     Path("known.json").write_text("")
     baseline.write(Path("known.json"), scan(["other.py"]).findings, [Path("other.py")])
-    Path("other.py").write_text(CLOCK.replace("loss", CLOCK.splitlines()[3] + "\nloss"))
+    Path("other.py").write_text(CLOCK.replace("for", CLOCK.splitlines()[3] + "\nfor"))
     result = baseline.compared(scan(["other.py"]), Path("known.json").absolute())
     assert [one.line for one in result.findings] == [5] and [one.line for one in result.known] == [
         4

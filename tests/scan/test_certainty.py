@@ -1,0 +1,108 @@
+"""The severity of a finding in a folder says what its program shows of a training that comes to
+it; a file that is named itself keeps the severity of the rule.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reprocheck.scan import scan
+
+LOOP = """\
+import random
+
+import torch
+
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+MORE
+for step, row in enumerate(rows):
+    net(row).sum().backward()
+    optimizer.step()
+    IN_LOOP
+"""
+ONCE = "import torch\nnet = torch.nn.Linear(2, 1)\nnet(torch.ones(2)).backward()\n"
+INDEX = "def pick():\n    return rows[random.randrange(9)]\nrows = DataLoader(pick())"
+PREDICTED = "def predict(row):\n    return row + random.random()\nrows = [predict(torch.ones(2))]"
+WORDS = """\
+number = {word: place for place, word in enumerate(set(text.split()))}
+rows = torch.tensor([number[word] for word in text.split()])"""
+ENVIRONMENT = "import gym\nenv = gym.make('x')\nrows = env.reset()"
+
+
+def written(folder: Path, path: str, text: str) -> Path:
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def severities(path: Path, code: str) -> list[str]:
+    return [one.severity for one in scan([path], jobs=1).findings if one.code == code]
+
+
+def program(more: str = "", in_loop: str = "pass") -> str:
+    return LOOP.replace("MORE", more).replace("IN_LOOP", in_loop)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "wanted"),
+    [
+        ("train.py", program(), "error"),
+        ("train.py", ONCE, "warning"),
+        ("third_party/train.py", program(), "warning"),
+        ("third_party/train.py", ONCE, "note"),
+        ("train.py", program("net.load_state_dict(torch.load('x'), strict=False)"), None),
+        ("train.py", program("if args.half:\n    net.load_state_dict(given)"), "warning"),
+        ("train.py", program("if args.resume:\n    net.load_state_dict(given)"), "error"),
+        ("evaluate.py", program(), "error"),
+    ],
+)
+def test_an_error_needs_a_training_that_takes_the_weights(
+    path: str, text: str, wanted: str | None, tmp_path: Path
+) -> None:
+    written(tmp_path, path, text)
+    assert severities(tmp_path, "RC301") == [wanted] * (wanted is not None)
+
+
+def test_a_file_that_is_named_itself_keeps_the_severity_of_the_rule(tmp_path: Path) -> None:
+    assert severities(written(tmp_path, "third_party/train.py", ONCE), "RC301") == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (program(in_loop="row + random.random()"), "warning"),
+        (program(in_loop="if step % 9 == 0:\n        x = random.random()"), "note"),
+        (program("x = random.random()"), "note"),
+        (program("rows = torch.ones(3) * random.random()"), "warning"),
+        (program(INDEX), "warning"),
+        (program(PREDICTED), "note"),
+    ],
+)
+def test_a_warning_of_a_number_needs_that_it_goes_into_the_training(
+    text: str, wanted: str, tmp_path: Path
+) -> None:
+    written(tmp_path, "train.py", text)
+    assert severities(tmp_path, "RC406") == [wanted]
+
+
+def test_a_set_whose_order_reaches_no_training_is_no_error(tmp_path: Path) -> None:
+    written(tmp_path, "train.py", "text = open('x').read()\n" + program(WORDS))
+    assert severities(tmp_path, "RC505") == ["error"]
+    written(
+        tmp_path,
+        "train.py",
+        f"text = open('x').read()\n{program(WORDS)}".replace("rows =", "sizes ="),
+    )
+    assert severities(tmp_path, "RC505") == ["warning"]
+
+
+def test_an_environment_that_is_seeded_somewhere_is_no_error(tmp_path: Path) -> None:
+    written(tmp_path, "train.py", program(ENVIRONMENT))
+    assert severities(tmp_path, "RC407") == ["error"]
+    seeded = f"{ENVIRONMENT}\ndef other(env):\n    env.seed(1)"
+    written(tmp_path, "train.py", program(seeded))
+    assert severities(tmp_path, "RC407") == ["warning"]
