@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _AHEAD = 16
 """Batches that a loader may have handed out before the first forward pass that uses one of them."""
 NOT_KEPT = "the continued run has kept nothing of it that can be put back here"
+NO_LOADER = (
+    "no loader hands the batches out, and the script makes them before anything can be put back"
+)
 _NAMED = 20
 """Names of what was put back that are written for each rung."""
 
@@ -231,7 +234,8 @@ class PuttingBack(_Values):
                     self.acted(rung, holder.put(values))
         self._state = None
         for rung in sorted(missing):
-            self.unavailable(rung, NOT_KEPT)
+            untold = rung == BATCH and not self.batches
+            self.unavailable(rung, NO_LOADER if untold else NOT_KEPT)
 
     def _unread(self, _: str, error: Exception) -> None:
         for rung in sorted(self.rungs - {BATCH}):

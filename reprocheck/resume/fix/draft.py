@@ -30,13 +30,20 @@ class Draft:
         self._loaded.append(line)
 
     def text(self) -> str:
-        """The script with all of it; "" where nothing is changed."""
+        """The script with all of it; "" where nothing is changed, or where that is no Python any
+        more, as with several statements on one line.
+        """
         made = list(self.edits)
         if self._saved:
             made.append(self._into_dict())
         if self._loaded:
             made.append(edits.behind(self.source.behind, self._loaded))
-        return edits.applied(self._text, made) if made else ""
+        text = edits.applied(self._text, made) if made else ""
+        try:
+            ast.parse(text)
+        except SyntaxError:
+            return ""
+        return text
 
     def _into_dict(self) -> Edit:
         """Behind the last value, each on a line of its own where those are."""

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from reprocheck.resume.gap.evidence import BatchGap, Counts, Spot
+from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
 _WAITING = 64
 """Batches that were handed out and not used yet, as with a loader that fetches ahead."""
+NO_LOADER = "inputs of "
+"""How the place of a batch begins that no loader has handed out."""
 
 
 @dataclass(eq=False, slots=True)
@@ -185,6 +187,18 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
     return None
 
 
+def drawn(gap: BatchGap, generator: GeneratorGap) -> BatchGap:
+    """A batch that the script draws from a generator itself: it has no place in an epoch."""
+    found = gap.found and Spot(gap.found.iteration)
+    return replace(
+        gap,
+        expected=Spot(gap.expected.iteration),
+        found=found,
+        order_from=generator,
+        counts=Counts(),
+    )
+
+
 def ended_early(data: Data) -> BatchGap | None:
     """The first batch that the resumed run does not reach, although it ended by itself."""
     number = len(data.resumed)
@@ -212,6 +226,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         unrestored=(*sorted(unrestored), *elsewhere),
         of_its_own=tuple(put_back),
         later_pass=came.of is not data.resumed[0].of,
+        without_loader=came.fact.place.startswith(NO_LOADER),
         content=due.is_of(came),
         strange=_is_strange(data, came),
         counts=_counts(data, due, rest, known),

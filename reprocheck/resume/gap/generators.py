@@ -21,6 +21,8 @@ _NOT_LOOKED_AT: Mapping[str, tuple[str, ...]] = {"epoch": ("torch",)}
 its workers, on which nothing hangs. Seeds and states that are put back are of their own place.
 """
 _LOOKS = ("rng", "boundary")
+_OWN = ("rng", "batch")
+"""Facts that show a draw of the script itself, where no loader hands batches out."""
 States = Mapping[str, str]
 NO_RANKS: Mapping[int, States] = {}
 
@@ -53,6 +55,18 @@ def beside_a_batch(
     drawn = [(name, fact) for name, fact in _draws(facts) if fact.kind != "epoch" and name in apart]
     found = (_gap(name, _place(fact), continued, resumed, others) for name, fact in drawn)
     return next(found, None)
+
+
+def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
+    """A generator that stands elsewhere and that the script itself draws from in front of the next
+    step: where no loader hands batches out, it makes them.
+    """
+    second = continued.first + 1
+    apart = elsewhere(continued, resumed)
+    drawn = _draws(_behind(continued, second - continued.offset + 1))
+    own = [name for name, fact in drawn if fact.iteration == second and fact.kind in _OWN]
+    found = (_gap(name, "the script", continued, resumed, NO_RANKS) for name in own)
+    return next((gap for gap in found if gap.name in apart), None)
 
 
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:

@@ -277,7 +277,8 @@ def _open(
     batch = gaps.get("batch")
     if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
         return {}
-    gap = generators.beside_a_batch(continued, resumed, batch.iteration, others)
+    gap = batch.order_from if batch.without_loader else None
+    gap = gap or generators.beside_a_batch(continued, resumed, batch.iteration, others)
     return {} if gap is None else {"RNG state": gap}
 
 
@@ -294,7 +295,12 @@ def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     gap = batches.first_gap(data, generators.unrestored(continued, resumed))
     if gap is None and resumed.trace.ended:
         return batches.ended_early(data)
-    if gap is None or gap.later_pass or gap.expected.position != 0:
+    if gap is None or gap.later_pass:
+        return gap
+    if gap.without_loader:
+        generator = generators.of_steps(continued, resumed) if gap.iteration == 1 else None
+        return gap if generator is None else batches.drawn(gap, generator)
+    if gap.expected.position != 0:
         return gap
     return replace(gap, order_from=generators.of_order(continued, resumed, gap.drawn_from))
 

@@ -61,6 +61,11 @@ _OF_GENERATOR: Sequence[Rule] = [
 ]
 
 
+def _of_the_draws(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """The same rule, of the generator that the script draws its batches from."""
+    return lambda gap: gap.without_loader and gap.order_from is not None and holds(gap.order_from)
+
+
 def _of_the_order(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """The same rule, of the generator that the order of a pass was drawn from."""
     return lambda gap: gap.order_from is not None and holds(gap.order_from)
@@ -168,6 +173,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     BatchGap: [
         ("resume-epoch-skipped", _ended),
         ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
+        *((name, _of_the_draws(holds)) for name, holds in _OF_GENERATOR),
         ("resume-offset-again", _applies_its_offset_again),
         ("resume-epoch-skipped", _skips_an_epoch),
         ("resume-loader-position", _begins_again),

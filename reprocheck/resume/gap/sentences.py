@@ -199,7 +199,7 @@ def _drawn(gap: BatchGap) -> str:
             "; the order was drawn from the state that the loader's own generator had at the"
             " checkpoint, behind the draw of the order that was due"
         )
-    if gap.order_from is None:
+    if gap.order_from is None or gap.without_loader:
         return ""
     return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
 

@@ -96,6 +96,8 @@ def test_of_another_kind_of_script_nothing_is_said() -> None:
     assert not patched(SCRIPT, LINE - 1, optimizer)
     assert not patched(SCRIPT.replace("saved = ", ""), LINE, optimizer)
     assert not patched("def (", 1, optimizer)
+    on_one_line = SCRIPT.replace(")\n    model.load", "); model.load")
+    assert not patched(on_one_line, LINE - 1, lost("hyper-parameters"))
     loaded = SCRIPT + 'optimizer.load_state_dict(saved["opt"])\n'
     assert not patched(loaded, LINE, optimizer)
 

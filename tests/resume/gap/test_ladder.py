@@ -248,6 +248,29 @@ def test_a_generator_beside_another_batch_is_said_and_does_not_decide() -> None:
     assert {rung.name: rung.status for rung in same.rungs}["RNG state"] == "equal"
 
 
+def test_batches_that_the_script_draws_itself_are_those_of_its_generator() -> None:
+    def run(iteration: int, draws: int, content: str) -> list[Seen]:
+        samples = [("", Leaf(hash=f"{content} {iteration}", shape=(4,)))]
+        given = Seen(kind="batch", place="inputs of Net", iteration=iteration, outputs=samples)
+        looks = [
+            Seen(kind="rng", iteration=iteration + number, before={"numpy": f"{draws + number}"})
+            for number in range(2)
+        ]
+        return [given, *boundary(iteration, raw(0, draws), draws=False), *looks]
+
+    continued = trace([*FIRST, *run(1, 50, "a"), *run(K + 1, 100, "a")])
+    found = explained([found_of(continued, trace(run(1, 50, "a")), K)])
+    assert first(found) == ("batch", "", "RC112")
+    where = {rung.name: rung.detail for rung in found.rungs}
+    assert where["batch"] == (
+        "instead of the batch of iteration 3 came the batch of iteration 1 again"
+    )
+    assert "was not put back: " in where["RNG state"] and "the script draws" in where["RNG state"]
+    consumed = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
+    found = explained([found_of(continued, trace([consumed, *run(1, 102, "b")]), K)])
+    assert first(found) == ("batch", "", "RC109")
+
+
 def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> None:
     continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
     loaded = Seen(kind="load", place="model", iteration=1)
