@@ -65,8 +65,10 @@ def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
     apart = elsewhere(continued, resumed)
     drawn = _draws(_behind(continued, second - continued.offset + 1))
     own = [name for name, fact in drawn if fact.iteration == second and fact.kind in _OWN]
-    found = (_gap(name, "the script", continued, resumed, NO_RANKS) for name in own)
-    return next((gap for gap in found if gap.name in apart), None)
+    found = (
+        _gap(name, "the script", continued, resumed, NO_RANKS) for name in own if name in apart
+    )
+    return next(found, None)
 
 
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
