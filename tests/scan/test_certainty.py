@@ -106,3 +106,38 @@ def test_an_environment_that_is_seeded_somewhere_is_no_error(tmp_path: Path) -> 
     seeded = f"{ENVIRONMENT}\ndef other(env):\n    env.seed(1)"
     written(tmp_path, "train.py", program(seeded))
     assert severities(tmp_path, "RC407") == ["warning"]
+
+
+FILES = """\
+import glob
+
+import torch
+
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self):
+        names = glob.glob("*.pt")TAKEN
+        self.rows = [name for name in names]
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+
+"""
+
+
+def test_one_file_that_is_taken_by_its_position_is_worth_a_note(tmp_path: Path) -> None:
+    for taken, wanted in (("", "warning"), ("[0]", "note")):
+        text = FILES.replace("TAKEN", taken) + program("rows = Rows()")
+        written(tmp_path, "train.py", text)
+        assert severities(tmp_path, "RC104") == [wanted]
+
+
+FITTED = "import random\nimport sklearn.cluster\nsklearn.cluster.KMeans().fit([random.random()])\n"
+
+
+def test_an_evaluation_that_fits_a_classifier_trains_no_net(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", FITTED)
+    assert set(severities(tmp_path, "RC406")) == {"warning"}
+    train.rename(tmp_path / "evaluation_of_rows.py")
+    assert set(severities(tmp_path, "RC406")) == {"note"}

@@ -97,12 +97,8 @@ def _goes_on(call: Call) -> bool:
 
 
 _PASSES = frozenset({"backward", "train_on_batch", "training_step"})
-_WHOLE = frozenset(
-    {
-        *("fit", "fit_generator", "fit_predict", "partial_fit", "learn"),
-        *("minimize", "apply_gradients"),
-    }
-)
+_FITS = frozenset({"fit", "fit_predict", "partial_fit"})
+_WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
 """What trains as a whole, or puts a training into a graph."""
 _WHOLE_NAMES = (
     "transformers.Trainer().train",
@@ -282,13 +278,20 @@ def _is_for_others(order: Order, hit: Hit) -> int:
     """
     if _is_foreign(order.root) or _is_foreign(hit.module):
         return 1
-    is_beside = hit.module is not order.root or _ground(order) < _Ground.LOOP
-    if is_beside and _is_named_beside(hit.module):
+    if hit.module is not order.root and _is_named_beside(hit.module):
+        return 1
+    if _is_named_beside(order.root) and not _trains_nets(order):
         return 1
     if not isinstance(hit.step, Call):
         return 0
     functions = reach.functions(hit.step)
     return int(any(_FUNCTIONS.search(function.name.lower()) for function in functions))
+
+
+@kept
+def _trains_nets(order: Order) -> bool:
+    """Whether a program computes gradients: what evaluates may fit a classifier, too."""
+    return any(_goes_on(call) and call.method not in _FITS for call in streams.every(order))
 
 
 def _is_foreign(module: Module) -> bool:
@@ -316,7 +319,9 @@ _WORDS = (
 )
 _BESIDE = re.compile(rf"(^|_)({_WORDS})(_|$|\d)")
 """In the name of a file or of a question: what it is for is no training."""
-_FUNCTIONS = re.compile(rf"(^|_)({_WORDS})(_|$|\d)|^_?(print|log)(_|$)")
+_FUNCTIONS = re.compile(
+    rf"(^|_)({_WORDS}|translate|download|upload|remove|delete|backup)(_|$|\d)|^_?(print|log)(_|$)"
+)
 """The same in the name of a function."""
 
 
@@ -337,6 +342,18 @@ def _is_kept_from_training(order: Order, hit: Hit) -> int:
 def _is_guessed(order: Order, hit: Hit) -> int:
     """The text does not show what a set holds."""
     return int("unsure" in hit.evidence)
+
+
+def _is_only_one(order: Order, hit: Hit) -> int:
+    """One file is taken by its position: mostly there is one alone."""
+    return int(any(map(_takes_one, hit.module.expressions_around(hit.node))))
+
+
+def _takes_one(node: ast.AST) -> bool:
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=int()) | ast.UnaryOp()):
+            return True
+    return False
 
 
 def _is_under_condition(order: Order, hit: Hit) -> int:
@@ -376,11 +393,16 @@ def _is_seeded_in_some_way(order: Order, hit: Hit) -> int:
 
 
 def _seeds_environment(call: ast.Call) -> bool:
-    """`env.seed(1)`, `env.reset(seed=1)`, `make_env(name, seed)`."""
+    """`env.seed(1)`, `env.reset(seed=1)`, `make_env(name, seed)`; or one of the project's own is
+    made, which may seed itself.
+    """
+    words = {one.arg for one in call.keywords}
+    name = syntax.word(call).lower()
     match call.func:
         case ast.Attribute(attr="seed", value=owner) if call.args:
             return _ENVIRONMENT.search(ast.unparse(owner)) is not None
-    return "seed" in {one.arg for one in call.keywords} and "env" in syntax.word(call).lower()
+    is_made = "seed" in words and "env" in name
+    return is_made or (name == "register" and "entry_point" in words)
 
 
 _ENVIRONMENT = re.compile(r"env|space")
@@ -398,7 +420,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     **dict.fromkeys(("RC502", "RC504", "RC507", "RC508"), _OF_VALUES),
     **dict.fromkeys(("RC501", "RC512"), (_is_for_others, _is_kept_from_training)),
     **dict.fromkeys(("RC303", "RC305", "RC510", "RC701", "RC902"), (*_OF_PROGRAMS, _always)),
-    "RC104": (_is_for_others, _goes_elsewhere),
+    "RC104": (_is_for_others, _goes_elsewhere, _is_only_one),
     "RC301": (*_OF_VALUES, _may_be_replaced),
     "RC401": (*_OF_VALUES, _is_under_condition),
     "RC505": (*_OF_VALUES, _is_guessed),
