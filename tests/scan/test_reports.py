@@ -76,6 +76,20 @@ def test_nine_of_ten_reported_causes_are_found_at_their_lines() -> None:
     assert len(missed) <= len(kept) // 10, missed
 
 
+def is_told(cause: Cause, *, single: bool) -> bool:
+    """Whether a cause is found as an error or a warning."""
+    wanted = {(place.path, place.line, code) for place in cause.places for code in place.codes}
+    told = findings(of_text(dict(cause.files), single=single))
+    return any((one.path, one.line, one.code) in wanted for one in told if one.severity != "note")
+
+
+def test_nearly_all_causes_are_errors_or_warnings_in_folders_too() -> None:
+    kept = [cause for name in FILES for cause in causes(name)]
+    told = [cause for cause in kept if is_told(cause, single=True)]
+    lost = [cause.name for cause in told if not is_told(cause, single=False)]
+    assert len(told) >= 85 and len(lost) <= len(told) // 20, lost
+
+
 def test_a_cause_has_a_report_of_its_own_and_a_place() -> None:
     kept = [cause for name in FILES for cause in causes(name)]
     reports = [cause.report for cause in kept]

@@ -17,7 +17,7 @@ from pathlib import PurePath
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, reach, streams
+from reprocheck.scan.checks import beside, reach, streams, tables
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -44,9 +44,18 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     if severity == "note" or order.root.single or hit.module.single:
         return severity
     doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
+    if _is_of_library(hit):
+        doubts = (_is_for_others,)
     steps = sum(doubt(order, hit) for doubt in doubts)
     level = _LEVELS.index(severity) + steps
     return _LEVELS[min(level, len(_LEVELS) - 1)]
+
+
+def _is_of_library(hit: Hit) -> bool:
+    """Whether it is a call of a library that trains by itself, or draws what it was not seeded for:
+    no more of a training needs to be seen.
+    """
+    return isinstance(hit.step, Call) and hit.step.name in tables.libraries()
 
 
 # ------------------------------------------------------------------------------------- the training
@@ -92,11 +101,12 @@ def _goes_on(call: Call) -> bool:
         return True
     if call.method == "train":
         return _TRAINERS.search(_owner(call)) is not None
-    is_pass = call.method in _PASSES or call.named("tensorflow.GradientTape")
+    is_pass = call.method in _PASSES or call.named(*_PASS_NAMES)
     return is_pass and not call.happens_once
 
 
 _PASSES = frozenset({"backward", "train_on_batch", "training_step"})
+_PASS_NAMES = ("tensorflow.GradientTape", "spacy.blank().update", "spacy.load().update")
 _FITS = frozenset({"fit", "fit_predict", "partial_fit"})
 _WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
 """What trains as a whole, or puts a training into a graph."""
@@ -144,8 +154,18 @@ def _goes_in(order: Order, step: Step) -> bool:
     if _is_for_samples(step) or _is_in_training(order, step):
         return True
     values = chain(_values(step), _handed_back(order, step))
-    flows = chain.from_iterable(map(order.flow, values))
-    return any(map(_trains_with, islice(flows, _MOST)))
+    flows = islice(chain.from_iterable(map(order.flow, values)), _MOST)
+    return any(_trains_with(one) or _is_put_into_net(order, one) for one in flows)
+
+
+def _is_put_into_net(order: Order, step: Step) -> bool:
+    """`model.add(layer)`, and the model is trained."""
+    if step.called not in _ADDS or not isinstance(step, Call) or step.receiver is None:
+        return False
+    return any(map(_trains_with, islice(order.flow(step.receiver), _MOST)))
+
+
+_ADDS = frozenset({"keras.Sequential().add", "keras.models.Sequential().add"})
 
 
 def _handed_back(order: Order, step: Step) -> Iterator[Value]:
@@ -177,7 +197,8 @@ _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_in
 def _holds_samples(node: ast.ClassDef) -> bool:
     """Whether a class is a data set."""
     methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-    return not methods.isdisjoint(_SAMPLES) or "Dataset" in " ".join(map(ast.unparse, node.bases))
+    bases = " ".join(map(ast.unparse, node.bases))
+    return not methods.isdisjoint(_SAMPLES) or "Dataset" in bases or "Builder" in bases
 
 
 def _is_loader(call: Call) -> bool:
@@ -221,6 +242,7 @@ _TAKES = (
         "TensorDataset",
         "from_tensor_slices",
         "from_generator",
+        "load_dataset",
         "register_buffer",
         "update",
         "step",
@@ -234,8 +256,7 @@ def _is_in_training(order: Order, step: Step) -> bool:
     that is for something else now and then.
     """
     loops, functions = _training_places(order)
-    beside_it = (one for one in step.conditions if _is_now_and_then(one.test))
-    if any(True for _ in beside_it):
+    if any(_is_now_and_then(one.test) for one in step.conditions):
         return False
     if not loops.isdisjoint(_loops(step)):
         return True
@@ -356,6 +377,18 @@ def _takes_one(node: ast.AST) -> bool:
     return False
 
 
+def _is_for_evaluation(order: Order, hit: Hit) -> int:
+    """What it is called, or what it is given, is the data of a test."""
+    if not isinstance(hit.step, Call):
+        return 0
+    given = " ".join(map(ast.unparse, syntax.given(hit.step.node)[:1])).lower()
+    is_of_test = _TEST_DATA.search(given) is not None and "train" not in given
+    return int(is_of_test or reach.is_evaluation(hit.step))
+
+
+_TEST_DATA = re.compile(r"(^|[^a-z])(test|val|valid|validation|eval|dev)([^a-z]|set|data|$)")
+
+
 def _is_under_condition(order: Order, hit: Hit) -> int:
     """It happens where an option is given alone that the text does not show."""
     return int(hit.step is not None and bool(hit.step.conditions))
@@ -415,11 +448,15 @@ def _always(order: Order, hit: Hit) -> int:
 
 _OF_PROGRAMS: tuple[Doubt, ...] = (_is_without_loop, _is_for_others)
 _OF_VALUES: tuple[Doubt, ...] = (*_OF_PROGRAMS, _goes_elsewhere)
+_OF_ORDERS: tuple[Doubt, ...] = (_is_for_others, _is_kept_from_training)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
-    **dict.fromkeys(("RC302", "RC406", "RC511"), _OF_VALUES),
+    **dict.fromkeys(("RC302", "RC406"), _OF_VALUES),
     **dict.fromkeys(("RC502", "RC504", "RC507", "RC508"), _OF_VALUES),
-    **dict.fromkeys(("RC501", "RC512"), (_is_for_others, _is_kept_from_training)),
-    **dict.fromkeys(("RC303", "RC305", "RC510", "RC701", "RC902"), (*_OF_PROGRAMS, _always)),
+    **dict.fromkeys(("RC501", "RC512"), (*_OF_ORDERS, _is_for_evaluation)),
+    "RC511": (*_OF_VALUES, _is_for_evaluation),
+    **dict.fromkeys(("RC305", "RC510", "RC701", "RC902"), (*_OF_PROGRAMS, _always)),
+    "RC303": (_is_for_others, _always),
+    "RC703": (_is_for_others,),
     "RC104": (_is_for_others, _goes_elsewhere, _is_only_one),
     "RC301": (*_OF_VALUES, _may_be_replaced),
     "RC401": (*_OF_VALUES, _is_under_condition),
