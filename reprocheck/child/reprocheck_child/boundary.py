@@ -58,9 +58,9 @@ class Boundary:
         self._rest()
 
     @guarded("looking at what a training goes on with", otherwise=False)
-    def reached(self) -> bool:
+    def reached(self, framework: str) -> bool:
         """A forward pass of the training is about to begin, or a backward pass where none was
-        seen; returns whether what the training holds is asked for here.
+        seen, as a framework tells; returns whether what the training holds is asked for here.
         """
         deep, recorder = self.deep, self.deep.recorder
         iteration = len(deep.grouping.ends) + 1
@@ -76,7 +76,7 @@ class Boundary:
         self._until = iteration + DEEP - 1
         if self.values is not None:
             self.values.at_boundary(iteration)
-        deep.seen("boundary", "", call=False, g=deep.rng())
+        deep.seen("boundary", framework, call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
         for write in self.held:

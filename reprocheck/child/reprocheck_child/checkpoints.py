@@ -66,6 +66,12 @@ SAVERS = (
     ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state"),
     ("keras.src.models.model", "Model.save", "keras.Model.save"),
     ("keras.src.models.model", "Model.save_weights", "keras.Model.save_weights"),
+    (
+        "tensorflow.python.checkpoint.checkpoint_management",
+        "CheckpointManager.save",
+        "tf.train.CheckpointManager",
+    ),
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", "tf.train.Checkpoint"),
     ("mindspore", "save_checkpoint", "mindspore.save_checkpoint"),
     ("mindspore.train.serialization", "save_checkpoint", "mindspore.save_checkpoint"),
     ("orbax.checkpoint", "CheckpointManager.save", "orbax.checkpoint.CheckpointManager.save"),

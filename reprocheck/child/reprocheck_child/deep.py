@@ -259,9 +259,11 @@ class Deep:
             return True
         return False
 
-    def goes_on(self) -> bool:
-        """A step of the training begins; returns whether what it holds is asked for here."""
-        return self.boundary is not None and self.boundary.reached()
+    def goes_on(self, framework: str) -> bool:
+        """A step of the training begins, as a framework tells; returns whether what it holds is
+        asked for here.
+        """
+        return self.boundary is not None and self.boundary.reached(framework)
 
     def forked(self) -> None:
         """A forked process counts its own iterations."""

@@ -10,6 +10,7 @@ looks at the arguments or at the list that is returned; the function itself gets
 from __future__ import annotations
 
 import os
+from glob import escape, glob
 
 from . import files, import_hook
 from .hooking import around
@@ -176,10 +177,11 @@ def _with_folders(name: Any, how: str) -> Names:
 
 
 def _checkpoint(prefix: object) -> Names:
-    """TensorFlow's checkpoints are files that begin alike: the index holds a checksum of each
-    value.
-    """
-    yield os.fsdecode(prefix) + ".index", "r"  # type: ignore[arg-type]
+    """TensorFlow's checkpoints are files that begin alike: an index, and the values."""
+    name = os.fsdecode(prefix)  # type: ignore[arg-type]
+    yield name + ".index", "r"
+    for path in sorted(glob(escape(name) + ".data-*")):
+        yield path, "r"
 
 
 def _records(filenames: Any, *_: object, **__: object) -> Names:

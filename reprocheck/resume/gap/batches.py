@@ -187,14 +187,18 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
     return None
 
 
-def drawn(gap: BatchGap, generator: GeneratorGap) -> BatchGap:
-    """A batch that the script draws from a generator itself: it has no place in an epoch."""
+def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
+    """A batch that the script draws from a generator itself, where there is one: the batch has no
+    place in an epoch then.
+    """
+    if generator is None or gap.iteration != 1:
+        return gap
     found = gap.found and Spot(gap.found.iteration)
     return replace(
         gap,
         expected=Spot(gap.expected.iteration),
         found=found,
-        order_from=generator,
+        made_from=generator,
         counts=Counts(),
     )
 

@@ -144,7 +144,9 @@ class BatchGap:
     unrestored   default generators that the training draws from, that stood elsewhere, and of which
                  no state was put back
     order_from   of these, one that was put back and stood elsewhere; where the pass begins here.
-                 Without a loader: the generator that the script draws from in front of each step
+    without_loader  no loader hands the batches out
+    made_from    then: a generator that stood elsewhere, and that the script draws from in front of
+                 each step
     of_its_own   generators of the loader's own that its order was drawn from, and that stood then
                  where they stood at the checkpoint: they were put back
     later_pass   it is not in the first pass of the resumed run
@@ -165,6 +167,7 @@ class BatchGap:
     later_pass: bool = False
     counts: Counts = Counts()
     without_loader: bool = False
+    made_from: GeneratorGap | None = None
     content: bool = False
     strange: bool = False
     ended: bool = False

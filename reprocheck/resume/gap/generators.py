@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from math import inf
 
 from reprocheck.ladder.words import place
@@ -23,6 +24,8 @@ its workers, on which nothing hangs. Seeds and states that are put back are of t
 _LOOKS = ("rng", "boundary")
 _OWN = ("rng", "batch")
 """Facts that show a draw of the script itself, where no loader hands batches out."""
+_OF_THE_SCRIPT = ("tf.random.Generator",)
+"""Classes of generators that a script makes and calls itself."""
 States = Mapping[str, str]
 NO_RANKS: Mapping[int, States] = {}
 
@@ -40,8 +43,7 @@ def gaps(
     others  rank -> the states there of the other ranks of the continued run
     """
     drawn = {**drawers(resumed, until), **drawers(continued, until)}
-    apart = elsewhere(continued, resumed)
-    return [_gap(name, drawn[name], continued, resumed, others) for name in drawn if name in apart]
+    return list(_gaps(drawn.items(), continued, resumed, others))
 
 
 def beside_a_batch(
@@ -50,11 +52,9 @@ def beside_a_batch(
     """The first generator that stands elsewhere and that the continued run draws from in the
     iteration in which the resumed run has another batch: that may have moved it, too.
     """
-    facts = _behind(continued, iteration + 1)
-    apart = elsewhere(continued, resumed)
-    drawn = [(name, fact) for name, fact in _draws(facts) if fact.kind != "epoch" and name in apart]
-    found = (_gap(name, _place(fact), continued, resumed, others) for name, fact in drawn)
-    return next(found, None)
+    drawn = _draws(_behind(continued, iteration + 1))
+    named = ((name, _place(fact)) for name, fact in drawn if fact.kind != "epoch")
+    return next(_gaps(named, continued, resumed, others), None)
 
 
 def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
@@ -62,22 +62,31 @@ def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
     step: where no loader hands batches out, it makes them.
     """
     second = continued.first + 1
-    apart = elsewhere(continued, resumed)
     drawn = _draws(_behind(continued, second - continued.offset + 1))
     own = [name for name, fact in drawn if fact.iteration == second and fact.kind in _OWN]
-    found = (
-        _gap(name, "the script", continued, resumed, NO_RANKS) for name in own if name in apart
-    )
-    return next(found, None)
+    named = zip(own, repeat("the script"))
+    return next(_gaps(named, continued, resumed), None)
 
 
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
     """Of the generators from which the first order was drawn, one that stands elsewhere although a
     state was put back.
     """
-    apart = elsewhere(continued, resumed)
-    found = (_gap(name, "", continued, resumed, NO_RANKS) for name in names if name in apart)
+    found = _gaps(zip(names, repeat("")), continued, resumed)
     return next((gap for gap in found if gap.restored), None)
+
+
+def _gaps(
+    named: Iterable[tuple[str, str]],
+    continued: Side,
+    resumed: Side,
+    others: Mapping[int, States] = NO_RANKS,
+) -> Iterator[GeneratorGap]:
+    """Those of some generators that stand elsewhere; each with what draws from it."""
+    apart = elsewhere(continued, resumed)
+    for name, drawer in named:
+        if name in apart:
+            yield _gap(name, drawer, continued, resumed, others)
 
 
 def elsewhere(continued: Side, resumed: Side) -> list[str]:
@@ -120,7 +129,7 @@ def _behind(side: Side, until: float) -> list[Seen]:
 def _place(fact: Seen) -> str:
     if fact.kind == "epoch":
         return f"the order of {fact.place}"
-    if fact.kind == "rng":
+    if fact.kind == "rng" or fact.class_ in _OF_THE_SCRIPT:
         return "the script"
     if fact.kind != "call" or not fact.place:
         return place(fact.place, fact.class_)

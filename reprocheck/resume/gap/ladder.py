@@ -239,7 +239,7 @@ def found_of(
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return Found(
         rank=first.rank,
-        frameworks=tuple(first.frameworks),
+        frameworks=continued.frameworks,
         gaps=gaps,
         open=undecided,
         compared=frozenset(_compared(continued, resumed, data, pair)),
@@ -277,8 +277,9 @@ def _open(
     batch = gaps.get("batch")
     if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
         return {}
-    gap = batch.order_from if batch.without_loader else None
-    gap = gap or generators.beside_a_batch(continued, resumed, batch.iteration, others)
+    gap = batch.made_from
+    if gap is None:
+        gap = generators.beside_a_batch(continued, resumed, batch.iteration, others)
     return {} if gap is None else {"RNG state": gap}
 
 
@@ -298,8 +299,7 @@ def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     if gap is None or gap.later_pass:
         return gap
     if gap.without_loader:
-        generator = generators.of_steps(continued, resumed) if gap.iteration == 1 else None
-        return gap if generator is None else batches.drawn(gap, generator)
+        return batches.drawn(gap, generators.of_steps(continued, resumed))
     if gap.expected.position != 0:
         return gap
     return replace(gap, order_from=generators.of_order(continued, resumed, gap.drawn_from))

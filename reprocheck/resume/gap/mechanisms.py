@@ -63,7 +63,7 @@ _OF_GENERATOR: Sequence[Rule] = [
 
 def _of_the_draws(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """The same rule, of the generator that the script draws its batches from."""
-    return lambda gap: gap.without_loader and gap.order_from is not None and holds(gap.order_from)
+    return lambda gap: gap.made_from is not None and holds(gap.made_from)
 
 
 def _of_the_order(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:

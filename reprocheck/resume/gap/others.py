@@ -53,7 +53,7 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         compared=frozenset(compared),
         iterations=iterations,
         marked=continued.marked and resumed.marked,
-        frameworks=tuple(continued.trace.frameworks),
+        frameworks=continued.frameworks,
     )
     drawn = drawers(continued)
     return replace(

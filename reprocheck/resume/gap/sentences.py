@@ -62,7 +62,7 @@ def generator(name: str) -> str:
 
 
 def _of_weights(gap: WeightsGap) -> str:
-    said = f"{_names(gap.names)} {_differ(gap.names)} from what update k left"
+    said = _are_others(gap.names)
     if gap.all_initial:
         return f"all weights are what they were before the first update: {_nothing_loaded(gap)}"
     if set(gap.initial) == set(gap.names):
@@ -79,8 +79,7 @@ def _nothing_loaded(gap: WeightsGap) -> str:
 
 
 def _of_attributes(gap: AttributeGap) -> str:
-    differ = _differ(gap.names)
-    return f"{_names(gap.names)} {differ} from what update k left, and no state_dict holds it"
+    return f"{_are_others(gap.names)}, and in no state_dict"
 
 
 def _of_optimizer(gap: OptimizerGap) -> str:
@@ -95,7 +94,7 @@ def _of_optimizer(gap: OptimizerGap) -> str:
     if gap.dtypes is not None:
         was, now = gap.dtypes
         return f"{_names(gap.names)} was {was} and is {now} after the resume"
-    return f"{_names(gap.names)} {_differ(gap.names)} from what update k left"
+    return _are_others(gap.names)
 
 
 def _of_schedule(gap: ScheduleGap) -> str:
@@ -199,7 +198,7 @@ def _drawn(gap: BatchGap) -> str:
             "; the order was drawn from the state that the loader's own generator had at the"
             " checkpoint, behind the draw of the order that was due"
         )
-    if gap.order_from is None or gap.without_loader:
+    if gap.order_from is None:
         return ""
     return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
 
@@ -255,6 +254,12 @@ def _names(names: Sequence[str]) -> str:
     if len(names) > _NAMED:
         return f"{names[0]} and {len(names) - 1} more"
     return ", ".join(names)
+
+
+def _are_others(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} is not what it was at the checkpoint"
+    return f"{_names(names)} are not what they were at the checkpoint"
 
 
 def _differ(names: Sequence[str]) -> str:

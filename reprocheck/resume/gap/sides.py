@@ -79,6 +79,12 @@ class Side:
         """Whether the point itself was recorded."""
         return self.start < len(self.trace.seen) and self._is_boundary(self.trace.seen[self.start])
 
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """The framework whose step begins there; else all that the process has imported."""
+        told = dict.fromkeys(fact.place for fact in self._at_start("boundary"))
+        return tuple(filter(None, told)) or tuple(self.trace.frameworks)
+
     @cached_property
     def held(self) -> Mapping[str, Seen]:
         """What the training holds there by name: weights, buffers, `weight:state`, schedules."""

@@ -123,7 +123,7 @@ class Watcher:
             return
         with guarded("an evaluation that begins"), self.lock:
             self.settle(evaluation)
-            evaluation.marked = self.deep.goes_on()
+            evaluation.marked = self.deep.goes_on("jax")
             self.owes_state = False
             self.deep.unrecorded("layers", LAYERS)
             if self.recorder.level == "op":

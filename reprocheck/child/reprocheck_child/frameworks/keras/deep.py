@@ -150,7 +150,7 @@ class Watcher:
         self.register(model, self.facts.root(model.name))
         self.facts.begin(model.weights)
         self.held.optimizer = model.optimizer
-        self.deep.goes_on()
+        self.deep.goes_on("keras")
         if given is not None:
             self._batch("train_on_batch", [one for one in given if one is not None])
         outside = self.backend == "jax" or (

@@ -2,8 +2,10 @@
 optimizer, loss scales.
 """
 
+import weakref
 from typing import Any, Iterator, List, Tuple
 
+from ...hooking import around
 from ...host.tensors import concrete
 from ...host.variables import has_value
 
@@ -24,10 +26,19 @@ class Held:
         """Keeps what is held as values, or puts that back, where that is asked for."""
         self.optimizer: Any = None
         """That of the trainer whose batch begins; one that scales the loss holds another one."""
+        self._unbuilt: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Optimizers that get their variables with their first update, and with them what
+        `tf.train.Checkpoint` has for them: they are written then.
+        """
 
     def watch(self) -> None:
         """Be asked at each boundary."""
+        # private: what `apply` calls once it has built the optimizer and before it updates anything
+        from keras.src.optimizers.base_optimizer import BaseOptimizer
+
         self.deep.boundary.held.append(self.write)
+        about = "the first update of an optimizer of keras"
+        around(BaseOptimizer, "_backend_apply_gradients", about, before=self._about_to_update)
         if self.values is not None:
             from . import held_values
 
@@ -47,9 +58,39 @@ class Held:
         for name, weight in self.weights():
             self._write(name, weight, b=not getattr(weight, "trainable", True))
         for index, optimizer in self.optimizers():
-            for name, variable in self.variables(optimizer):
-                self._write(name, variable, o=index)
-        self._write_scale(self.optimizer)
+            self._write_states(index, optimizer)
+        self._write_scales()
+        known = self.watcher.updates.optimizers()
+        self._unbuilt = weakref.WeakSet(one for one in known if not one.built)
+
+    def _write_states(self, index: int, optimizer: Any) -> None:
+        for name, variable in self.variables(optimizer):
+            self._write(name, variable, o=index)
+
+    def _about_to_update(self, optimizer: Any, *_: Any) -> None:
+        if optimizer not in self._unbuilt:
+            return
+        graphs = self.watcher.graphs
+        if graphs is None or graphs.tensorflow.executing_eagerly() or graphs.in_xla():
+            self._unbuilt.discard(optimizer)
+            self._write_states(self.watcher.updates.index_of(optimizer), optimizer)
+        else:
+            self._hand_out_states(optimizer, graphs)
+
+    def _hand_out_states(self, optimizer: Any, graphs: Any) -> None:
+        """In a function that is being traced its variables have no values before it runs; one that
+        makes variables is traced once more.
+        """
+        index = self.watcher.updates.index_of(optimizer)
+        named = self.variables(optimizer)
+
+        def arrived(*values: Any) -> None:
+            if optimizer in self._unbuilt:
+                self._unbuilt.discard(optimizer)
+                for (name, _), value in zip(named, values):
+                    self._write(name, value, o=index)
+
+        graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
 
     def weights(self) -> List[Tuple[str, Any]]:
         """The weights that have a value; on PyTorch the adapter of PyTorch knows them."""
@@ -66,13 +107,20 @@ class Held:
         """The optimizers that have weights, and that of the trainer, which may have none yet."""
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         for optimizer, index in list(self.watcher.updates.optimizers().items()):
+            if hasattr(optimizer, "inner_optimizer"):
+                continue
             if optimizer.built or optimizer is own:
                 yield index, optimizer
 
+    def scaling(self) -> List[Any]:
+        """The optimizers that scale the loss for another one."""
+        known = list(self.watcher.updates.optimizers())
+        return [one for one in known if hasattr(one, "inner_optimizer")]
+
     def outermost(self, optimizer: Any) -> Any:
         """The optimizer that scales the loss for this one, where one does; else itself."""
-        scaling = getattr(self.optimizer, "inner_optimizer", None)
-        return optimizer if scaling is not optimizer else self.optimizer
+        around_it = (one for one in self.scaling() if one.inner_optimizer is optimizer)
+        return next(around_it, optimizer)
 
     def variables(self, optimizer: Any) -> List[Tuple[str, Any]]:
         """`dense.kernel:momentum`, and what belongs to no weight, such as `iteration`."""
@@ -86,14 +134,19 @@ class Held:
         ]
         return states + others
 
-    def _write_scale(self, optimizer: Any) -> None:
-        """The scale of the loss, where the optimizer has one that changes."""
-        out = [[name, self.facts.prints.of(one)] for name, one in self.scales()]
-        if out:
-            place = type(optimizer).__name__ + "[0]"
-            self.deep.seen("held", place, call=False, out=out, k="schedule")
+    def _write_scales(self) -> None:
+        """The scales of losses, where optimizers have such that change."""
+        for number, optimizer in enumerate(self.scaling()):
+            out = [[name, self.facts.prints.of(one)] for name, one in _scale(optimizer)]
+            place = "%s[%d]" % (type(optimizer).__name__, number)
+            if out:
+                self.deep.seen("held", place, call=False, out=out, k="schedule")
 
     def scales(self) -> List[Tuple[str, Any]]:
-        """What decides the next scale of the loss."""
-        held = [(name, getattr(self.optimizer, name, None)) for name in _SCALES]
-        return [pair for pair in held if pair[1] is not None]
+        """What decides the next scale of each loss."""
+        return [pair for optimizer in self.scaling() for pair in _scale(optimizer)]
+
+
+def _scale(optimizer: Any) -> List[Tuple[str, Any]]:
+    held = [(name, getattr(optimizer, name, None)) for name in _SCALES]
+    return [pair for pair in held if pair[1] is not None]

@@ -180,7 +180,7 @@ class Watcher:
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
         if not self._taking:
-            self.deep.goes_on()
+            self.deep.goes_on("mindspore")
             args = self.held.given.instead(args)
         self._taking += 1
         try:
@@ -315,7 +315,7 @@ class Watcher:
         for optimizer in optimizers:
             self.begin(optimizer.parameters)
             self._hyper[id(optimizer)] = self.hyper(optimizer)
-        self.deep.goes_on()
+        self.deep.goes_on("mindspore")
 
     def lost(self, tensors: Sequence[Any]) -> None:
         """A loss is recorded: the root of a backward pass that nobody saw."""

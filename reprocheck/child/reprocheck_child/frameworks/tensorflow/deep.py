@@ -17,6 +17,7 @@ from ...host.held_values import Batches
 from ...host.seeds import Seeds
 from ...host.tensors import concrete
 from ...host.variables import VariableFacts, of
+from .generators import Generators
 from .order import Order
 from .seeds import Global
 
@@ -67,7 +68,7 @@ class Watcher:
         """
         self.private: Dict[str, Any] = {}
         """Name of a generator -> its state, place and class of its layer; filled by the adapter of
-        Keras.
+        Keras, and with the `tf.random.Generator` objects of the script.
         """
         self.known: Dict[str, bytes] = {}
         self._draws: List[Draw] = []
@@ -89,6 +90,7 @@ class Watcher:
         return {
             "seeds": self.seeds.hook,
             "generator": lambda: self.generator.hook(self.seeds),
+            "generators": Generators(self).hook,
             "variables": self.hook_variables,
             "batches": self.hook_batches,
         }
@@ -230,7 +232,7 @@ class Watcher:
             return
         if not self.deep._user_file(code.co_filename):
             return
-        self.deep.goes_on()
+        self.deep.goes_on("tensorflow")
         if self.deep.loaders:
             return
         given = [
@@ -282,8 +284,13 @@ class Watcher:
             now, known = state.tobytes(), self.known.get(name)
             self.known[name] = now
             if known is not None and known != now:
-                private = self.private[name]
-                self._call(private.place, private.kind, name, known, now, **private.made)
+                self.moved(name, known, now, self.private[name].made)
+
+    def moved(self, name: str, before: bytes, after: bytes, line: Dict[str, Any]) -> None:
+        """Something drew from a private generator."""
+        private = self.private[name]
+        self.known[name] = after
+        self._call(private.place, private.kind, name, before, after, **line)
 
     def _call(
         self, place: str, kind: str, generator: str, before: bytes, after: bytes, **made: Any
@@ -310,7 +317,7 @@ class Watcher:
             self.deep.unrecorded("tf.function", HIDDEN)
         self.begin(sources)
         if outermost and self.tensorflow.executing_eagerly():
-            self.deep.goes_on()
+            self.deep.goes_on("tensorflow")
 
     def differentiated(self, losses: Sequence[Any]) -> None:
         """The values of losses have arrived."""

@@ -165,7 +165,7 @@ class Gradients:
             if not self.adapter.built:
                 self._name_leaves(roots)
                 self.after_update = True
-            self.deep.goes_on()
+            self.deep.goes_on("torch")
             self.deep.seen("rng", "before backward", g=self.deep.rng())
             if self.deep.rests:
                 return

@@ -241,7 +241,7 @@ class Modules:
             self.names.fills.end()
             self.deep.seen("rng", "first forward", call=False, g=self.deep.rng())
         if self.torch.is_grad_enabled():
-            self.deep.goes_on()
+            self.deep.goes_on("torch")
         if self.deep.loaders or next(module.parameters(), None) is None:
             return
         given = (*args, *kwargs.values())
