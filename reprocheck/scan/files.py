@@ -5,7 +5,7 @@ import.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
@@ -37,6 +37,7 @@ Hidden folders, virtual environments and reports are not either.
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = Path(os.__file__).parent
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
+_TOPS = ("README.md", "README.rst", "LICENSE", "requirements.txt", ".gitignore")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,11 +166,17 @@ def package_root(folder: Path) -> Path:
 
 @cache
 def project_root(folder: Path) -> Path | None:
-    """The folder of the project that a folder belongs to, by the files that one has at its top."""
-    for at in (folder, *folder.parents):
-        if any((at / name).exists() for name in _ROOTS):
-            return at
-    return None
+    """The folder of the project that a folder belongs to, by the files that one has at its top; of
+    those that a folder in a project may have, too, the highest counts.
+    """
+    around = (folder, *folder.parents)
+    sure = (at for at in around if _has_one(at, _ROOTS))
+    likely = (at for at in reversed(around) if _has_one(at, _TOPS))
+    return next(sure, None) or next(likely, None)
+
+
+def _has_one(folder: Path, names: Sequence[str]) -> bool:
+    return any((folder / name).exists() for name in names)
 
 
 def is_installed(path: Path) -> bool:

@@ -141,3 +141,55 @@ def test_an_evaluation_that_fits_a_classifier_trains_no_net(tmp_path: Path) -> N
     assert set(severities(tmp_path, "RC406")) == {"warning"}
     train.rename(tmp_path / "evaluation_of_rows.py")
     assert set(severities(tmp_path, "RC406")) == {"note"}
+
+
+STARRED = """\
+import random
+import torch
+from parts.common import *
+
+set_seed(3)
+rows = list(range(9))
+random.shuffle(rows)
+for row in rows:
+    loss(row).backward()
+"""
+
+
+def test_a_name_that_a_star_brings_may_seed(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", STARRED)
+    assert severities(tmp_path, "RC501") == []
+    train.write_text(STARRED.replace("set_seed", "set_size"))
+    assert severities(tmp_path, "RC501") == ["error"]
+
+
+OWN_TRAINER = """\
+import random
+
+import transformers
+
+
+class Ours(BASE):
+    def compute_loss(self, net, rows):
+        return net(rows)
+
+
+trainer = Ours(net)
+for row in range(9):
+    loss(row + random.random()).backward()
+"""
+
+
+def test_a_trainer_of_transformers_seeds_in_a_class_of_the_users_too(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", OWN_TRAINER.replace("BASE", "transformers.Trainer"))
+    assert severities(tmp_path, "RC406") == []
+    train.write_text(OWN_TRAINER.replace("BASE", "object"))
+    assert severities(tmp_path, "RC406") == ["warning"]
+
+
+def test_imports_are_found_from_the_folder_that_holds_the_read_me(tmp_path: Path) -> None:
+    written(tmp_path, "README.md", "")
+    written(tmp_path, "parts/common.py", "import random\ndef prepare():\n    random.seed(3)\n")
+    begin = "import random\nimport torch\nfrom parts.common import prepare\nprepare()\n"
+    written(tmp_path, "tasks/train.py", begin + STARRED[STARRED.index("rows =") :])
+    assert severities(tmp_path, "RC501") == []

@@ -161,7 +161,7 @@ def directory_order(order: Order) -> Iterator[Hit]:
             continue
         use = _use(order, call)
         is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
-        if use is not None and (is_for_data or _decides_by_number(call)):
+        if use is not None and (is_for_data or decides_by_number(call)):
             message = tr(
                 "`{listing}` gives names in no guaranteed order, and {how}",
                 listing=_listing(call),
@@ -190,9 +190,9 @@ _ABOUT_LOGS = re.compile(
 _NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
-def _decides_by_number(call: Call) -> bool:
+def decides_by_number(step: Step) -> bool:
     """Whether a loop numbers the names and compares the numbers: which come first go elsewhere."""
-    match call.parent, call.module.statement_of(call.node):
+    match step.parent, step.statement:
         case (
             ast.Call(func=ast.Name(id="enumerate")),
             ast.For(target=ast.Tuple(elts=[ast.Name(id=number), _])) as loop,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reprocheck.language import mark, tr
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import called, tables
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.kept import kept
@@ -17,7 +18,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import UNKNOWN, Constant, Parameter, Value, literal
+from reprocheck.scan.values import UNKNOWN, Constant, Instance, Parameter, Value, literal
 
 TITLES = {
     "backend": "Keras",
@@ -348,12 +349,25 @@ def spelt(value: Value) -> str | None:
 
 def _seeding(call: Call) -> Seeding | None:
     """What a call seeds; None where it seeds nothing."""
-    known = tables.seeds().get(call.name)
+    known = tables.seeds().get(_made(call) or call.name)
     if known is not None and not _puts_back(call):
         return Seeding(call, frozenset(known.streams))
     if not call.own and _may_seed(call):
         return Seeding(call, frozenset(), everything=True)
     return None
+
+
+def _made(call: Call) -> str:
+    """The class of a library that seeds when an object of it is made, of which a class of the
+    user's is one kind; "" for other calls.
+    """
+    match call.result:
+        case Instance() as made if call.own and made.is_a(*_TRAINERS_THAT_SEED):
+            return _TRAINERS_THAT_SEED[0]
+    return ""
+
+
+_TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 
 
 def _puts_back(call: Call) -> bool:
@@ -372,6 +386,9 @@ def _may_seed(call: Call) -> bool:
     """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
+    if call.name == "?":
+        # A name that a star brings of a module that is not there.
+        last = syntax.word(call.node).lower()
     if package in _KNOWN_SEEDS:
         return False
     if _SEEDER.search(last) and not _NO_SEEDER.search(last):

@@ -1,0 +1,255 @@
+"""The training of a program: whether there is one, and whether a value comes to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import chain, islice
+from operator import attrgetter
+
+from reprocheck.scan import syntax
+from reprocheck.scan.checks import beside, reach, streams
+from reprocheck.scan.kept import kept
+from reprocheck.scan.names import last_word
+from reprocheck.scan.order import Order
+from reprocheck.scan.steps import Call, Loop, Step
+from reprocheck.scan.values import Value
+
+_MOST = 2_000
+"""Steps that are gone along from a value to the training."""
+
+
+class Ground(IntEnum):
+    """What an order shows of a training: none, one that it may start or try, one in a loop."""
+
+    NONE = 0
+    SOME = 1
+    LOOP = 2
+
+
+@kept
+def ground(order: Order) -> Ground:
+    """What an order shows of a training."""
+    if any(map(goes_on, streams.every(order))) or _trains_in_text(order):
+        return Ground.LOOP
+    if not order.whole:
+        return _OF_PARTS[reach.is_unused(order)]
+    if beside.is_without_training(order):
+        return Ground.NONE
+    return Ground.SOME
+
+
+_OF_PARTS = {True: Ground.NONE, False: Ground.SOME}
+"""What a function shows that no program reaches, by whether nothing mentions it either."""
+
+
+def _trains_in_text(order: Order) -> bool:
+    """Whether a program makes an optimizer, and has a function of its own that trains and that a
+    condition kept from being followed.
+    """
+    if not streams.trains(order):
+        return False
+    root = order.root
+    passes = (one for one in root.index.calls if syntax.word(one) in _PASSES)
+    return any(root.function_of(one) and not order.at(root, one) for one in passes)
+
+
+def goes_on(call: Call) -> bool:
+    """Whether a call trains again and again: in a loop, or because a library goes on by itself."""
+    if call.own:
+        return False
+    if call.method in _WHOLE or call.named(*_WHOLE_NAMES):
+        return True
+    if call.method == "train":
+        return _TRAINERS.search(_owner(call)) is not None
+    is_pass = call.method in _PASSES or call.named(*_PASS_NAMES)
+    return is_pass and not call.happens_once
+
+
+_PASSES = frozenset({"backward", "train_on_batch", "training_step"})
+_PASS_NAMES = ("tensorflow.GradientTape", "spacy.blank().update", "spacy.load().update")
+_FITS = frozenset({"fit", "fit_predict", "partial_fit"})
+_WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
+"""What trains as a whole, or puts a training into a graph."""
+_WHOLE_NAMES = (
+    "transformers.Trainer().train",
+    "mindspore.train.Model().train",
+    "mindspore.Model().train",
+    "mindspore.nn.TrainOneStepCell",
+    "jax.grad",
+    "jax.value_and_grad",
+    "mindspore.value_and_grad",
+    "mindspore.ops.value_and_grad",
+    "optuna.create_study().optimize",
+    "sklearn.model_selection.cross_val_score",
+    "sklearn.model_selection.cross_val_predict",
+    "sklearn.model_selection.cross_validate",
+)
+_TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGNORECASE)
+
+
+def _owner(call: Call) -> str:
+    """What a method is called on, as it is written and as it is known."""
+    written = ""
+    match call.node:
+        case ast.Call(func=ast.Attribute(value=owner)):
+            written = last_word(owner)
+    return f"{written} {call.name}"
+
+
+def goes_in(order: Order, step: Step) -> bool:
+    """Whether a value comes to the training: a loader takes it, it is made in the loop that trains,
+    or a call of the training is given what is made of it.
+    """
+    if is_for_samples(step) or _is_in_training(order, step):
+        return True
+    values = chain(_values(step), _handed_back(order, step))
+    flows = islice(chain.from_iterable(map(order.flow, values)), _MOST)
+    return any(map(_trains_with, flows))
+
+
+_NEAREST = 2
+"""Functions around a step of which the results count as made of it."""
+
+
+def _handed_back(order: Order, step: Step) -> Iterator[Value]:
+    """What the nearest of the user's functions around a step give back: a draw that is an index or
+    decides a branch goes on in what they make with it.
+    """
+    for module, node in step.through[-_NEAREST:]:
+        calls = (one for one in order.at(module, node) if isinstance(one, Call))
+        yield from map(attrgetter("result"), calls)
+
+
+def is_for_samples(step: Step) -> bool:
+    """Whether it makes samples or weights: the function, the class or the library that calls it
+    says so.
+    """
+    if step.function_name in _SAMPLES or _WEIGHTS.search(step.function_name):
+        return True
+    holder = step.module.class_of(step.node)
+    if holder is not None and _holds_samples(holder):
+        return True
+    loader = step.by
+    return loader is not None and _is_loader(loader) and not reach.is_evaluation(loader)
+
+
+_SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__next__", "collate_fn"})
+_WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_init$")
+
+
+def _holds_samples(node: ast.ClassDef) -> bool:
+    """Whether a class is a data set."""
+    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    bases = " ".join(map(ast.unparse, node.bases))
+    return not methods.isdisjoint(_SAMPLES) or _DATA_SETS.search(bases) is not None
+
+
+_DATA_SETS = re.compile("Dataset|Builder")
+
+
+def _is_loader(call: Call) -> bool:
+    return _LOADERS.search(call.method.lower()) is not None
+
+
+_LOADERS = re.compile(r"loader|dataset|compose|transform|apply|^map$|generator|^subset$|^lambda$")
+
+
+def _values(step: Step) -> tuple[Value, ...]:
+    """What a step makes, or what it changes or goes over."""
+    match step:
+        case Call(method=method) if method in _IN_PLACE or method.endswith("_"):
+            changed = map(Value.origin, step.inputs[:1])
+            return (*step.outputs, *islice(chain.from_iterable(changed), _NEAR))
+        case Loop():
+            return step.inputs
+    return step.outputs
+
+
+_NEAR = 5
+"""Of what is changed in place: it, what it is a part of, and so on."""
+_IN_PLACE = frozenset({"shuffle"})
+
+
+def _trains_with(step: Step) -> bool:
+    """Whether a step is a part of a training that is given something."""
+    if not isinstance(step, Call):
+        return False
+    if is_for_samples(step) or step.method in _TAKES or step.named(*_TAKING):
+        return True
+    return step.method == "train" and goes_on(step)
+
+
+_TAKING = ("torch.optim.*", "keras.optimizers.*", "optax.*", *_WHOLE_NAMES)
+_TAKES = (
+    streams.TRAINING_METHODS
+    | _WHOLE
+    | {
+        "DataLoader",
+        "TensorDataset",
+        "from_tensor_slices",
+        "from_generator",
+        "load_dataset",
+        "register_buffer",
+        "update",
+        "step",
+        "run",
+    }
+)
+
+
+def _is_in_training(order: Order, step: Step) -> bool:
+    """Whether it happens in a loop that trains, or in a function that does, and not in a branch
+    that is for something else now and then.
+    """
+    loops, functions = places(order)
+    if any(_is_now_and_then(one.test) for one in step.conditions):
+        return False
+    if not loops.isdisjoint(_loops(step)):
+        return True
+    return isinstance(step, Call) and not functions.isdisjoint(map(id, reach.functions(step)))
+
+
+@kept
+def places(order: Order) -> tuple[frozenset[int], frozenset[int]]:
+    """The loops in which something is trained, and the functions, by the ids of their nodes."""
+    trainings = [call for call in streams.every(order) if goes_on(call) or _runs_graph(call)]
+    loops = chain.from_iterable(map(_loops, trainings))
+    functions = chain.from_iterable(map(reach.functions, trainings))
+    return frozenset(loops), frozenset(map(id, functions))
+
+
+def _runs_graph(call: Call) -> bool:
+    """`session.run(train_step)` of the first TensorFlow."""
+    return call.method == "run" and "Session()" in call.name
+
+
+def _loops(step: Step) -> Iterator[int]:
+    """The loops around a step, also those around the calls that led there."""
+    for module, node in step.places:
+        yield from (id(one) for one in module.around(node) if isinstance(one, ast.For | ast.While))
+
+
+WORDS = (
+    r"eval|evals|evaluate|evaluates|evaluation|evaluator|valid|validate|validation|test|tests"
+    r"|testing|infer|inference|predict|prediction|predictor|visuali[sz]e|visuali[sz]ation"
+    r"|visuali[sz]er|plot|plots|plotting|show|demo|debug|bench|benchmark|benchmarks|profile"
+    r"|profiler|profiling|metric|metrics|fid|display|report|summary|analysis|analyze|render"
+)
+BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
+"""In the name of a file or of a question: what it is for is no training."""
+
+
+def _is_now_and_then(test: ast.AST) -> bool:
+    """`if step % 100 == 0:`, `if args.debug:`."""
+    if any(isinstance(part, ast.Mod) for part in ast.walk(test)):
+        return True
+    return any(BESIDE.search(last_word(part).lower()) for part in ast.walk(test))
+
+
+@kept
+def trains_nets(order: Order) -> bool:
+    """Whether a program computes gradients: what evaluates may fit a classifier, too."""
+    return any(goes_on(call) and call.method not in _FITS for call in streams.every(order))
