@@ -66,15 +66,23 @@ def _is_for_others(order: Order, hit: Hit) -> int:
     """The code is that of others, or of tests, evaluations, pictures: its folder, its file, its
     program or a function on the way says so. A function that trains nothing is sure to be for that.
     """
-    if _is_foreign(order.root) or _is_foreign(hit.module):
+    return max(_of_files(order, hit.module), _of_functions(order, hit.step))
+
+
+def _of_files(order: Order, module: Module) -> int:
+    """What the folders and names of a program and of a module in it say."""
+    if _is_foreign(order.root) or _is_foreign(module):
         return 1
-    if hit.module is not order.root and _is_named_beside(hit.module):
+    if _is_named_beside(module) and module is not order.root:
         return 1
-    if _is_named_beside(order.root) and not training.trains_nets(order):
-        return 1
-    if not isinstance(hit.step, Call):
+    return int(_is_named_beside(order.root) and not training.trains_nets(order))
+
+
+def _of_functions(order: Order, step: Step | None) -> int:
+    """What the names of the functions on the way to a step say."""
+    if not isinstance(step, Call):
         return 0
-    beside_it = (one for one in reach.functions(hit.step) if _FUNCTIONS.search(one.name.lower()))
+    beside_it = (one for one in reach.functions(step) if _FUNCTIONS.search(one.name.lower()))
     _, functions = training.places(order)
     return max((2 - (id(one) in functions) for one in beside_it), default=0)
 

@@ -446,9 +446,12 @@ class _Save:
 
 
 def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
-    """Whether this very run has written a checkpoint before: then that is what it reads."""
+    """Whether this very run has written the file, or a checkpoint, before: then that is what it
+    reads.
+    """
     writes = load.method.replace("load", "save")
-    same = (one.call for one in saves if one.call.method == writes)
+    source = _path(load)
+    same = (one.call for one in saves if one.call.method == writes or _is_same(one.target, source))
     return any(order.is_before(save, load) for save in same)
 
 
