@@ -85,3 +85,19 @@ def test_of_too_many_files_those_are_looked_at_that_the_training_writes(
     found = watched.found(3)
     assert found is not None and found.paths == ["seen.pt"] and found.written.updates == 3
     assert watched.found(4) is None
+
+
+def test_a_log_that_stays_open_is_no_part_of_a_checkpoint_beside_it(tmp_path: Path) -> None:
+    recorder = SimpleNamespace(
+        workdir=str(tmp_path), folder=str(tmp_path / "trace"), iteration=1, updated=3, masked=str
+    )
+    watched = Checkpoints(recorder, "", lambda path: None)
+    with (tmp_path / "run.jsonl").open("w") as log:
+        watched.begin()
+        log.write("loss")
+        log.flush()
+        for name in ("last.pt", "last.txt"):
+            (tmp_path / name).write_bytes(b"PK\x03\x04")
+            watched._opened(str(tmp_path / name), "wb", os.O_WRONLY)
+        found = watched.found(3)
+    assert found is not None and found.paths == ["last.pt", "last.txt"]

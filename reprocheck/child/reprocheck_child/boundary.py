@@ -37,6 +37,8 @@ class Boundary:
         self.deep = deep
         self.held: list[Callable[[], None]] = []
         """Write weights, states of optimizers and schedules; adapters add theirs."""
+        self.begins: list[Callable[[], None]] = []
+        """Called once, before the first step of all."""
         self.on_rest: list[Callable[[], None]] = []
         """Called when an adapter that rests between two boundaries begins to."""
         self._can_rest = False
@@ -63,6 +65,8 @@ class Boundary:
         seen, as a framework tells; returns whether what the training holds is asked for here.
         """
         deep, recorder = self.deep, self.deep.recorder
+        while self.begins:
+            self.begins.pop()()
         iteration = len(deep.grouping.ends) + 1
         if iteration != self.looked and recorder.before_iteration is not None:
             self.looked = iteration

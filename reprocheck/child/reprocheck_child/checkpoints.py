@@ -244,7 +244,10 @@ class Checkpoints:
         if not kept:
             return None
         folders = {os.path.dirname(path) for path in kept} - {""}
-        beside = [path for path in changed if os.path.dirname(path) in folders]
+        streams = self._streams()
+        beside = [
+            path for path in changed if os.path.dirname(path) in folders and path not in streams
+        ]
         if self._pattern:
             beside = []
         paths = sorted({*kept, *beside})
@@ -252,6 +255,14 @@ class Checkpoints:
         first = min(written, key=lambda one: one.updates, default=None)
         said = self._saved or first or Written("", "", updates)
         return Found(paths, said, sum(map(self._size, paths)))
+
+    def _streams(self) -> set[str]:
+        """Files that have been held open for writing since before the last look, such as the log of
+        a training: nothing would be whole if they were waited for.
+        """
+        inside = os.path.join(self._root, "")
+        held = [path[len(inside) :] for path in held_for_writing() if path.startswith(inside)]
+        return {*held} - self._written.keys()
 
     def _size(self, path: str) -> int:
         try:

@@ -6,8 +6,11 @@ import weakref
 from inspect import getmembers, isclass
 from typing import Any, Dict, Iterator, List, Tuple
 
+from ... import scope
 from ...hooking import guarded
 from .attributes import attributes
+from .identity import ByIdentity
+from .names import LIMIT
 
 
 class Held:
@@ -22,11 +25,17 @@ class Held:
         self.aside = torch._C.DisableTorchFunction
         self.schedules: weakref.WeakKeyDictionary[Any, None] = weakref.WeakKeyDictionary()
         """Schedulers and scalers, in the order in which they were made."""
+        self.copies = ByIdentity(LIMIT)
+        """Modules that were copied, such as for an average of weights: none of it is registered."""
 
     def watch(self) -> None:
         """See schedules being made, and states of generators being put back."""
         torch, boundary = self.torch, self.deep.boundary
         boundary.held.append(self.write)
+        boundary.begins.append(self.name_copies)
+        # what `copy.deepcopy` calls of a copy
+        about = "a module was copied"
+        self.deep.hooks.around(torch.nn.Module, "__setstate__", about, after=self.copied)
         if boundary.values is not None:
             from . import held_values
 
@@ -44,6 +53,10 @@ class Held:
     def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
         """A scheduler or a scaler was made; the constructors of its bases tell of it, too."""
         self.schedules.setdefault(schedule)
+
+    def copied(self, _: None, module: Any, *args: Any) -> None:
+        """A module was copied, or read from a file."""
+        self.copies.keep(module, None)
 
     def write(self) -> None:
         """Write all of it."""
@@ -80,6 +93,25 @@ class Held:
                 continue
             self.names.adopt(top, self.deep.frame(2))
             list(self.names.new_weights(top))
+        for copy in self._copied():
+            list(self.names.new_weights(copy))
+
+    @guarded("naming copies of modules")
+    def name_copies(self) -> None:
+        """Before the first step: a copy may be called later, and then elsewhere in one run than in
+        the other.
+        """
+        changed, frame = self.names.changed, self.deep.frame(2)
+        for copy in self._copied():
+            self.names.adopt(copy, frame, _attribute(frame, copy))
+        self.names.changed = changed
+
+    def _copied(self) -> List[Any]:
+        """The copies that are no part of another module, in the order in which they were made."""
+        copies = [module for module, _ in self.copies.living()]
+        parts = {id(part) for module in copies for part in module._modules.values()}
+        whole = (module for module in copies if id(module) not in parts)
+        return [module for module in whole if self.names.top(module) is module]
 
     def weights(self) -> Iterator[Tuple[str, Any, bool]]:
         """(name, tensor, whether it is a buffer) of each named weight that is still held; buffers
@@ -102,6 +134,15 @@ class Held:
             if optimizer is not None:
                 found[index] = optimizer
         return iter(sorted(found.items()))
+
+
+def _attribute(frame: Any, module: Any) -> str:
+    """`ema.shadow` of a module that an object of the script holds; "" where none is known."""
+    for name, held in scope.variables(frame):
+        for attribute, value in list(getattr(held, "__dict__", {}).items()):
+            if value is module:
+                return "%s.%s" % (name, attribute)
+    return ""
 
 
 def _schedulers(module: Any) -> Iterator[Any]:
