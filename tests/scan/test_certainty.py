@@ -153,6 +153,7 @@ rows = list(range(9))
 random.shuffle(rows)
 for row in rows:
     loss(row).backward()
+    optimizer.step()
 """
 
 
@@ -177,6 +178,7 @@ class Ours(BASE):
 trainer = Ours(net)
 for row in range(9):
     loss(row + random.random()).backward()
+    optimizer.step()
 """
 
 
@@ -193,3 +195,28 @@ def test_imports_are_found_from_the_folder_that_holds_the_read_me(tmp_path: Path
     begin = "import random\nimport torch\nfrom parts.common import prepare\nprepare()\n"
     written(tmp_path, "tasks/train.py", begin + STARRED[STARRED.index("rows =") :])
     assert severities(tmp_path, "RC501") == []
+
+
+TIMED = "import torch\ntorch.backends.cudnn.benchmark = True\n"
+
+
+def test_a_training_without_a_convolution_is_timed_for_nothing(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", TIMED + program())
+    assert severities(tmp_path, "RC706") == ["note"]
+    train.write_text(TIMED + program("other = torch.nn.Conv2d(1, 1, 1)"))
+    assert severities(tmp_path, "RC706") == ["warning"]
+
+
+def test_gradients_that_nothing_takes_are_no_training(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", program())
+    assert severities(tmp_path, "RC301") == ["error"]
+    measured = program().replace("    optimizer.step()\n", "")
+    train.write_text(measured.replace("optimizer = torch.optim.SGD(net.parameters(), 0.1)\n", ""))
+    assert severities(tmp_path, "RC301") == ["warning"]
+
+
+def test_a_branch_for_what_is_no_evaluation_is_a_part_of_the_training(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", program(in_loop="if args.test: row + random.random()"))
+    assert severities(tmp_path, "RC406") == ["note"]
+    train.write_text(train.read_text().replace("if args.test", "if not args.test"))
+    assert severities(tmp_path, "RC406") == ["warning"]

@@ -21,7 +21,7 @@ from tests.conftest import ROOT, clean_environment, reprocheck
 
 CLOCK = (
     "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\n"
-    "for loss in losses: loss.backward()\n"
+    "for loss in losses: loss.backward(), adam.step()\n"
 )
 CLEAN = "import torch\n\ntorch.manual_seed(0)\ntorch.nn.Linear(1, 1)(x).backward()\n"
 

@@ -158,7 +158,7 @@ def test_what_is_a_program() -> None:
 ACTS = {
     "its own main": (
         "import torch\ndef main():\n    net = torch.nn.Linear(1, 1)\n    for x in torch.ones(9, 1):\n"
-        "        net(x).backward()\nmain()\n"
+        "        net(x).backward(), adam.step()\nmain()\n"
     ),
     "cross validation": (
         "from sklearn.ensemble import RandomForestClassifier\nfrom sklearn.model_selection import cross_val_score\n"
@@ -168,7 +168,7 @@ ACTS = {
     "a function of another module": "from helper import train\ntrain(3)\n",
     "a clock as the seed of a main of its own": (
         "import time, torch\ndef main():\n    torch.manual_seed(int(time.time()))\n"
-        "    for x in data:\n        net(x).backward()\nmain()\n"
+        "    for x in data:\n        net(x).backward(), adam.step()\nmain()\n"
     ),
 }
 
@@ -179,7 +179,7 @@ def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scann
 ) -> None:
     (tmp_path / "helper.py").write_text(
         "import torch\ndef train(size):\n    net = torch.nn.Linear(size, 1)\n"
-        "    for x in torch.ones(9, size):\n        net(x).backward()\n"
+        "    for x in torch.ones(9, size):\n        net(x).backward(), adam.step()\n"
     )
     (tmp_path / "train.py").write_text(ACTS[name])
     named, below = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings

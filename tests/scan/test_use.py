@@ -17,7 +17,7 @@ from reprocheck.scan import baseline, patched, scan
 
 CLOCK = (
     "import time\nimport torch\n\ntorch.manual_seed(int(time.time()))\n"
-    "for loss in losses: loss.backward()\n"
+    "for loss in losses: loss.backward(), adam.step()\n"
 )
 LATE = "import torch\nimport helper\nhelper.seed()\ntorch.nn.Linear(1, 1)\nloss.backward()\n"
 HELPER = "import torch\ndef seed():\n    torch.manual_seed(0)\n"

@@ -98,9 +98,20 @@ def _is_named_beside(module: Module) -> bool:
 
 _FOREIGN = frozenset(
     {
-        *("third_party", "thirdparty", "third-party", "3rdparty", "vendor", "vendored"),
-        *("external", "externals", "extern", "submodules"),
-        *("test", "tests", "testing", "unittests"),
+        "third_party",
+        "thirdparty",
+        "third-party",
+        "3rdparty",
+        "vendor",
+        "vendored",
+        "external",
+        "externals",
+        "extern",
+        "submodules",
+        "test",
+        "tests",
+        "testing",
+        "unittests",
     }
 )
 """Folders of what is not the training of this project."""
@@ -180,7 +191,16 @@ def _may_be_replaced(order: Order, hit: Hit) -> int:
     return int(any(not _is_resume(order, one) for one in islice(loads, _MOST)))
 
 
-_LOADS = frozenset({"load_state_dict", "load_weights", "load_checkpoint", "load_model", "restore"})
+_LOADS = frozenset(
+    {
+        "load_state_dict",
+        "load_weights",
+        "load_checkpoint",
+        "load_from_checkpoint",
+        "load_model",
+        "restore",
+    }
+)
 
 
 def _is_resume(order: Order, load: Step) -> bool:
@@ -219,6 +239,29 @@ def _seeds_environment(call: ast.Call) -> bool:
 _ENVIRONMENT = re.compile(r"env|space")
 
 
+def _is_one_of_several(order: Order, hit: Hit) -> int:
+    """What it is called on may be something else."""
+    receiver = getattr(hit.step, "receiver", None)
+    return int(receiver is not None and len(receiver.options()) > 1)
+
+
+def _is_drawn_on_request(order: Order, hit: Hit) -> int:
+    """A generator of which all draws stand under conditions that its making does not."""
+    if not isinstance(hit.step, Call):
+        return 0
+    own = set(hit.step.conditions)
+    return int(syntax.are_all(order.on(hit.step.result), lambda one: set(one.conditions) > own))
+
+
+def _has_no_convolution(order: Order, hit: Hit) -> int:
+    """No module of the program speaks of a convolution, which is what is timed."""
+    texts = (module.source.text for module in streams.closure(order))
+    return int(not any(map(_CONVOLUTION.search, texts)))
+
+
+_CONVOLUTION = re.compile("conv|resnet|vgg|torchvision|timm|unet", re.IGNORECASE)
+
+
 def _always(order: Order, hit: Hit) -> int:
     """What the rule says was wrong more often than right where it was read in public code."""
     return 1
@@ -228,7 +271,7 @@ _OF_PROGRAMS: tuple[Doubt, ...] = (_is_without_loop, _is_for_others)
 _OF_VALUES: tuple[Doubt, ...] = (*_OF_PROGRAMS, _goes_elsewhere)
 _OF_ORDERS: tuple[Doubt, ...] = (_is_for_others, _is_kept_from_training)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
-    **dict.fromkeys(("RC302", "RC406"), _OF_VALUES),
+    **dict.fromkeys(("RC302", "RC301", "RC406"), (*_OF_VALUES, _may_be_replaced)),
     **dict.fromkeys(("RC502", "RC504", "RC507", "RC508"), _OF_VALUES),
     **dict.fromkeys(("RC501", "RC512"), (*_OF_ORDERS, _is_for_evaluation)),
     "RC511": (*_OF_VALUES, _is_for_evaluation),
@@ -237,8 +280,13 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC402": (*_OF_PROGRAMS, _is_path),
     "RC703": (_is_for_others,),
     "RC104": (_is_for_others, _goes_elsewhere, _is_only_one),
-    "RC301": (*_OF_VALUES, _may_be_replaced),
+    "RC706": (*_OF_PROGRAMS, _has_no_convolution),
     "RC401": (*_OF_VALUES, _is_under_condition),
     "RC505": (*_OF_VALUES, _is_unsure),
-    "RC407": (*_OF_VALUES, _is_seeded_in_some_way),
+    "RC407": (
+        *_OF_VALUES,
+        _is_seeded_in_some_way,
+        _is_one_of_several,
+        _is_drawn_on_request,
+    ),
 }

@@ -200,7 +200,7 @@ def _is_layer(step: Step) -> bool:
 
 
 def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
-    return _is_filled(order, call, kept) or _is_named_in_initialiser(call, whole=order.whole)
+    return _is_filled(order, call, kept) or _is_named_in_initialiser(call)
 
 
 @check_programs("RC305")
@@ -354,7 +354,7 @@ def _is_whole_object_filled(order: Order) -> bool:
     return any(not given(call, "strict=False", 1) for call in loads)
 
 
-def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
+def _is_named_in_initialiser(call: Call) -> bool:
     """Whether the module, or one that imports it, has code elsewhere that may fill what has this
     name: an `_init_weights` that mentions it, a loader, a loop.
     """
@@ -365,7 +365,7 @@ def _is_named_in_initialiser(call: Call, *, whole: bool) -> bool:
     users = (module for module in call.module.project if call.module in module.imports)
     functions = map(attrgetter("index.functions"), (call.module, *users))
     others = filterfalse(lambda one: one is own, chain.from_iterable(functions))
-    return any(_initialises(function, names, whole=whole) for function in others)
+    return any(_initialises(function, names) for function in others)
 
 
 def _names(call: Call) -> set[str]:
@@ -380,12 +380,10 @@ def _names(call: Call) -> set[str]:
     return names - {""}
 
 
-def _initialises(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str], *, whole: bool
-) -> bool:
+def _initialises(function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
     """Whether a function may fill what has one of these names."""
     is_initialiser = _INITIALISERS.search(function.name) is not None
-    if is_initialiser and not whole and _loops_over_parameters(function):
+    if is_initialiser and _loops_over_parameters(function):
         return True
     if names.isdisjoint(_mentioned(function)):
         return False

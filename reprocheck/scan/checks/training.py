@@ -10,11 +10,11 @@ from itertools import chain, islice
 from operator import attrgetter
 
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, reach, streams
+from reprocheck.scan.checks import reach, streams
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
-from reprocheck.scan.steps import Call, Loop, Step
+from reprocheck.scan.steps import Call, Condition, Loop, Step
 from reprocheck.scan.values import Value
 
 _MOST = 2_000
@@ -32,17 +32,33 @@ class Ground(IntEnum):
 @kept
 def ground(order: Order) -> Ground:
     """What an order shows of a training."""
-    if any(map(goes_on, streams.every(order))) or _trains_in_text(order):
+    if _is_updated(order) and (any(map(goes_on, streams.every(order))) or _trains_in_text(order)):
         return Ground.LOOP
     if not order.whole:
         return _OF_PARTS[reach.is_unused(order)]
-    if beside.is_without_training(order):
-        return Ground.NONE
-    return Ground.SOME
+    return _OF_PROGRAMS[streams.trains(order)]
 
 
 _OF_PARTS = {True: Ground.NONE, False: Ground.SOME}
 """What a function shows that no program reaches, by whether nothing mentions it either."""
+
+
+_OF_PROGRAMS = {True: Ground.SOME, False: Ground.NONE}
+"""The same of a program, by whether it trains at all."""
+
+
+def _is_updated(order: Order) -> bool:
+    """Whether something is done with gradients, where `backward` is all that is seen: what measures
+    speed throws them away.
+    """
+    calls = [call for call in streams.every(order) if not call.own]
+    if any(call.method != "backward" and goes_on(call) for call in calls):
+        return True
+    takes = (call.method in _UPDATES or call.named("torch.optim.*") for call in calls)
+    return any(takes) or "grad" in syntax.attributes(order.root.nodes(ast.Attribute))
+
+
+_UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
 
 
 def _trains_in_text(order: Order) -> bool:
@@ -179,7 +195,7 @@ def _trains_with(step: Step) -> bool:
         return False
     if is_for_samples(step) or step.method in _TAKES or step.named(*_TAKING):
         return True
-    return step.method == "train" and goes_on(step)
+    return (step.method == "train" and goes_on(step)) or _runs_graph(step)
 
 
 _TAKING = ("torch.optim.*", "keras.optimizers.*", "optax.*", *_WHOLE_NAMES)
@@ -193,9 +209,7 @@ _TAKES = (
         "from_generator",
         "load_dataset",
         "register_buffer",
-        "update",
         "step",
-        "run",
     }
 )
 
@@ -205,7 +219,7 @@ def _is_in_training(order: Order, step: Step) -> bool:
     that is for something else now and then.
     """
     loops, functions = places(order)
-    if any(_is_now_and_then(one.test) for one in step.conditions):
+    if any(map(_is_now_and_then, step.conditions)):
         return False
     if not loops.isdisjoint(_loops(step)):
         return True
@@ -232,21 +246,65 @@ def _loops(step: Step) -> Iterator[int]:
         yield from (id(one) for one in module.around(node) if isinstance(one, ast.For | ast.While))
 
 
-WORDS = (
-    r"eval|evals|evaluate|evaluates|evaluation|evaluator|valid|validate|validation|test|tests"
-    r"|testing|infer|inference|predict|prediction|predictor|visuali[sz]e|visuali[sz]ation"
-    r"|visuali[sz]er|plot|plots|plotting|show|demo|debug|bench|benchmark|benchmarks|profile"
-    r"|profiler|profiling|metric|metrics|fid|display|report|summary|analysis|analyze|render"
+WORDS = "|".join(
+    (
+        "eval",
+        "evals",
+        "evaluate",
+        "evaluates",
+        "evaluation",
+        "evaluator",
+        "valid",
+        "validate",
+        "validation",
+        "test",
+        "tests",
+        "testing",
+        "infer",
+        "inference",
+        "predict",
+        "prediction",
+        "predictor",
+        r"visuali[sz]e",
+        r"visuali[sz]ation",
+        r"visuali[sz]er",
+        "plot",
+        "plots",
+        "plotting",
+        "show",
+        "demo",
+        "debug",
+        "bench",
+        "benchmark",
+        "benchmarks",
+        "profile",
+        "profiler",
+        "profiling",
+        "gif",
+        "enjoy",
+        "viz",
+        "metric",
+        "metrics",
+        "fid",
+        "display",
+        "report",
+        "summary",
+        "analysis",
+        "analyze",
+        "render",
+    )
 )
 BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
 """In the name of a file or of a question: what it is for is no training."""
 
 
-def _is_now_and_then(test: ast.AST) -> bool:
+def _is_now_and_then(condition: Condition) -> bool:
     """`if step % 100 == 0:`, `if args.debug:`."""
-    if any(isinstance(part, ast.Mod) for part in ast.walk(test)):
+    parts = list(ast.walk(condition.test))
+    if any(isinstance(part, ast.Mod) for part in parts):
         return True
-    return any(BESIDE.search(last_word(part).lower()) for part in ast.walk(test))
+    is_denied = isinstance(condition.test, ast.UnaryOp) is condition.taken
+    return not is_denied and any(BESIDE.search(last_word(part).lower()) for part in parts)
 
 
 @kept
