@@ -89,6 +89,15 @@ def test_a_checkpoint_of_several_files_that_is_rotated_away_is_resumed_by_its_ar
     assert place["read"] == ["out/step-3/state.pkl"]
 
 
+def test_a_checkpoint_that_is_read_through_a_link_is_read(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (inside / "newest").symlink_to("out/step-3")
+    answer = check(inside, f"{FEW} --resume-with from=newest/state.pkl train.py folder", capsys)
+    assert answer.report["headline"] == "RESUMES EXACTLY"
+    assert answer.place["read"] == ["out/step-3/state.pkl"]
+
+
 @pytest.mark.parametrize("writer", ["thread", "pool", "process"])
 def test_who_writes_beside_the_training_is_waited_for(
     writer: str, inside: Path, capsys: pytest.CaptureFixture[str]

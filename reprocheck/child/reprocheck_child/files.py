@@ -187,6 +187,12 @@ class Files:
             if kind == "r" and not self._recent(path):
                 return
             path = without_links(path)
+        self._tell(path, kind)
+        if self.recorder.boundaries is not None:
+            # a checkpoint that is read by way of a link such as `latest` is known by its own name
+            self._tell(os.path.realpath(path), kind)
+
+    def _tell(self, path: str, kind: str) -> None:
         told = self._name(path)
         if told and _first(self.told_read, told, kind):
             self.recorder.emit({"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9})
