@@ -17,8 +17,8 @@ import numpy, torch
 from torch import nn
 
 torch.manual_seed(3)
-model = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
-model.running, model[0].kept = torch.zeros(()), {"mean": torch.ones(2), "graph": None}
+model = type("Net", (nn.Sequential,), {})(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
+model.running, model.beta, model[0].kept = torch.zeros(()), 0.5, {"mean": torch.ones(2), "graph": None}
 model[2].register_buffer("scratch", torch.ones(1), persistent=False)
 average, ema = torch.optim.swa_utils.AveragedModel(model), Kept(shadow=copy.deepcopy(model))
 optimizer = torch.optim.Adam(model.parameters(), 0.1)
@@ -96,7 +96,7 @@ def test_tensors_that_no_state_dict_holds_are_written_beside_the_weights(
     facts = [fact for fact in both[1].seen("held") if fact["i"] == 2]
     held = {fact["p"]: fact for fact in facts if fact.get("k") == "attribute"}
     own = {name for name in held if not name.startswith(("average", "ema"))}
-    assert own == {"running", "0.kept['mean']", "2.scratch"}, "what hangs on a graph is left out"
+    assert own == {"running", "beta", "0.kept['mean']", "2.scratch"}, "what hangs on a graph is not"
     assert held["running"]["out"][0][1]["v"] == [1.0]
 
 

@@ -106,11 +106,14 @@ class Held:
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
         """The optimizers that have weights, and that of the trainer, which may have none yet."""
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
-        for optimizer, index in list(self.watcher.updates.optimizers().items()):
-            if hasattr(optimizer, "inner_optimizer"):
-                continue
+        for index, optimizer in self.known():
             if optimizer.built or optimizer is own:
                 yield index, optimizer
+
+    def known(self) -> List[Tuple[int, Any]]:
+        """All optimizers, but for those that scale the loss for another one."""
+        known = list(self.watcher.updates.optimizers().items())
+        return [(index, one) for one, index in known if not hasattr(one, "inner_optimizer")]
 
     def scaling(self) -> List[Any]:
         """The optimizers that scale the loss for another one."""

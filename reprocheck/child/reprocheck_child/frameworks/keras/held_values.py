@@ -17,6 +17,8 @@ NO_STATE = (
     " their own"
 )
 
+NO_VARIABLES = "a compiled function builds the optimizer: it has no variables before its first step"
+
 
 def install(held: Any) -> None:
     """Take and put back what `held` knows of."""
@@ -27,7 +29,7 @@ def install(held: Any) -> None:
         _States(held),
         Variables(SCHEDULES, lambda: _schedules(held), array, _assign),
         Variables(GENERATORS, lambda: _seeds(generators), array, _assign),
-        Unsettable("tensorflow", NO_STATE, values),
+        _Global("tensorflow", NO_STATE, values),
     ]
 
 
@@ -66,6 +68,15 @@ def rates_before_batch(held: Any) -> None:
         held.values.acted(SCHEDULES, variables.put(kept))
 
 
+class _Global(Unsettable):
+    """TensorFlow's global generator; where nothing drew from it, it may stand anywhere."""
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        states = [*kept.values(), *self.take().values()]
+        drawn = [state for state in states if state and not state.endswith(b" 0")]
+        return super().put(kept) if drawn else []
+
+
 class _States:
     """The variables of optimizers, but for their rates.
 
@@ -87,8 +98,11 @@ class _States:
     def put(self, kept: List[Any]) -> List[str]:
         """Assigns them; those of an optimizer that was just built had no value before."""
         changed: List[str] = []
-        for (_, optimizer), (weights, values) in zip(self.held.optimizers(), kept):
+        for (_, optimizer), (weights, values) in zip(self.held.known(), kept):
             new = not optimizer.built and self._built(optimizer, weights)
+            if not optimizer.built:
+                self.held.values.unavailable(OPTIMIZER, NO_VARIABLES)
+                continue
             variables = self.held.variables(optimizer)
             for (name, variable), value in zip(variables, values):
                 if new or not same(array(variable), value):

@@ -1,5 +1,5 @@
-"""Tensors that modules keep and no checkpoint holds: plain attributes, alone or in a list or a
-dict, and buffers that are not persistent.
+"""What modules keep and no checkpoint holds: tensors that are plain attributes, alone or in a list
+or a dict, or buffers that are not persistent; numbers that modules of the script count on.
 """
 
 from itertools import islice
@@ -23,6 +23,21 @@ def attributes(torch: Any, names: Any) -> Iterator[Named]:
     held = (one for module, path in modules for one in _of_module(module, path))
     kept = (one for one in held if _is_kept(one[1], torch) and names.parameter(id(one[1])) is None)
     return islice(kept, MOST)
+
+
+def numbers(names: Any) -> Iterator[Named]:
+    """(path, number) of those of the modules that have a name, but for layers of PyTorch: these
+    hold sizes.
+    """
+    modules = [(reference(), path) for reference, path in list(names.modules.entries.values())]
+    own = (one for one in modules if not type(one[0]).__module__.startswith("torch."))
+    held = (
+        (below(path, name), value)
+        for module, path in own
+        for name, value in list(getattr(module, "__dict__", {}).items())
+        if type(value) in (int, float) and name[0] != "_"
+    )
+    return islice(held, MOST)
 
 
 def _of_module(module: Any, path: str) -> Iterator[Named]:

@@ -8,7 +8,8 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 from ... import scope
 from ...hooking import guarded
-from .attributes import attributes
+from ...leaves import plain
+from .attributes import attributes, numbers
 from .identity import ByIdentity
 from .names import LIMIT
 
@@ -66,6 +67,8 @@ class Held:
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], b=buffer)
             for name, tensor in attributes(self.torch, self.names):
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], k="attribute")
+            for name, number in numbers(self.names):
+                self._write(name, [["", plain(number)]], k="attribute")
             for index, optimizer in self.optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):
