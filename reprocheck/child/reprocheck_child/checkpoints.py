@@ -260,9 +260,8 @@ class Checkpoints:
         """Files that have been held open for writing since before the last look, such as the log of
         a training: nothing would be whole if they were waited for.
         """
-        inside = os.path.join(self._root, "")
-        held = [path[len(inside) :] for path in held_for_writing() if path.startswith(inside)]
-        return {*held} - self._written.keys()
+        held = {os.path.relpath(path, self._root) for path in held_for_writing()}
+        return held - self._written.keys()
 
     def _size(self, path: str) -> int:
         try:

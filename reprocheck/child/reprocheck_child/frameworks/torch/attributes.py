@@ -19,8 +19,7 @@ def attributes(torch: Any, names: Any) -> Iterator[Named]:
     """(path, tensor) of those of the modules that have a name; what hangs on a graph is left out:
     no iteration goes on with it.
     """
-    modules = [(reference(), path) for reference, path in list(names.modules.entries.values())]
-    held = (one for module, path in modules for one in _of_module(module, path))
+    held = (one for module, path in names.modules.living() for one in _of_module(module, path))
     kept = (one for one in held if _is_kept(one[1], torch) and names.parameter(id(one[1])) is None)
     return islice(kept, MOST)
 
@@ -29,15 +28,13 @@ def numbers(names: Any) -> Iterator[Named]:
     """(path, number) of those of the modules that have a name, but for layers of PyTorch: these
     hold sizes.
     """
-    modules = [(reference(), path) for reference, path in list(names.modules.entries.values())]
-    own = (one for one in modules if not type(one[0]).__module__.startswith("torch."))
-    held = (
+    own = (
         (below(path, name), value)
-        for module, path in own
-        for name, value in list(getattr(module, "__dict__", {}).items())
-        if type(value) in (int, float) and name[0] != "_"
+        for module, path in names.modules.living()
+        if not type(module).__module__.startswith("torch.")
+        for name, value in list(vars(module).items())
     )
-    return islice(held, MOST)
+    return islice(filter(_is_counted_on, own), MOST)
 
 
 def _of_module(module: Any, path: str) -> Iterator[Named]:
@@ -50,6 +47,11 @@ def _of_module(module: Any, path: str) -> Iterator[Named]:
         place = below(path, attribute)
         yield place, value
         yield from ((place + part, one) for part, one in scope.parts(value))
+
+
+def _is_counted_on(held: Named) -> bool:
+    path, value = held
+    return type(value) in (int, float) and not path.rpartition(".")[2].startswith("_")
 
 
 def _is_kept(value: Any, torch: Any) -> bool:
