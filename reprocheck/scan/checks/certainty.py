@@ -21,6 +21,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
 from reprocheck.scan.steps import Call, Step, Store
+from reprocheck.scan.values import UNKNOWN
 
 _LEVELS: tuple[Severity, ...] = ("error", "warning", "note")
 _MOST = 2_000
@@ -33,7 +34,7 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
         return severity
     doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
     if _is_of_library(hit):
-        doubts = (_is_for_others,)
+        doubts = (_is_for_others, _is_pictured)
     steps = sum(doubt(order, hit) for doubt in doubts)
     level = _LEVELS.index(severity) + steps
     return _LEVELS[min(level, len(_LEVELS) - 1)]
@@ -170,14 +171,6 @@ def _is_path(order: Order, hit: Hit) -> int:
     return int(hit.evidence.get("source", "").startswith("tempfile."))
 
 
-def _is_for_loading(order: Order, hit: Hit) -> int:
-    """It stands in a function that loads or converts a model, and fills it with what it loaded."""
-    return int(hit.step is not None and _LOADING.search(hit.step.function_name) is not None)
-
-
-_LOADING = re.compile(r"load|pretrained|restore|convert|quanti[sz]e")
-
-
 def _is_under_condition(order: Order, hit: Hit) -> int:
     """It happens where an option is given alone that the text does not show."""
     return int(hit.step is not None and bool(hit.step.conditions))
@@ -262,6 +255,20 @@ def _has_no_convolution(order: Order, hit: Hit) -> int:
 _CONVOLUTION = re.compile("conv|resnet|vgg|torchvision|timm|unet", re.IGNORECASE)
 
 
+def _is_pictured(order: Order, hit: Hit) -> int:
+    """What is made is shown in a picture."""
+    shown = order.flow(getattr(hit.step, "result", UNKNOWN))
+    return 2 * any(step.method in _PICTURES for step in islice(shown, _MOST))
+
+
+_PICTURES = frozenset({"scatter", "plot", "imshow", "savefig", "scatterplot"})
+
+
+def _is_of_queue(order: Order, hit: Hit) -> int:
+    """It is taken out of a queue, which one alone may fill."""
+    return int(getattr(hit.step, "method", "") == "get")
+
+
 def _always(order: Order, hit: Hit) -> int:
     """What the rule says was wrong more often than right where it was read in public code."""
     return 1
@@ -272,12 +279,13 @@ _OF_VALUES: tuple[Doubt, ...] = (*_OF_PROGRAMS, _goes_elsewhere)
 _OF_ORDERS: tuple[Doubt, ...] = (_is_for_others, _is_kept_from_training)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     **dict.fromkeys(("RC302", "RC301", "RC406"), (*_OF_VALUES, _may_be_replaced)),
-    **dict.fromkeys(("RC502", "RC504", "RC507", "RC508"), _OF_VALUES),
+    **dict.fromkeys(("RC502", "RC504", "RC507"), _OF_VALUES),
     **dict.fromkeys(("RC501", "RC512"), (*_OF_ORDERS, _is_for_evaluation)),
     "RC511": (*_OF_VALUES, _is_for_evaluation),
     **dict.fromkeys(("RC305", "RC510", "RC701", "RC902"), (*_OF_PROGRAMS, _always)),
-    "RC303": (_is_for_others, _is_for_loading, _always),
-    "RC402": (*_OF_PROGRAMS, _is_path),
+    "RC303": (*_OF_PROGRAMS, _always),
+    "RC402": (*_OF_PROGRAMS, _is_path, _is_unsure),
+    "RC508": (*_OF_VALUES, _is_of_queue),
     "RC703": (_is_for_others,),
     "RC104": (_is_for_others, _goes_elsewhere, _is_only_one),
     "RC706": (*_OF_PROGRAMS, _has_no_convolution),

@@ -10,7 +10,10 @@ from reprocheck.language import tr
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check
 
-_PRIVATE = "tensorflow.python.keras"
+_OF_PRIVATE = re.compile(
+    r"tensorflow\.python\.keras\.(?!(utils|preprocessing|callbacks|engine|metrics|losses|datasets)\.)"
+)
+"""Its modules, but for those that draw nothing."""
 
 
 @check("RC013")
@@ -20,7 +23,7 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     """
     packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):
-        if f"{name}.".startswith(f"{_PRIVATE}."):
+        if _OF_PRIVATE.match(f"{name}."):
             message = tr(
                 "`{name}` is a private copy of Keras with its own generators; import `keras` or"
                 " `tensorflow.keras`",

@@ -315,6 +315,8 @@ def _is_filling(order: Order, step: Step) -> bool:
     """Whether a call may fill what it is given: of one that is followed, its own steps say so."""
     if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
         return False
+    if step.own or step.named("torch.nn.init.*"):
+        return _INITIALISERS.search(step.called) is not None
     return _fills(step.method) or "out" in step.keywords
 
 
@@ -407,12 +409,19 @@ def _filled_names(function: ast.AST) -> frozenset[str]:
     return frozenset(map(last_word, filled))
 
 
+def _whole(node: ast.expr) -> ast.expr:
+    """`scale` of `scale[0][1]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
 def _filled(node: ast.AST) -> Iterable[ast.AST]:
     """The expressions that a call or an assignment may fill."""
     match node:
         case ast.Assign(targets=targets):
             parts = (one for one in targets if isinstance(one, ast.Subscript | ast.Attribute))
-            return [part.value for part in parts]
+            return [_whole(part.value) for part in parts]
         case ast.Call() if _fills(syntax.method(node)):
             return ast.walk(node)
     return ()

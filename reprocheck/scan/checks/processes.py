@@ -12,7 +12,7 @@ from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, t
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import UNKNOWN, literal
+from reprocheck.scan.values import UNKNOWN, Instance, literal
 
 _POOL = re.compile(
     r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"
@@ -77,6 +77,17 @@ def has_workers(loader: Call) -> bool:
         return False
     is_plain = is_none(loader.argument(10, "worker_init_fn")) and not given(loader, "generator")
     return is_plain and isinstance(literal(workers), int) and literal(workers) != 0
+
+
+def may_have_workers(loader: Call) -> bool:
+    """Whether a loader of torch, or of a class of the user's that is one, may have workers that
+    torch seeds.
+    """
+    match loader.result:
+        case Instance() as made if made.is_a("torch.utils.data.DataLoader"):
+            workers = loader.argument(None, "num_workers")
+            return workers is not None and literal(workers) != 0
+    return has_workers(loader)
 
 
 def _is_seeded(order: Order, drawing: Drawing) -> bool:

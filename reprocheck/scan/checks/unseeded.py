@@ -345,7 +345,7 @@ def _is_seeded_by_torch(order: Order, drawing: Drawing) -> bool:
     is_for_samples = drawing.call.by is not None or drawing.call.function_name == "__getitem__"
     if not is_for_samples or not drawing.streams <= _OF_DATA:
         return False
-    has_workers = any(map(processes.has_workers, streams.every(order)))
+    has_workers = any(map(processes.may_have_workers, streams.every(order)))
     return has_workers and streams.seeded_anywhere(order, _TORCH)
 
 
