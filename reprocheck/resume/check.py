@@ -158,14 +158,15 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     ended_badly = sides.resumed.record.ended_badly and not outcome.compared
     if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
         return Explained()
-    assert outcome.losses is not None
+    checkpoint = outcome.place.checkpoint
+    assert outcome.losses is not None and checkpoint is not None
     records = (sides.continued.record, sides.resumed.record)
     equal = outcome.losses.bitwise.equal is True
     try:
         with collector.paused():
             if world_of(sides.continued) != world_of(sides.resumed):
                 return explain_others(folder, records, outcome.offset.k)
-            explained = explain(folder, records, outcome.offset.k, equal=equal)
+            explained = explain(folder, records, outcome.offset.k, equal=equal, saver=checkpoint.by)
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         return Explained(coverage=(f"the cause could not be determined: {what}",))

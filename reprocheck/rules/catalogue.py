@@ -44,7 +44,8 @@ class Entry:
     rung         the rung of the ladder on which it usually shows first
     why, shows   what goes on, and what gives it away
     fix, fixes   code or commands to paste, or one sentence; `fixes` holds those of a framework
-                 (`python` for a program without one), of a device (`cuda`) or of both
+                 (`python` for a program without one, `accelerate` for a library
+                 around one), of a device (`cuda`) or of both
                  (`torch cuda`), and `fix`, where the entry is not of one framework alone, names
                  none
     titles       titles for a framework, where the title's words do not fit it

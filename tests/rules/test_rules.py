@@ -13,6 +13,7 @@ from reprocheck.rules.page import is_code, language, markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
+LIBRARIES = {"accelerate"}
 WITHOUT_NETS = {"python", "numpy", "sklearn"}
 """What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}
@@ -43,7 +44,7 @@ def test_an_entry_is_complete(entry: Entry) -> None:
     assert entry.frameworks and set(entry.frameworks) <= FRAMEWORKS
     assert {
         word for key in entry.fixes for word in key.split()
-    } <= FRAMEWORKS | WITHOUT_NETS | DEVICES
+    } <= FRAMEWORKS | WITHOUT_NETS | LIBRARIES | DEVICES
     assert set(entry.titles) <= set(entry.fixes)
     assert entry.devices and set(entry.devices) <= DEVICES
     assert entry.bad != entry.good and entry.fix

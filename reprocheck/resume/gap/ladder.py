@@ -48,6 +48,8 @@ ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
 HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
+LIBRARIES = {"Accelerator.save_state": "accelerate"}
+"""Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
@@ -92,22 +94,27 @@ class Found:
 
 
 def explain(
-    folder: Path, runs: tuple[RunRecord, RunRecord], k: int, *, equal: bool = False
+    folder: Path,
+    runs: tuple[RunRecord, RunRecord],
+    k: int,
+    *,
+    equal: bool = False,
+    saver: str = "",
 ) -> Explained:
     """What the continued and the resumed run of a report folder show of a resume after update k.
 
+    saver  what wrote the checkpoint: a library's own way to save asks for a fix of its own
     equal  all their losses agree in every bit: what leads to them had no part in them, and only
            what the training holds for later is looked at
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
     states = _states(one, ranks, k)
-    return explained(
-        [
-            found_of(one.read(rank), other.read(rank), k, equal=equal, states=states)
-            for rank in ranks
-        ]
-    )
+    library = LIBRARIES.get(saver, "")
+    found = [
+        found_of(one.read(rank), other.read(rank), k, equal=equal, states=states) for rank in ranks
+    ]
+    return explained([replace(rank, frameworks=(library, *rank.frameworks)) for rank in found])
 
 
 def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, States]:

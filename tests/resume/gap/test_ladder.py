@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from reprocheck.resume.gap.ladder import Found, explained, found_of
+from reprocheck.child.reprocheck_child.checkpoints import SAVERS
+from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of
 from reprocheck.resume.gap.twister import Twister, seeded
 from reprocheck.resume.model import Explained
+from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace, Leaf, Seen
 
 K = 2
@@ -306,3 +308,8 @@ def test_a_side_without_its_point_says_so() -> None:
     assert found.coverage and {rung.name: rung.status for rung in found.rungs}["weights"] == (
         "not_recorded"
     )
+
+
+def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
+    assert set(LIBRARIES) <= {name for _, _, name in SAVERS}
+    assert "register_for_checkpointing" in entry("RC118").fix_for((*LIBRARIES.values(), "torch"))
