@@ -76,7 +76,11 @@ class Snapshots:
     """Attends to a continued run: takes a snapshot whenever the run waits for one."""
 
     def __init__(self, folder: Path, trace: Path, workdir: Copies, elsewhere: Elsewhere) -> None:
+        import msgspec
+
         self.taken: list[Snapshot] = []
+        # Made before the run waits for it: the first one takes some milliseconds.
+        self._marks_decoder = msgspec.json.Decoder(events.Checkpoint)
         self._store = folder / PLACES
         self._trace = trace
         self._workdir = workdir
@@ -119,15 +123,19 @@ class Snapshots:
 
     def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
         """Waits until no process of the run holds a file of the checkpoint open for writing."""
-        paths = set(_said(mark).p)
+        paths = set(self._said(mark).p)
         deadline = time.monotonic() + LONGEST_WRITING
         while time.monotonic() < deadline:
             if paths.isdisjoint(written_by(process.tree(), self._workdir.path)):
                 return
             time.sleep(POLL)
 
+    def _said(self, mark: Path) -> events.Checkpoint:
+        """What a process says in its mark: the event of its trace, with the paths as they are."""
+        return self._marks_decoder.decode(mark.read_bytes())
+
     def _take(self, mark: Path) -> Snapshot:
-        said = _said(mark)
+        said = self._said(mark)
         return self._kept(checkpoint_of(said), tuple(said.at))
 
     def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
@@ -192,10 +200,3 @@ def _keep_one(source: Path, target: Path) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
     else:
         shutil.copystat(source, target)
-
-
-def _said(mark: Path) -> events.Checkpoint:
-    """What a process says in its mark: the event of its trace, with the paths as they are."""
-    import msgspec
-
-    return msgspec.json.decode(mark.read_bytes(), type=events.Checkpoint)

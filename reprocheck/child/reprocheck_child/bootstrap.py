@@ -125,8 +125,9 @@ def _make_ready(framework: registry.Framework) -> None:
     """The first step of a training describes its environment. What that takes is loaded while the
     framework is imported: a step may be shorter.
     """
-    from . import environment  # noqa: F401
+    from . import environment
 
+    environment.look_ahead()
     if framework.environment != registry.VERSION:
         registry.found(framework.environment)
 

@@ -65,7 +65,7 @@ class Deep:
 
         Adapters add theirs.
         """
-        self.foreign: list[str] = users.foreign_folders()
+        self.foreign = [*users.foreign_folders()]
         """Folders whose code is not the user's. Adapters add the folder of their framework."""
         self.fingerprints: Any = None
         """The fingerprints of the framework's tensors: one cache for all who record them.

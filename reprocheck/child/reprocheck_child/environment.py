@@ -16,6 +16,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from functools import cache
 
 from . import registry
 from .shared import variables
@@ -226,20 +227,41 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 
 def _packages() -> Iterator[Fact]:
-    """Installed packages by the names of their metadata folders: `importlib.metadata` would open
-    every file.
-    """
+    """Installed packages; of one that is there twice, the first that an import would find."""
     versions: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
-        with suppress(OSError):
-            names = os.listdir(folder or ".")
-            found = [name for name in sorted(names) if name.endswith((".dist-info", ".egg-info"))]
-            for name in found:
-                package, _, version = name.rsplit(".", 1)[0].partition("-")
-                version = _TAG.sub("", version)
-                versions.setdefault(_SEPARATORS.sub("-", package).lower(), version or "installed")
+        for package, version in packages_in(os.path.abspath(folder)):
+            versions.setdefault(package, version)
     for package, version in versions.items():
         yield f"package.{package}", version
+
+
+def look_ahead() -> None:
+    """Reads beforehand what does not change any more: the first step of a training may be shorter
+    than that takes.
+    """
+    for folder in dict.fromkeys(sys.path):
+        packages_in(os.path.abspath(folder))
+
+
+@cache
+def packages_in(folder: str) -> tuple[tuple[str, str], ...]:
+    """Packages and versions that a folder has, by the names of their metadata folders:
+    `importlib.metadata` would open every file. None where it cannot be read.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return ()
+    metadata = [name for name in names if name.endswith((".dist-info", ".egg-info"))]
+    return tuple(map(_package, metadata))
+
+
+def _package(metadata: str) -> tuple[str, str]:
+    """`scikit_learn-1.5.0.dist-info` as `("scikit-learn", "1.5.0")`."""
+    package, _, version = metadata.rsplit(".", 1)[0].partition("-")
+    version = _TAG.sub("", version)
+    return _SEPARATORS.sub("-", package).lower(), version or "installed"
 
 
 def _variables() -> Iterator[Fact]:

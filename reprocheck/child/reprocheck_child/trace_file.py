@@ -56,6 +56,8 @@ class TraceFile:
         """Cut off what was allocated and not used; later lines are written, not mapped."""
         self._unmap()
         self._mapped = False
+        if self._length:
+            cut_off(self.path, self._length)
 
     def _append(self, line: bytes) -> None:
         """Write a whole line, or nothing of it."""
@@ -72,6 +74,7 @@ class TraceFile:
     def _grow(self, needed: int) -> bool:
         """Map the next blocks of the file; False, for good, where that cannot be done."""
         try:
+            # not cut off before: on a busy disk that takes as long as a step
             self._unmap()
             base = self._length // BLOCK * BLOCK
             self._block = Block(
@@ -88,8 +91,6 @@ class TraceFile:
             self._length += self._used
             self._block.release()
             self._block, self._used = None, 0
-        if self._length:
-            cut_off(self.path, self._length)
 
     def _descriptor(self) -> int:
         """The descriptor for writing; opened again where a daemon closed it or its number now names

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ _MADE_FROM_TEXT = "<"
 _abspath, _join = os.path.abspath, os.path.join
 
 
-def foreign_folders() -> list[str]:
+@cache
+def foreign_folders() -> tuple[str, ...]:
     """The recorder, the commands of this environment, and the standard library: where it is and
     where its files say they come from.
     """
@@ -29,7 +31,7 @@ def foreign_folders() -> list[str]:
     ]
     paths = map(sysconfig.get_path, ("stdlib", "platstdlib", "scripts"))
     folders += filter(None, paths)
-    return [_join(folder, "") for folder in dict.fromkeys(folders)]
+    return tuple(_join(folder, "") for folder in dict.fromkeys(folders))
 
 
 def folder_of(recorder: Any) -> str:
