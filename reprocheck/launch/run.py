@@ -29,7 +29,7 @@ from reprocheck.launch.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
 
 POLL = 0.1
-ATTENDED = 0.002
+ATTENDED = 0.001
 """Seconds between two looks at a run, and at what it waits for."""
 SILENT = 60.0
 LOOK_AT_FILES = 0.5

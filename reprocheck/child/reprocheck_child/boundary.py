@@ -59,11 +59,17 @@ class Boundary:
         self._can_rest = True
         self._rest()
 
-    @guarded("looking at what a training goes on with", otherwise=False)
     def reached(self, framework: str) -> bool:
         """A forward pass of the training is about to begin, or a backward pass where none was
         seen, as a framework tells; returns whether what the training holds is asked for here.
         """
+        try:
+            return bool(self._reached(framework))
+        finally:
+            self.deep.recorder.before_going_on()
+
+    @guarded("looking at what a training goes on with", otherwise=False)
+    def _reached(self, framework: str) -> bool:
         deep, recorder = self.deep, self.deep.recorder
         while self.begins:
             self.begins.pop()()

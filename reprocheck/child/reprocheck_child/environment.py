@@ -54,7 +54,7 @@ def facts(
             found.update(_tolerant(_of_framework(framework, module)))
     shown = {key: value for key, value in sorted(found.items()) if value is not None}
     for key, value in shown.items():
-        if isinstance(value, str):
+        if isinstance(value, str) and not key.startswith(_VERSIONS):
             shown[key] = hide(value)
     for name in os.environ:
         key = f"variable.{name}"
@@ -222,6 +222,8 @@ def _ranges(numbers: list[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
+_VERSIONS = "package."
+"""Facts that hold a version and no path."""
 _TAG = re.compile(r"-py\d.*$")
 _SEPARATORS = re.compile(r"[-_.]+")
 
@@ -233,7 +235,7 @@ def _packages() -> Iterator[Fact]:
         for package, version in packages_in(os.path.abspath(folder)):
             versions.setdefault(package, version)
     for package, version in versions.items():
-        yield f"package.{package}", version
+        yield _VERSIONS + package, version
 
 
 def look_ahead() -> None:

@@ -42,6 +42,10 @@ _getpid, _getppid = os.getpid, os.getppid
 CURRENT: Recorder | None = None
 
 
+def nothing_awaited() -> None:
+    """In a run that does not wait for a snapshot."""
+
+
 def nothing_to_do(place: str) -> None:
     """Nobody counts epochs."""
 
@@ -71,6 +75,10 @@ class Recorder(Writer):
         """
         self.before_iteration: Callable[[], None] | None = None
         """Called before the first loss of an iteration is recorded, without a lock: it may wait."""
+        self.before_going_on: Callable[[], None] = nothing_awaited
+        """Called once the recorder is ready, before the script goes on: waits for what
+        `before_iteration` has asked for.
+        """
         self.waiting = 0
         """Iterations that were made and whose losses are written when the next one begins."""
         self.epoch_began: Callable[[str], None] = nothing_to_do
@@ -579,6 +587,7 @@ class Recorder(Writer):
         had_begun, self.waiting = bool(self.waiting), 0
         if self.before_iteration is not None and not (had_begun or self.grouping.under_way):
             self.before_iteration()
+            self.before_going_on()
         with self._lock:
             self._leave_regular()
             self._look_at_task()

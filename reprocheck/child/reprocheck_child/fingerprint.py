@@ -1,27 +1,29 @@
 """Whether weights changed: a checksum of their bytes, without a copy on the host and without
 waiting for a device.
 
-CRC-32 of each tensor's bytes, in place: 4 GB/s, and any change of up to 32 neighbouring bits is
-seen for certain. A device computes the integer sum of each tensor's bit patterns instead; the sums
-come to the host later.
+xxh3 of each tensor's bytes, in place, where the interpreter of the script has the package `xxhash`
+(30 GB/s), else CRC-32 (4 GB/s). A device computes the integer sum of each tensor's bit patterns
+instead; the sums come to the host later.
 """
 
 import ctypes
-import zlib
 from typing import Any, Iterable, List
 
-_crc32 = zlib.crc32
+try:
+    from xxhash import xxh3_64_intdigest as _checksum
+except Exception:  # absent, broken, or too old to have it
+    from zlib import crc32 as _checksum  # type: ignore[assignment]
 
 
 def checksum(tensor: Any) -> int:
-    """CRC-32 of the bytes of a torch tensor on the CPU; of its local shard if it is distributed.
+    """Checksum of the bytes of a torch tensor on the CPU; of its local shard if it is distributed.
     Strided tensors are copied first.
     """
     tensor = _plain(tensor)
     if not tensor.is_contiguous():
         tensor = tensor.contiguous()
     size = tensor.numel() * tensor.element_size()
-    return _crc32((ctypes.c_char * size).from_address(tensor.data_ptr())) if size else 0
+    return _checksum((ctypes.c_char * size).from_address(tensor.data_ptr())) if size else 0
 
 
 def on_host(tensor: Any) -> bool:

@@ -31,7 +31,7 @@ LONGEST_TASK, LONGEST_TASKS = 5.0, 30.0
 """Seconds for which a task is waited for that may be about to write one, and for which all of them
 are.
 """
-POLL = 0.001
+POLL = 0.0005
 MOST_TOLD = 50
 RANKS_APART = (
     "The ranks do not come to the same iteration at the same time, as those of a pipeline do not:"
@@ -44,7 +44,7 @@ FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 def install(recorder: Any, asked: Mapping[str, Any]) -> None:
     """Watches a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
     pause = Pause(recorder, asked)
-    recorder.before_iteration = pause.look
+    recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
     recorder.epoch_began = pause.epoch_began
 
 
@@ -79,6 +79,7 @@ class Pause:
         self._passed = 0  # checkpoints at places that were not asked for
         self._epochs: dict[str, int] = {}
         self._epochs_at: dict[int, int] = {}  # updates -> epochs that had begun by then
+        self._awaited = ""  # the answer to what was asked for last
         self._checkpoints = Checkpoints(recorder, str(asked.get("pattern") or ""), self._refuse)
         self._checkpoints.install()
         recorder.on_end.append(self._account)
@@ -103,6 +104,15 @@ class Pause:
             self._boundary(self._look)
             self._await_signal()
         self._epochs_at[self._recorder.updated + 1] = self._epoch()
+
+    @guarded("waiting for a snapshot")
+    def await_snapshot(self) -> None:
+        """Before the script goes on: what the recorder has to do there is done while the snapshot
+        is taken.
+        """
+        if self._awaited:
+            answer, self._awaited = self._path(self._awaited), ""
+            self._unseen(lambda: self._await(answer))
 
     @property
     def _is_killed_now(self) -> bool:
@@ -134,6 +144,7 @@ class Pause:
             self._recorder.caveat("resume-ranks-apart", RANKS_APART)
         self._behind = None
         look()
+        self.await_snapshot()  # the other ranks go on with the answer
         # behind the signal each rank comes to its end by itself
         comes_again = bool(self._wanted) or self._recorder.updated < self._signal_at
         answer = {"until": self._until, "behind": self._behind, "over": not comes_again}
@@ -190,6 +201,7 @@ class Pause:
         """Says at the end what was written and taken for no checkpoint."""
         if self._signaled:  # a handler may have written one
             self._unseen(self._look)
+            self.await_snapshot()
         masked = self._recorder.masked
         ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
         temporary = self._checkpoints.temporary
@@ -236,7 +248,7 @@ class Pause:
         return next(iter(self._epochs.values()), 0)
 
     def _take(self, found: Found, places: list[str]) -> None:
-        """Has a snapshot taken, and says until when the run goes on."""
+        """Asks for a snapshot, and says until when the run goes on."""
         recorder, updates = self._recorder, found.written.updates
         until = updates + self._go_on
         if self._wanted:
@@ -248,7 +260,7 @@ class Pause:
         self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
         self._leave(FOLLOWED, str(until))
         self._goes_on(until, updates)
-        self._wait(lambda: not os.path.exists(self._path(TAKEN + name)), LONGEST)
+        self._awaited = TAKEN + name
 
     def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
         return {
@@ -270,9 +282,10 @@ class Pause:
             return
         if not 0 < self._signal_at <= self._recorder.updated:
             return
+        self.await_snapshot()
         self._signaled = True
         self._leave(SIGNAL, str(_getpid()))
-        self._wait(lambda: not os.path.exists(self._path(SENT)), LONGEST)
+        self._await(self._path(SENT))
 
     # ------------------------------------------------------------------------------------- waiting
 
@@ -292,6 +305,10 @@ class Pause:
 
     def _await_writing(self, found: Found) -> None:
         self._wait(lambda: self._checkpoints.is_written_to(found.paths), LONGEST_WRITING)
+
+    def _await(self, answer: str) -> None:
+        """Waits for a file that reprocheck makes."""
+        self._wait(lambda: not os.path.exists(answer), LONGEST)
 
     @staticmethod
     def _wait(goes_on: Callable[[], bool], longest: float) -> bool:

@@ -8,6 +8,7 @@ are allocated beforehand, so that a full disk is an error here and never a fault
 from __future__ import annotations
 
 import os
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,23 @@ def cut_off(path: str, length: int) -> None:
         pass
 
 
+@cache
+def _library() -> Any:
+    """The C library with the types of what is called in it."""
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        *[ctypes.c_int] * 3,
+        ctypes.c_long,
+    ]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return library
+
+
 class Block:
     """`size` bytes of the file `path` from the offset `base` on, as the memory view `bytes`.
 
@@ -41,15 +59,7 @@ class Block:
     def __init__(self, path: str, base: int, size: int) -> None:
         import ctypes
 
-        library = ctypes.CDLL(None, use_errno=True)
-        library.mmap.restype = ctypes.c_void_p
-        library.mmap.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            *[ctypes.c_int] * 3,
-            ctypes.c_long,
-        ]
-        library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        library = _library()
         descriptor = _open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             _allocate(descriptor, base, size)

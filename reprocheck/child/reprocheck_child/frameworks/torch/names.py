@@ -142,8 +142,10 @@ class Names:
         """
         name = scope.variable(frame, root)
         vague = not root._modules or name in ("", "self", *self._prefixes)
-        if vague or name in scope.loop_variables(frame):
-            name = self._element(frame, root) or name
+        element = self._element(frame, root)
+        # asked last: to read the instructions of a long function takes longer than all the rest
+        if element and (vague or name in scope.loop_variables(frame)):
+            name = element
         if given and not name:
             return self._unique(given)
         if self._plain or "[" in name or not any(_weights(root, self.module)):
