@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ _MADE_FROM_TEXT = "<"
 _abspath, _join = os.path.abspath, os.path.join
 
 
-@cache
 def foreign_folders() -> tuple[str, ...]:
     """The recorder, the commands of this environment, and the standard library: where it is and
     where its files say they come from.

@@ -8,7 +8,6 @@ are allocated beforehand, so that a full disk is an error here and never a fault
 from __future__ import annotations
 
 import os
-from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ BLOCK = 1 << 16
 """Blocks begin at multiples of it, and are as long or some times as long."""
 _PAGE = 4096
 _READ_WRITE, _SHARED = 3, 1
+_made: list[Any] = []
 
 _open, _close, _allocate, _truncate = os.open, os.close, os.posix_fallocate, os.truncate
 
@@ -33,11 +33,14 @@ def cut_off(path: str, length: int) -> None:
         pass
 
 
-@cache
 def _library() -> Any:
-    """The C library with the types of what is called in it."""
+    """The C library with the types of what is called in it, made once: `functools` would be one
+    more module that the script finds imported.
+    """
     import ctypes
 
+    if _made:
+        return _made[0]
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [
@@ -47,6 +50,7 @@ def _library() -> Any:
         ctypes.c_long,
     ]
     library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    _made.append(library)
     return library
 
 
