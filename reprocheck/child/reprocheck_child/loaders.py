@@ -10,7 +10,6 @@ looks at the arguments or at the list that is returned; the function itself gets
 from __future__ import annotations
 
 import os
-from glob import escape, glob
 
 from . import files, import_hook
 from .hooking import around
@@ -178,6 +177,8 @@ def _with_folders(name: Any, how: str) -> Names:
 
 def _checkpoint(prefix: object) -> Names:
     """TensorFlow's checkpoints are files that begin alike: an index, and the values."""
+    from glob import escape, glob  # here alone: it is no module that each process would import
+
     name = os.fsdecode(prefix)  # type: ignore[arg-type]
     yield name + ".index", "r"
     for path in sorted(glob(escape(name) + ".data-*")):
