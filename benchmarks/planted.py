@@ -1,4 +1,4 @@
-"""Secrets of 31 kinds, drawn by a seeded generator; `benchmarks.sown` plants them.
+"""Secrets of 34 kinds, drawn by a seeded generator; `benchmarks.sown` plants them.
 
 The formats are those that the vendors document, not those that the redaction looks for:
 
@@ -9,6 +9,7 @@ The formats are those that the vendors document, not those that the redaction lo
   *Connection URIs*; MongoDB *Connection strings*; Azure *Storage connection strings*
 - RFC 7519 (JWT), RFC 7468 (PEM), RFC 3986 (user and password in a URL), RFC 5322 (e-mail), RFC 791
   and RFC 4291 (addresses), ISO/IEC 7812-1 (cards), ITU-T E.164 (phones)
+- what clients of databases, trackers and cloud stores print: a user, a bucket
 """
 
 from __future__ import annotations
@@ -140,6 +141,24 @@ def _email(draw: Draw) -> str:
     return f"{_name(draw)}.{_name(draw)}@{_domain(draw)}"
 
 
+def _person(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    name = f"{_name(draw).title()} {_name(draw).title()}"
+    email = _email(draw)
+    return f"{name} <{email}>", (name, email)
+
+
+def _account(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    form = draw.choice(('login failed for user "{}"', "username={}", "Currently logged in as: {}"))
+    name = _name(draw)
+    return form.format(name), (name,)
+
+
+def _bucket(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    bucket = f"{_name(draw)}-{_name(draw)}"
+    scheme = draw.choice(("s3", "gs", "hdfs", "obs", "oss"))
+    return f"{scheme}://{bucket}/{_name(draw)}/train.bin", (bucket,)
+
+
 def _ipv4(draw: Draw) -> str:
     first = draw.choice([10, 172, 192, draw.randint(11, 126)])
     return ".".join(str(one) for one in (first, *(draw.randint(1, 254) for _ in range(3))))
@@ -203,6 +222,9 @@ KINDS: Mapping[str, Maker] = {
     ),
     "Telegram bot token": _token(_telegram),
     "e-mail address": _token(_email),
+    "person with an e-mail address": _person,
+    "user of a service": _account,
+    "bucket of a cloud store": _bucket,
     "IPv4 address": _token(_ipv4),
     "IPv6 address": _token(_ipv6),
     "name of the host": _of_sender(lambda sender: sender.host),

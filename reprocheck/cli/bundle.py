@@ -167,7 +167,13 @@ def _redaction(check: Check, asked: str) -> Redaction:
     from reprocheck.child.reprocheck_child.shared.masking import identity
     from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
     from reprocheck.cli.terminal import standard_error
-    from reprocheck.redaction import LEVELS, Redaction, found_scanner, known_values
+    from reprocheck.redaction import (
+        LEVELS,
+        Redaction,
+        found_scanner,
+        known_folders,
+        known_values,
+    )
 
     level = next((level for level in LEVELS if level == asked), None)
     if level is None:
@@ -177,7 +183,13 @@ def _redaction(check: Check, asked: str) -> Redaction:
         standard_error().labelled("note:", NOT_INSTALLED, "bold")
         level = "strict"
     known = [*known_values(check), *known_secrets((), os.environ)]
-    return Redaction(level, identity=identity(), known=known, scanner=scanner)
+    return Redaction(
+        level,
+        identity=identity(),
+        known=known,
+        scanner=scanner,
+        folders=known_folders(check),
+    )
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -10,7 +10,7 @@ Imports model, rules and what the recorder shares.
 from __future__ import annotations
 
 from reprocheck.redaction.detector import Detector, Scanner
-from reprocheck.redaction.guard import LEVELS, Level, Redaction, known_values
+from reprocheck.redaction.guard import LEVELS, Level, Redaction, known_folders, known_values
 from reprocheck.redaction.kingfisher import found_scanner
 from reprocheck.redaction.walk import redacted
 
@@ -21,6 +21,7 @@ __all__ = [
     "Redaction",
     "Scanner",
     "found_scanner",
+    "known_folders",
     "known_values",
     "redacted",
 ]

@@ -2,7 +2,7 @@
 
 In this order: private keys; names of home, user and host; folders of the machine; values that are
 known to be the sender's (of arguments and variables); what a scanner of secrets finds; the patterns
-that the recorder has (`shared.redaction`); those of `patterns`.
+that the recorder has (`shared.redaction`); those of `accounts` and `patterns`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from dataclasses import dataclass
 
 from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
-from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern
+from reprocheck.language import mark
+from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
+from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, always, always_shown
 
 KINDS_OF_MARKS = {
-    "<secret>": "token, key or password",
-    "<email>": "e-mail address",
-    "<address>": "network address",
-    CREDENTIALS: "user and password in an address",
-    "<user>": "user name",
-    "<host>": "host name",
-    "~": "home folder",
+    "<secret>": mark("token, key or password"),
+    "<email>": mark("e-mail address"),
+    "<address>": mark("network address"),
+    CREDENTIALS: mark("user and password in an address"),
+    "<user>": mark("user name"),
+    "<host>": mark("host name"),
+    "~": mark("home folder"),
 }
 """What stands in a masked text -> the kind under which it is counted."""
 KNOWN = "<argument>"
+_OF_A_KNOWN_VALUE = mark("value of an argument or a variable")
 _QUOTED = {True: f"`{KNOWN}`", False: KNOWN}
 """By whether a value is looked for between backticks alone."""
 SHORTEST_KNOWN = 6
@@ -54,6 +57,7 @@ class Detector:
     identity   home folder, user name and host name of the sender
     known      values that are taken out wherever they stand
     scanner    what looks for secrets beside the patterns
+    folders    those that the training ran in: paths in them are relative to them
     """
 
     def __init__(
@@ -61,12 +65,14 @@ class Detector:
         identity: tuple[str, str, str] = ("", "", ""),
         known: Iterable[str] = (),
         scanner: Scanner | None = None,
+        folders: Iterable[str] = (),
     ) -> None:
         self.counts: Counter[str] = Counter()
         self._identity = identity
         known = set(known)
         self._known = sorted(map(_to_find, known), key=len, reverse=True)
         self._scanner = scanner
+        self._folders = [_within(folder) for folder in sorted(folders, key=len, reverse=True)]
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
 
     def masked(self, text: str) -> str:
@@ -81,13 +87,14 @@ class Detector:
         counts: Counter[str] = Counter()
         # first: what takes a part of a key away would hide where it ends
         shown = mask(Redactor().keys(text), *self._identity)
-        shown = _replaced(shown, PATHS, counts)
+        for pattern in (*self._folders, PATHS):
+            shown = _replaced(shown, pattern, counts)
         shown = self._without_known(shown, counts)
         shown = self._scanned(shown, counts)
         shown = Redactor().text(shown)
-        for mark, kind in KINDS_OF_MARKS.items():
-            counts[kind] += max(0, shown.count(mark) - text.count(mark) - counts.pop(mark, 0))
-        for pattern in PATTERNS:
+        for sign, kind in KINDS_OF_MARKS.items():
+            counts[kind] += max(0, shown.count(sign) - text.count(sign) - counts.pop(sign, 0))
+        for pattern in (*ACCOUNTS, *PATTERNS, *ADDRESSES):
             shown = _replaced(shown, pattern, counts)
         return shown, +counts
 
@@ -95,7 +102,7 @@ class Detector:
         for value in self._known:
             found = text.count(value)
             if found:
-                counts["value of an argument or a variable"] += found
+                counts[_OF_A_KNOWN_VALUE] += found
                 text = text.replace(value, _QUOTED[value.startswith("`")])
         return text
 
@@ -109,6 +116,16 @@ class Detector:
                 counts["<secret>"] += found
                 text = text.replace(secret.text, "<secret>")
         return text
+
+
+def _within(folder: str) -> Pattern:
+    """The beginning of a path of a file in a folder."""
+    return Pattern(
+        kind=PATHS.kind,
+        regex=re.compile(rf"(?<![\w.~/-]){re.escape(folder)}/(?=[\w.])"),
+        shown=always_shown(""),
+        accepted=always,
+    )
 
 
 def _to_find(value: str) -> str:
@@ -126,11 +143,13 @@ def _longest_first(secret: Secret) -> int:
 
 def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:
     def shown(match: re.Match[str]) -> str:
-        found = match.group()
+        found = match.group(pattern.group)
         if not pattern.accepted(found):
-            return found
+            return match.group()
         counts[pattern.kind] += 1
-        return pattern.shown(found)
+        start, end = match.span(pattern.group)
+        before, behind = text[match.start() : start], text[end : match.end()]
+        return before + pattern.shown(found) + behind
 
     return pattern.regex.sub(shown, text)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal, get_args
 
+from reprocheck.language import mark
 from reprocheck.model import Check
 from reprocheck.redaction import lists, shapes
 from reprocheck.redaction.detector import Detector, Scanner
@@ -22,6 +23,13 @@ _VALUES = ("<text>", "<path>")
 """Shapes of what is looked for in text: no number, no option, no usual word."""
 _ORIGINS = ("--", "REPROCHECK_")
 """In front of an option or a variable that a setting came from."""
+_NUMBERED: Mapping[str, str] = {
+    "name": mark("name (numbered)"),
+    "file": mark("file (numbered)"),
+    "option": mark("option (numbered)"),
+    VARIABLE: mark("variable (numbered)"),
+}
+"""What is called by a number -> the kind under which it is counted."""
 NOT_SHOWN = "<set>"
 """The value of a variable or a fact of which the name alone leaves."""
 
@@ -33,6 +41,7 @@ class Redaction:
     identity   home folder, user name and host name of the sender
     known      values that are taken out wherever they stand, such as those of arguments
     scanner    what looks for secrets beside the patterns; None for nothing
+    folders    those that the training ran in: paths in them are relative to them
     """
 
     def __init__(
@@ -42,9 +51,10 @@ class Redaction:
         identity: tuple[str, str, str] = ("", "", ""),
         known: Iterable[str] = (),
         scanner: Scanner | None = None,
+        folders: Iterable[str] = (),
     ) -> None:
         self.level = level
-        self._detector = Detector(identity, known, scanner)
+        self._detector = Detector(identity, known, scanner, folders)
         self._numbers: dict[tuple[str, str], str] = {}
         self._ways: Mapping[How, Callable[[str], str]] = {
             "name": self.name,
@@ -83,7 +93,7 @@ class Redaction:
         if not self.strict:
             return self.checked(text)
         if text.strip():
-            self.counts["free text (left out)"] += 1
+            self.counts[mark("free text (left out)")] += 1
         return ""
 
     def name(self, text: str) -> str:
@@ -111,7 +121,7 @@ class Redaction:
         """A value that code was given: its shape."""
         found = shapes.shape(text)
         if found != text:
-            self.counts["value (shape alone)"] += 1
+            self.counts[mark("value (shape alone)")] += 1
         return self.checked(found)
 
     def arguments(self, command: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,7 +132,7 @@ class Redaction:
             command, shapes.arguments(command, strict=self.strict), strict=True
         ):
             if form != word and "<" in form:
-                self.counts["argument (shape alone)"] += 1
+                self.counts[mark("argument (shape alone)")] += 1
             shown.append(ways[way](form))
         return tuple(shown)
 
@@ -139,7 +149,7 @@ class Redaction:
     def fact(self, key: str, value: object) -> tuple[str, object] | None:
         """A fact of the environment with its key; None where it does not leave."""
         if key.startswith(lists.VARIABLE):
-            self.counts["environment variable (name alone)"] += 1
+            self.counts[mark("environment variable (name alone)")] += 1
             return self._variable(key), NOT_SHOWN
         if key.startswith(lists.PACKAGE):
             return self._package(key, value)
@@ -148,7 +158,7 @@ class Redaction:
         if is_named and shapes.is_commit(key, value):
             return key, value
         if not is_named or self._is_too_free(value):
-            self.counts["fact of the environment (left out)"] += 1
+            self.counts[mark("fact of the environment (left out)")] += 1
             return None
         return key, self._of_framework(value)
 
@@ -174,14 +184,14 @@ class Redaction:
     def _package(self, key: str, value: object) -> tuple[str, object] | None:
         name = key.removeprefix(lists.PACKAGE)
         if self.strict and not shapes.is_known_package(name):
-            self.counts["package (left out)"] += 1
+            self.counts[mark("package (left out)")] += 1
             return None
         return lists.PACKAGE + self.checked(name), self.version(str(value))
 
     def version(self, text: str) -> str:
         """The version of a package or a framework."""
         if self._is_too_free(text):
-            self.counts["version (left out)"] += 1
+            self.counts[mark("version (left out)")] += 1
             return NOT_SHOWN
         return self.checked(text)
 
@@ -192,7 +202,7 @@ class Redaction:
         if (kind, text) not in self._numbers:
             of_kind = sum(one == kind for one, _ in self._numbers)
             self._numbers[kind, text] = f"{kind}-{of_kind + 1}"
-        self.counts[f"{kind.rstrip('.')} (numbered)"] += 1
+        self.counts[_NUMBERED[kind]] += 1
         return self._numbers[kind, text]
 
 
@@ -208,6 +218,11 @@ def known_values(check: Check) -> Iterator[str]:
     facts = chain.from_iterable(facts.items() for facts in _environments(check))
     variables = (str(value) for key, value in facts if key.startswith(VARIABLE))
     yield from filter(_is_value, chain(parts, variables))
+
+
+def known_folders(check: Check) -> frozenset[str]:
+    """The folders that the runs worked in, as the record names them."""
+    return frozenset(run.workdir for run in check.runs if run.workdir.count("/"))
 
 
 def _is_value(text: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from reprocheck.language import mark
+
 LONGEST_NAME = 14
 """A piece of a name of at least as many letters and digits is asked whether it looks random."""
 CHANGES = 0.25
@@ -25,7 +27,8 @@ an address; modules nested four deep in lists have fewer than ten parts each.
 """
 CHANGES_OF_A_KEY = 7
 """Likewise of 40 letters: random ones of 64 have 17, a path of that length has 5 or so."""
-PLAIN_TOPS = "com|org|net|edu|gov|mil|int|internal|local|lan|corp|intranet|cluster|home"
+_INTERNAL_TOPS = "internal|local|lan|corp|intranet|cluster|home"
+PLAIN_TOPS = f"com|org|net|edu|gov|mil|int|{_INTERNAL_TOPS}"
 PUBLIC = (
     "pytorch.org",
     "python.org",
@@ -43,6 +46,13 @@ PUBLIC = (
     "example.com",
 )
 """Sites whose pages error messages and source name: they tell nothing about a machine."""
+_OWNERS = (
+    "pytorch tensorflow huggingface nvidia keras-team google google-deepmind google-research jax-ml"
+    " numpy microsoft lightning-ai mindspore-ai ascend openai facebookresearch docs blog python"
+    " deepspeedai dao-ailab triton-lang openxla intel rocm"
+)
+PUBLIC_OWNERS = frozenset(_OWNERS.split())
+"""Of sites where anybody has a place: those whose pages error messages and source name."""
 SYSTEM = ("/usr/", "/lib/", "/lib64/", "/dev/", "/proc/", "/sys/", "/bin/", "/etc/")
 """Folders that each machine has."""
 _HOME = re.compile(r"^/(?:home|Users)/[^/]+|^/root(?=/|$)")
@@ -58,19 +68,25 @@ _LIBRARY = re.compile(r"^.*/(?:site-packages|dist-packages|lib/python3\.\d+)/")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pattern:
-    """What is found by `regex` where `accepted` agrees, and `shown` instead of it."""
+    """What is found by `regex` where `accepted` agrees, and `shown` instead of it.
+
+    group   the part of what is found that is taken out; 0 for all of it
+    """
 
     kind: str
     regex: re.Pattern[str]
     shown: Callable[[str], str]
     accepted: Callable[[str], bool]
+    group: int = 0
 
 
-def _mark(mark: str) -> Callable[[str], str]:
+def always_shown(mark: str) -> Callable[[str], str]:
+    """Shows the same mark for whatever is found."""
     return lambda found: mark
 
 
-def _always(found: str) -> bool:
+def always(found: str) -> bool:
+    """Accepts whatever is found."""
     return True
 
 
@@ -162,89 +178,90 @@ def _is_own_folder(found: str) -> bool:
 
 
 PATHS = Pattern(
-    kind="folder of the machine",
+    kind=mark("folder of the machine"),
     regex=re.compile(r"(?<![\w.~/<>:-])/(?:[\w.@+=%,-]+/)+[\w.@+=%,-]*"),
     shown=place,
     accepted=_is_own_folder,
 )
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
-        kind="payment card",
+        kind=mark("payment card"),
         regex=re.compile(
             r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)|(?<!\w)\d{4}(?:[ -]\d{4}){3}(?!\w)"
         ),
-        shown=_mark("<number>"),
+        shown=always_shown("<number>"),
         accepted=is_card,
     ),
     Pattern(
-        kind="payment card",
+        kind=mark("payment card"),
         regex=re.compile(r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])"),
-        shown=_mark("<number>"),
+        shown=always_shown("<number>"),
         accepted=is_card_behind_a_name,
     ),
     Pattern(
-        kind="phone number",
+        kind=mark("phone number"),
         regex=re.compile(
             r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
             r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])"
         ),
-        shown=_mark("<number>"),
+        shown=always_shown("<number>"),
         accepted=is_phone,
     ),
     Pattern(
-        kind="network address",
+        kind=mark("network address"),
         regex=re.compile(r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),
-        shown=_mark("<address>"),
-        accepted=_always,
+        shown=always_shown("<address>"),
+        accepted=always,
     ),
     Pattern(
-        kind="network address",
+        kind=mark("network address"),
         regex=re.compile(
             r"(?<=[A-Za-z_\])]\.)(?<!\.so\.)(?:\d{1,3}\.){3,}\d{1,3}(?![\w-]|\.\d)"
             r"|(?<![\w.-])ip-\d{1,3}(?:-\d{1,3}){3}(?![\w-])"
         ),
-        shown=_mark("<address>"),
+        shown=always_shown("<address>"),
         accepted=is_address,
     ),
     Pattern(
-        kind="token, key or password",
+        kind=mark("token, key or password"),
         regex=_DOCUMENTED,
-        shown=_mark("<secret>"),
-        accepted=_always,
+        shown=always_shown("<secret>"),
+        accepted=always,
     ),
     Pattern(
-        kind="token, key or password",
+        kind=mark("token, key or password"),
         regex=re.compile(r"(?<=/)[A-Za-z0-9/+]{40}(?![A-Za-z0-9+=])"),
-        shown=_mark("<secret>"),
+        shown=always_shown("<secret>"),
         accepted=is_key_in_a_path,
     ),
     Pattern(
-        kind="identifier (UUID)",
+        kind=mark("identifier (UUID)"),
         regex=re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
-        shown=_mark("<secret>"),
-        accepted=_always,
+        shown=always_shown("<secret>"),
+        accepted=always,
     ),
     Pattern(
-        kind="long hexadecimal number",
+        kind=mark("long hexadecimal number"),
         regex=re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])"),
-        shown=_mark("<secret>"),
-        accepted=_always,
+        shown=always_shown("<secret>"),
+        accepted=always,
     ),
     Pattern(
-        kind="host name",
+        kind=mark("host name"),
         regex=re.compile(
             r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
             rf"(?:{PLAIN_TOPS}|(?<=\d\.)[a-z]{{2}})(?![\w.(-])"
+            rf"|(?<![\w.@/-])[a-z][a-z0-9]*-[a-z0-9-]*[a-z0-9]\.(?:{_INTERNAL_TOPS})(?![\w.(-])"
             r"|(?<=://)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w.-])"
             r"|(?<=@)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?=[:/])"
         ),
-        shown=_mark("<host>"),
+        shown=always_shown("<host>"),
         accepted=_tells_a_host,
     ),
     Pattern(
-        kind="random-looking text",
+        kind=mark("random-looking text"),
         regex=re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_~-]{15,}"),
-        shown=_mark("<secret>"),
+        shown=always_shown("<secret>"),
         accepted=looks_random,
     ),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reprocheck import replay
 from reprocheck.errors import ReportError
 from reprocheck.model import Check
-from reprocheck.redaction import Redaction, known_values, redacted
+from reprocheck.redaction import Redaction, known_folders, known_values, redacted
 from reprocheck.report import charts, document, issue, junit, losses, markdown, page
 from reprocheck.report.curves import Curves, curves
 
@@ -35,7 +35,8 @@ class Sheet:
         """The text that the page copies for an issue: of what may leave the machine alone."""
         if self._may_leave:
             return issue.text(self.check)
-        return issue.text(redacted(self.check, Redaction(known=known_values(self.check))))
+        redaction = Redaction(known=known_values(self.check), folders=known_folders(self.check))
+        return issue.text(redacted(self.check, redaction))
 
     @cached_property
     def curves(self) -> Curves:

@@ -23,6 +23,9 @@ from reprocheck.redaction.patterns import place
         "features.3.0.block.1.0.weight, stages.0.1.0.2.conv",
         "src/Models/ResNet50/LayerNorm2Blocks/Attn/Heads8x",
         "libcudnn.so.9.1.0.70, nvidia-cublas-cu12==12.4.5.8",
+        "see https://github.com/pytorch/pytorch/issues/1234 and http://localhost:6006/",
+        "The generator is set by the user; user-defined, as a user would",
+        "train-net.step() and file:///usr/lib/x",
     ],
 )
 def test_what_reports_say_stays_as_it_is(text: str) -> None:
@@ -45,11 +48,34 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("at x/y/GAugOd20+G+RSORXBwdQmnba5cPy9DRAXOFDYFur/z", "at x/y/<secret>/z"),
         ("`blocks.0.4111111111111111`", "`blocks.<number>`"),
         ("`blocks.0.10.23.13.197` (Linear)", "`blocks.<address>` (Linear)"),
+        ("Author: Jane Doe <j.doe@acme.io>", "Author: <name> <<email>>"),
+        ('login failed for user "falcon"', 'login failed for user "<user>"'),
+        ('{"username": "jdoe", "pw": "hunter2"}', '{"username": "<user>", "pw": "<secret>"}'),
+        ("Currently logged in as: jdoe (falcon).", "Currently logged in as: <user>."),
+        ("uid=1004(jdoe)", "uid=1004(<user>)"),
+        ("Cookie: session=abc123def456; csrf=x", "Cookie: <secret>"),
+        ("scp jdoe@gpu-17:/data/falcon/x.pt .", "scp <email>:<path> ."),
+        ("clone git@gitlab.acme.io:falcon/train.git", "clone <email>:<path>"),
+        ("reads s3://acme-falcon/raw/train.tar", "reads s3://<path>/train.tar"),
+        ("https://tracker.acme.io/falcon/runs/3k2j", "https://<host>/<path>"),
+        ("http://mlflow:5000/falcon", "http://<host>:5000/<path>"),
+        ("at https://github.com/acme/falcon.git", "at https://github.com/<path>"),
+        ("on gpu-node-0042.cluster", "on <host>"),
         ("metric/10.23.13.197 on ip-10-23-13-197", "metric/<address> on <address>"),
     ],
 )
 def test_what_says_who_and_where_is_masked(text: str, shown: str) -> None:
     assert Detector().masked(text) == shown
+
+
+def test_a_path_in_the_folder_of_the_training_is_relative_to_it() -> None:
+    detector = Detector(folders=["/srv/acme/falcon", "~/falcon"])
+    lines = (
+        'File "/srv/acme/falcon/src/net.py", ~/falcon/train.py and /srv/acme/falcon2/x.py, in'
+        " /mnt/srv/acme/falcon/y.py"
+    )
+    assert detector.masked(lines) == ('File "src/net.py", train.py and <path>/x.py, in <path>/y.py')
+    assert detector.counts == {"folder of the machine": 4}
 
 
 def test_each_find_is_counted_by_its_kind() -> None:

@@ -1,0 +1,115 @@
+"""What is looked for around a token: accounts of people, and where their data and projects lie.
+
+Messages of clients and servers say these in forms of their own: `for user "anna"`, `logged in as
+anna`, `Anna Li <anna@…>`, `scp anna@node1:/data`, `s3://bucket/data`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reprocheck.child.reprocheck_child.shared.masking import EVERYDAY_HOSTS, EVERYDAY_USERS
+from reprocheck.language import mark
+from reprocheck.redaction.patterns import PUBLIC_OWNERS, Pattern, always, always_shown
+
+_NAME = r"[^\W_](?:[\w.-]{0,62}\w)?"
+_CAPITALISED = r"(?![a-z])[^\W\d_][\w.'’-]*"
+_PERSON = rf"(?:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}}|\"[^\"\n]{{1,64}}\")"
+_REST = r"[^\s\"'<>()\[\]{},;`]*[^\s\"'<>()\[\]{},;`:.!?]"
+"""What an address goes on with."""
+_STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|dbfs|tos|bos"
+
+
+def _tells_a_user(found: str) -> bool:
+    return found.lower() not in EVERYDAY_USERS and not found.isdigit()
+
+
+def _tells_a_host(found: str) -> bool:
+    return found.lower() not in EVERYDAY_HOSTS
+
+
+def _tells_an_owner(found: str) -> bool:
+    owner, _, _ = found.partition("/")
+    return owner.lower() not in PUBLIC_OWNERS
+
+
+def _file_of(found: str) -> str:
+    """The name of the file alone, where there is one."""
+    _, slash, name = found.rpartition("/")
+    return f"<path>/{name}" if slash and name else "<path>"
+
+
+def _user(regex: str) -> Pattern:
+    return Pattern(
+        kind=mark("user name"),
+        regex=re.compile(regex),
+        shown=always_shown("<user>"),
+        accepted=_tells_a_user,
+        group=1,
+    )
+
+
+ACCOUNTS: tuple[Pattern, ...] = (
+    Pattern(
+        kind=mark("name of a person"),
+        regex=re.compile(rf"({_PERSON}) <<email>>"),
+        shown=always_shown("<name>"),
+        accepted=always,
+        group=1,
+    ),
+    _user(rf"(?i)(?<!\w)(?:for|as|by) user[ :]+[\"'`]?({_NAME})"),
+    _user(rf"(?i)(?<!\w)logged in as:? [\"'`]?({_NAME}(?: \([\w.-]+\))?)"),
+    _user(rf"(?i)(?<![A-Za-z])user(?:_?name)?[\"']?\s*[=:]\s*[\"']?({_NAME})(?![\w.(\[])"),
+    _user(rf"(?<!\w)[ug]id=\d+\(({_NAME})\)"),
+    Pattern(
+        kind=mark("token, key or password"),
+        regex=re.compile(r"(?i)(?<![A-Za-z0-9])pw[\"']?\s*[=:]\s*[\"']?([^\s\"',;()<]{4,})"),
+        shown=always_shown("<secret>"),
+        accepted=always,
+        group=1,
+    ),
+    Pattern(
+        kind=mark("token, key or password"),
+        regex=re.compile(r"(?i)(?<!\w)(?:set-)?cookie[\"']?: ?[\"']?([^\n\"'<]+)"),
+        shown=always_shown("<secret>"),
+        accepted=always,
+        group=1,
+    ),
+    Pattern(
+        kind=mark("e-mail address"),
+        regex=re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])"),
+        shown=always_shown("<email>"),
+        accepted=always,
+    ),
+    Pattern(
+        kind=mark("place of data"),
+        regex=re.compile(rf"(?i)(?<!\w)(?:{_STORES})://({_REST})"),
+        shown=_file_of,
+        accepted=always,
+        group=1,
+    ),
+)
+"""Tried before the patterns of `patterns`, in this order."""
+ADDRESSES: tuple[Pattern, ...] = (
+    Pattern(
+        kind=mark("host name"),
+        regex=re.compile(r"(?<=[a-z]://)([A-Za-z][\w-]*)(?=[:/])"),
+        shown=always_shown("<host>"),
+        accepted=_tells_a_host,
+    ),
+    Pattern(
+        kind=mark("place of data"),
+        regex=re.compile(rf"(?:<email>:|://(?:<credentials>@)?<host>(?::\d+)?/)({_REST})"),
+        shown=always_shown("<path>"),
+        accepted=always,
+        group=1,
+    ),
+    Pattern(
+        kind=mark("place of data"),
+        regex=re.compile(rf"(?<!\w)(?:github\.com|huggingface\.co|hf\.co)[:/]({_REST})"),
+        shown=always_shown("<path>"),
+        accepted=_tells_an_owner,
+        group=1,
+    ),
+)
+"""Tried after them, when hosts are masked."""
