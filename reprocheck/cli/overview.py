@@ -9,7 +9,7 @@ from reprocheck._version import __version__
 
 COMMANDS = {
     "run": "Run a training script twice and report whether it is reproducible.",
-    "resume": "Stop the script, resume it, and compare with going on.",
+    "resume": "Stop the script, resume it, and compare with one that never stopped.",
     "explain": "Find and confirm the cause of a difference, and how to fix it.",
     "record": "Record one run, to compare it with a run from elsewhere.",
     "compare": "Compare two recordings, or the script with another commit.",

@@ -28,7 +28,7 @@ ValuesOption = Annotated[
     bool,
     typer.Option(
         "--with-values",
-        help="Record the tensors that the operation which differs is given; --attach packs them.",
+        help="Record the tensors that enter the operation that differs, for `replay.py`.",
     ),
 ]
 LAUNCHERS = (

@@ -87,18 +87,20 @@ def scan(
     baseline: Annotated[
         Path | None,
         typer.Option(
-            "--baseline", metavar="FILE", help="Findings that are known, and not to be said."
+            "--baseline", metavar="FILE", help="Known findings, which are not reported again."
         ),
     ] = None,
     write_baseline: Annotated[
         Path | None,
-        typer.Option("--write-baseline", metavar="FILE", help="Write what is found as known."),
+        typer.Option(
+            "--write-baseline",
+            metavar="FILE",
+            help="Write what is found into FILE, as known findings.",
+        ),
     ] = None,
     prune_baseline: Annotated[
         bool,
-        typer.Option(
-            "--prune-baseline", help="Take out of the baseline what is not found any more."
-        ),
+        typer.Option("--prune-baseline", help="Remove from the baseline what is no longer found."),
     ] = False,
     stdin_filename: Annotated[
         Path | None,

@@ -265,7 +265,7 @@ OPTIONS: tuple[Option, ...] = (
         "FOLDER",
         _folder,
         "the path of a folder",
-        "Folder for the report folders.",
+        "Folder in which each check makes its report folder.",
     ),
     _option(
         *("keep", None, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
@@ -276,8 +276,9 @@ OPTIONS: tuple[Option, ...] = (
             *("fail_on", FAIL_ON[0], "text", "RULE", _rules),
             allowed=f"one of {', '.join(FAIL_ON)}, or several with a comma between them",
             help=(
-                "What else counts as a failure: a difference in any recorded iteration, in any bit,"
-                " or in a series beside the loss; several with a comma between them."
+                "What else fails the check: a difference in any recorded iteration (any-iteration),"
+                " in any bit (bitwise), or in a series beside the loss (series:NAME); several with"
+                " commas between them."
             ),
         ),
         choices=FAIL_ON,
@@ -298,30 +299,34 @@ OPTIONS: tuple[Option, ...] = (
     ),
     _off(
         "jobs_on_accelerator",
-        "Allow --jobs above 1 where an accelerator is visible: runs that share it can get other"
-        " results.",
+        "Allow --jobs above 1 where an accelerator is visible; runs that share one can disturb each"
+        " other.",
     ),
     _one_of(
         *("level", ("auto", "loss", "module", "op")),
         help=(
-            "What is recorded: auto adds modules and gradients of the iterations that the checks"
-            " take, loss the losses alone; module and op show where the runs first differ even when"
-            " the check passes, op with every operator."
+            "What is recorded. loss: the losses alone; auto: also weights, batches, modules and"
+            " gradients of the first iterations, to explain a check that fails; module and op: to"
+            " show where the runs first differ even when the check passes, op with every operator."
         ),
     ),
     _on(
         "draw",
-        "Draw the page, the charts and the tables; report.json is written in any case, `reprocheck"
-        " report` draws the rest later.",
+        "Draw the page, the charts and the tables. Without them report.json is still written, and"
+        " `reprocheck report` draws the rest later.",
     ),
     _on(
         "explain",
-        "Record a failed check again at deeper levels, to find where and why the runs diverge.",
+        "Find where and why the runs of a failed check diverge, with further runs where they are"
+        " needed.",
     ),
     replace(
         _option(
             *("control", (), "list", "NAME", _names, "names of controls, or none"),
-            help="Run under this control; may be given several times.",
+            help=(
+                "Run under this control, which removes one source of differences; may be given"
+                " several times."
+            ),
         ),
         choices=tuple(found.name for found in controls.table()),
     ),
@@ -332,13 +337,20 @@ OPTIONS: tuple[Option, ...] = (
         "N|none",
         _seed,
         f"a whole number from 0 to {SEED_LIMIT - 1}",
-        "Run under the control seed, with N.",
+        "Seed every generator with N (the control seed).",
     ),
-    _off("deterministic", "Run under the control deterministic."),
-    _off("no_dropout", "Run under the control dropout-off."),
+    _off(
+        "deterministic",
+        "Ask the framework for deterministic algorithms (the control deterministic).",
+    ),
+    _off("no_dropout", "Turn dropout off (the control dropout-off)."),
     _off("all_controls", "Run under every control that does not alter the training."),
     _off("quiet", "No progress; the verdict in one line.", short="-q"),
-    _off("verbose", "More detail, and tracebacks of reprocheck's own errors.", short="-v"),
+    _off(
+        "verbose",
+        "All details on the terminal, and tracebacks of reprocheck's own errors.",
+        short="-v",
+    ),
     _one_of("color", ("auto", "always", "never"), "Colour in the terminal."),
     _one_of("lang", LANGUAGES, "Language of the reports and of what is printed."),
 )
