@@ -78,7 +78,7 @@ def test_the_script_is_inside_where_it_is_asked_for(
     with zipfile.ZipFile(at / "with.zip") as archive:
         script = archive.read("source/train.py").decode()
         said = archive.read("README.md").decode()
-    assert script == SCRIPT.replace("anna:tr0ub4dor@git.acme.io", "<credentials>@<host>")
+    assert script == SCRIPT.replace("anna:tr0ub4dor@git.acme.io/x", "<credentials>@<host>/<path>")
     assert "- source: `source/train.py`" in said and "which lies in `source/`" in said
     assert main(["bundle", "reports/latest", "--with-source", "--redact", "strict"]) == 2
     assert "No source leaves with --redact strict" in capsys.readouterr().err
