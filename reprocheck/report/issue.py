@@ -1,7 +1,7 @@
 """issue.md: the text of an issue, ready to paste, below the length that GitHub takes.
 
-Verdict, where and why first, then what reproduces it; what is long is folded, and left out, the
-last part first, where the text would be too long.
+Verdict, where and why first, then what reproduces it; what is long is folded. A section that no
+longer fits is left out, and a line says so.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ MOST = 65_536
 ROOM = 1_000
 """Characters left for what the sender writes."""
 MOST_CAUSES = 2
+LONGEST_LINE = 2_000
 
 
 def text(check: Check) -> str:
     """The whole text, at most `MOST` characters, those that are left to the sender included."""
-    parts = [*_parts(check)]
     kept: list[str] = []
     left = MOST - ROOM
-    for part in parts:
+    for part in _parts(check):
         if len(part) > left:
-            kept.append(tr("Left out here for its length; it is in the attachment.") + "\n")
-            break
+            part = tr("Left out here for its length; it is in the attachment.") + "\n\n"
         kept.append(part)
         left -= len(part)
     return "".join(kept).rstrip("\n") + "\n"
@@ -51,9 +50,16 @@ def _parts(check: Check) -> Iterator[str]:
         _logs(check),
         _foot(check),
     ):
-        joined = "\n".join(lines)
+        joined = "\n".join(_shortened(line) for line in lines)
         if joined.strip():
             yield f"{joined}\n"
+
+
+def _shortened(line: str) -> str:
+    """A line that leaves room for others: a name or a message can be of any length."""
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[:LONGEST_LINE]}…"
 
 
 def _verdict(check: Check) -> Iterator[str]:

@@ -19,12 +19,29 @@ def test_every_sample_fits_an_issue(name: str) -> None:
     assert text.startswith("### ") and "### Reproduce" in text
 
 
-def test_what_is_too_long_is_left_out_from_the_end() -> None:
+def test_what_is_too_long_is_left_out_and_what_follows_is_there() -> None:
     check = SAMPLES["explained"]()
-    long = Cause(code="RC604", title="t", confidence="observed", evidence=("word " * 20_000,))
+    evidence = ("word " * 300,) * 100
+    long = Cause(code="RC604", title="t", confidence="observed", evidence=evidence)
     text = issue.text(replace(check, causes=(long,)))
     assert len(text) <= issue.MOST
     assert "Where the runs diverge" in text and "Left out here for its length" in text
+    assert "### Reproduce" in text
+
+
+def test_a_name_of_any_length_leaves_room_for_the_rest() -> None:
+    check = SAMPLES["explained"]()
+    assert check.ladder is not None
+    rungs = tuple(replace(rung, place="m." * 40_000) for rung in check.ladder.rungs)
+    long = replace(
+        check,
+        ladder=replace(check.ladder, rungs=rungs, sentence="s" * 200_000),
+        verdict=replace(check.verdict, reason="r" * 100_000),
+    )
+    text = issue.text(long)
+    assert len(text) <= issue.MOST
+    assert text.startswith("### NOT REPRODUCIBLE (forward)")
+    assert "### Where the runs diverge" in text and "### Reproduce" in text
 
 
 def test_the_environment_has_the_fields_of_collect_env_in_its_order() -> None:

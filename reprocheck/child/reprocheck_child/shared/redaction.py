@@ -2,14 +2,10 @@
 carry to other people.
 
 Shared by the recorder and the parent process: arguments, logs, tracebacks and kept source go
-through
-the same patterns. The formats of tokens are those that their issuers publish, as gitleaks and
-GitHub's
-secret scanning list them. Standard library only, Python 3.9. The recorder imports this module only
-for
-a text with a sign of a secret (`masking.may_hold_secret`): `re` is not imported into a script that
-does
-not use it.
+through the same patterns. The formats of tokens are those that their issuers publish, as gitleaks
+and GitHub's secret scanning list them. Standard library only, Python 3.9. The recorder imports this
+module only for a text with a sign of a secret (`masking.may_hold_secret`): `re` is not imported
+into a script that does not use it.
 """
 
 import io
