@@ -17,10 +17,10 @@ from reprocheck.errors import ReprocheckError, UsageError
 
 if TYPE_CHECKING:
     from reprocheck.launch import Observer
+    from reprocheck.launch.teller import Silent
     from reprocheck.model import Check, EntryPoint, RunRecord
     from reprocheck.resume.model import ResumeCheck
     from reprocheck.settings import Settings
-    from reprocheck.workflow.teller import Silent
 
 __all__ = ["Options", "check", "check_resume", "compare", "explain"]
 
@@ -185,11 +185,11 @@ def check_resume(
         'RESUMES EXACTLY'
     """
     from reprocheck import launch, settings
+    from reprocheck.launch.teller import Silent
     from reprocheck.resume.asked import Asked, places, refuse_signal, words
     from reprocheck.resume.elsewhere import absolute
     from reprocheck.resume.making import checked
     from reprocheck.resume.report.formats import write
-    from reprocheck.workflow.teller import Silent
 
     with _noted():
         _refuse_inside()
@@ -353,7 +353,7 @@ def _written(
 def _teller(observer: Observer, folder: Path) -> Silent:
     """What tells an observer of the runs; a run that did not call the function ends the check."""
     from reprocheck.launch.function import refusal
-    from reprocheck.workflow.teller import Silent
+    from reprocheck.launch.teller import Silent
 
     class Told(Silent):
         def run_ended(self, record: RunRecord) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from reprocheck import replay
 from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.kept import kept
+from reprocheck.bundle.plain_words import in_plain_words
 from reprocheck.model import Check
 from reprocheck.redaction import Level, Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
@@ -50,7 +51,7 @@ def made(
     """The attachment of a check, with the recorded values of `tensors` and the user's files where
     they are given.
     """
-    shown = _with_values(redacted(check, redaction), there=bool(tensors))
+    shown = _with_values(_shown(check, redaction), there=bool(tensors))
     files = {
         "issue.md": issue.render(shown),
         "report.html": page(shown),
@@ -99,6 +100,13 @@ def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
     for run in document["runs"]:
         for rank in run["ranks"]:
             rank["iterations"] = [one for one in rank["iterations"] if one["iteration"] in wanted]
+
+
+def _shown(check: Check, redaction: Redaction) -> Check:
+    shown = redacted(check, redaction)
+    if redaction.strict:
+        return in_plain_words(shown)
+    return shown
 
 
 def _with_values(shown: Check, *, there: bool) -> Check:

@@ -14,7 +14,6 @@ from reprocheck.language import english
 from reprocheck.model import Check
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
 from reprocheck.redaction.guard import Redaction
-from reprocheck.redaction.strict import in_plain_words
 from reprocheck.redaction.whole import WHOLE
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
@@ -24,13 +23,12 @@ _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 def redacted(check: Check, redaction: Redaction) -> Check:
     """The check with that alone which may leave the machine.
 
-    With level `none` it is the check itself.
+    With level `none` it is the check itself. In `strict` nothing stands in place of the sentences
+    that are left out.
     """
     if redaction.level == "none":
         return check
     shown: Check = _thing(check, redaction)
-    if redaction.strict:
-        return in_plain_words(shown)
     return shown
 
 

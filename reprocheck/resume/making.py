@@ -7,6 +7,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
 from reprocheck.resume.asked import Asked
 from reprocheck.resume.check import load
@@ -17,9 +18,8 @@ from reprocheck.resume.gap.handed import batches
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.runs import Further, Wanted, recorded
 from reprocheck.scan.fix import difference
+from reprocheck.search.patched_files import SOURCES, written
 from reprocheck.settings import Settings
-from reprocheck.workflow.repair import SOURCES, written
-from reprocheck.workflow.teller import Teller
 
 
 def checked(

@@ -23,6 +23,7 @@ from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.operation import operation
 from reprocheck.launch.plan import Plan, plan
 from reprocheck.launch.runs import one_run
+from reprocheck.launch.teller import Teller
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
@@ -49,7 +50,6 @@ from reprocheck.resume.model import (
 )
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
-from reprocheck.workflow.teller import Teller
 
 RESUMED = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is

@@ -15,9 +15,9 @@ from reprocheck.language import tr
 
 if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
+    from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.settings import Settings
-    from reprocheck.workflow.teller import Teller
 
 
 def checked(

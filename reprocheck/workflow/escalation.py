@@ -27,9 +27,9 @@ from reprocheck.workflow.own_pair import (
 
 if TYPE_CHECKING:
     from reprocheck.launch.deeper import Level
+    from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint, Rung
     from reprocheck.settings import Settings
-    from reprocheck.workflow.teller import Teller
 
 LEAST, MOST = 2, 1000
 """Iterations that are recorded at a deeper level."""

@@ -10,10 +10,10 @@ from reprocheck.language import mark, tr
 from reprocheck.workflow.escalation import keep_caveat
 
 if TYPE_CHECKING:
+    from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.model.replay import Replay
     from reprocheck.settings import Settings
-    from reprocheck.workflow.teller import Teller
 
 NO_OPERATOR = mark(
     "No values of tensors were recorded: no operator is known to make the difference."

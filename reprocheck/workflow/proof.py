@@ -16,11 +16,11 @@ from reprocheck.language import english, tr
 
 if TYPE_CHECKING:
     from reprocheck.launch import ArmBeside, Rooms
+    from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
     from reprocheck.settings import Settings
     from reprocheck.workflow.stopwatch import Stopwatch
-    from reprocheck.workflow.teller import Teller
 
 MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""

@@ -4,8 +4,6 @@ in the report folder.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,20 +13,16 @@ from typing import TYPE_CHECKING
 from reprocheck.language import english, tr
 
 if TYPE_CHECKING:
+    from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint, Run
     from reprocheck.scan import Finding
     from reprocheck.settings import Settings
     from reprocheck.workflow.stopwatch import Stopwatch
-    from reprocheck.workflow.teller import Teller
 
 ARM = "patched"
 RUNS = 2
 CALL = "reprocheck_child.call"
 """The module behind which the file of a function stands."""
-SOURCES, OUTSIDE = "patched-files", "outside"
-"""In the report folder, under `arms`: the changed files; in it, those that lie outside of the
-working directory.
-"""
 
 
 def repair(
@@ -187,6 +181,7 @@ def _run(
     The record then holds them.
     """
     from reprocheck import launch
+    from reprocheck.search.patched_files import SOURCES, written
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
@@ -222,25 +217,3 @@ def _decided(check: Check, folder: Path) -> bool:
     from reprocheck.workflow.replay import with_record
 
     return decided(with_record(check, folder), folder)
-
-
-def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
-    """Writes the changed files below a folder of ours.
-
-    Returns where each lies, by the whole path of the user's file.
-    """
-    from reprocheck.scan.fix import encoded
-
-    shutil.rmtree(sources, ignore_errors=True)
-    here = Path.cwd()
-    places = {}
-    for number, (path, text) in enumerate(sorted(changed.items())):
-        place = Path(os.path.normpath(here / path))
-        inside = Path(OUTSIDE, str(number), path.name)
-        if place.is_relative_to(here):
-            inside = place.relative_to(here)
-        target = sources / inside
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(encoded(path, text))
-        places[place] = target.absolute()
-    return places

@@ -1,0 +1,35 @@
+"""The files that a patch changes, as runs with the patch read them in place of the user's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+SOURCES, OUTSIDE = "patched-files", "outside"
+"""In the report folder, under `arms`: the changed files; in it, those that lie outside of the
+working directory.
+"""
+
+
+def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
+    """Writes the changed files below a folder of ours.
+
+    Returns where each lies, by the whole path of the user's file.
+    """
+    from reprocheck.scan.fix import encoded
+
+    shutil.rmtree(sources, ignore_errors=True)
+    here = Path.cwd()
+    places = {}
+    for number, (path, text) in enumerate(sorted(changed.items())):
+        place = Path(os.path.normpath(here / path))
+        inside = Path(OUTSIDE, str(number), path.name)
+        if place.is_relative_to(here):
+            inside = place.relative_to(here)
+        target = sources / inside
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(encoded(path, text))
+        places[place] = target.absolute()
+    return places
