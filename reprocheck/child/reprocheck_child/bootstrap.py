@@ -7,7 +7,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import events, files, import_hook, jsontext, loaders, registry, savers, trackers
+from . import current, events, files, import_hook, jsontext, loaders, registry, savers, trackers
 from .hooking import guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -26,7 +26,7 @@ def start(folder: str) -> None:
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
         settings = jsontext.loads(file.read())
     recorder = events.Recorder(folder, settings)
-    events.CURRENT = recorder
+    current.RECORDER = recorder
     recorder.hello("start")
     os.register_at_fork(before=recorder.forking, after_in_child=recorder.forked)
     if settings.get("portable"):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from base64 import b64encode
 
 from . import import_hook
-from .deep import of_line
 from .hooking import guarded, replace
+from .lines import of_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

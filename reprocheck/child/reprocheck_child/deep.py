@@ -459,10 +459,5 @@ def of(recorder: Any) -> Deep:
     return deep
 
 
-def of_line(line: str) -> dict[str, Any]:
-    """The key `l` of a fact that belongs to a line of the script's; {} where none is known."""
-    return {"l": line} if line else {}
-
-
 def _nothing() -> None:
     """There is nothing to complete."""

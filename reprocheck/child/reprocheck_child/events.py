@@ -12,7 +12,7 @@ import sys
 from _thread import RLock, get_ident
 from time import time_ns
 
-from . import company, jsontext, launchers, origin, stop
+from . import company, current, jsontext, launchers, origin, stop
 from .lines import exact_text, loss_line, update_line
 from .series import Series
 from .shared.iterations import BACKWARD, LOG, Grouping
@@ -38,8 +38,6 @@ REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
 _getpid, _getppid = os.getpid, os.getppid
-
-CURRENT: Recorder | None = None
 
 
 def nothing_awaited() -> None:
@@ -666,14 +664,16 @@ class Recorder(Writer):
 
 def log(values: Mapping[str, Any]) -> None:
     """See `reprocheck.log`."""
-    if CURRENT is not None:
-        CURRENT.series.add_all(values)
+    if current.RECORDER is not None:
+        current.RECORDER.series.add_all(values)
 
 
 def log_loss(value: Any) -> None:
     """See `reprocheck.log_loss`."""
-    if CURRENT is not None:
-        try:
-            CURRENT.log(value)
-        except Exception as error:
-            CURRENT.problem("log_loss", error)
+    recorder = current.RECORDER
+    if recorder is None:
+        return
+    try:
+        recorder.log(value)
+    except Exception as error:
+        recorder.problem("log_loss", error)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 
-from . import events
+from . import current
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _NAMED = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__"
 
 def problem(what: str, error: Exception) -> None:
     """Note an error of the recorder's in the trace."""
-    if events.CURRENT is not None:
-        events.CURRENT.problem(what, error)
+    if current.RECORDER is not None:
+        current.RECORDER.problem(what, error)
 
 
 class guarded:  # noqa: N801

@@ -1,4 +1,5 @@
-"""The lines of the two events that a trace holds most of: losses and updates.
+"""The lines of the two events that a trace holds most of, losses and updates; the key of a line of
+the script.
 
 See `docs/reference/trace-format.md`.
 """
@@ -77,3 +78,8 @@ def finite(value: float) -> float | str:
 def update_line(index: int, changed: bool | None, closed: int) -> str:
     """An `update` event of optimizer `index`, after which `closed` iterations are closed."""
     return _UPDATE % (index, _JSON[changed], closed)
+
+
+def of_line(line: str) -> dict[str, Any]:
+    """The key `l` of a fact that belongs to a line of the script's; {} where none is known."""
+    return {"l": line} if line else {}

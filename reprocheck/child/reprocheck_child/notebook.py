@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import events, jsontext
+from . import current, jsontext
 from .magics import Shell
 
 TYPE_CHECKING = False
@@ -158,8 +158,8 @@ def _file(trace: TracebackType) -> str:
 
 def note(code: str, text: str) -> None:
     """Lists something in the report under *changed to observe*."""
-    if events.CURRENT is not None:
-        events.CURRENT.note(code, text)
+    if current.RECORDER is not None:
+        current.RECORDER.note(code, text)
 
 
 if __name__ == "__main__":

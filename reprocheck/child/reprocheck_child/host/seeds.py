@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any, Callable, Dict, List, Tuple
 
 from .. import leaves
-from ..deep import of_line
 from ..hooking import around
+from ..lines import of_line
 
 
 class Seeds:

@@ -13,21 +13,11 @@ from __future__ import annotations
 
 import os
 
+from .everyday import HOSTS, USERS
+
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
     from typing import BinaryIO, Iterable, List, Tuple
-
-_USERS = (
-    "root user users admin administrator ubuntu debian centos fedora ec2-user azureuser runner"
-    " jenkins gitlab-runner circleci docker nobody guest test tester dev developer build builder ci"
-    " work worker app data model models train trainer training python torch jovyan vagrant pi"
-    " ma-user main node host server none null true false loss seed"
-)
-_HOSTS = (
-    "localhost localdomain host vm node server docker container ubuntu debian buildkitsandbox none"
-    " null"
-)
-EVERYDAY_USERS, EVERYDAY_HOSTS = frozenset(_USERS.split()), frozenset(_HOSTS.split())
 
 CREDENTIALS = "<credentials>"
 _SIGNS = (
@@ -153,10 +143,10 @@ def _needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
     home = home.rstrip("/")
     if home.count("/") and len(home) > 1:
         found.append((home, "~", True))
-    if _tells(user, EVERYDAY_USERS):
+    if _tells(user, USERS):
         found.append((user, "<user>", False))
     for name in {host, host.split(".")[0]}:
-        if _tells(name, EVERYDAY_HOSTS):
+        if _tells(name, HOSTS):
             found.append((name, "<host>", False))
     return sorted(found, key=lambda item: (-len(item[0]), item))
 

@@ -24,6 +24,8 @@ from typing import (
     Tuple,
 )
 
+from .everyday import USERS
+
 SECRET, EMAIL, ADDRESS, USER = "<secret>", "<email>", "<address>", "<user>"
 MARKS = (SECRET, EMAIL, ADDRESS, "<credentials>")
 """What stands in a masked text in place of a value."""
@@ -319,9 +321,7 @@ class Redactor:
         return self._masked(ADDRESS)
 
     def _home(self, match: Match[str]) -> str:
-        from .masking import EVERYDAY_USERS
-
-        if match.group(2).lower() in EVERYDAY_USERS:
+        if match.group(2).lower() in USERS:
             return match.group()
         return match.group(1) + USER
 

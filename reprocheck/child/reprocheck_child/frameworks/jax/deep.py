@@ -15,15 +15,15 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import deep as deeper
 from ... import import_hook
-from ...deep import of_line
 from ...hooking import guarded, install
 from ...leaves import number
+from ...lines import of_line
 from ...shared.iterations import BACKWARD
+from .arguments import positions
 from .captured import captured
 from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
 from .keys import UNMOVED, Defaults, Keys, used
-from .losses import positions
 from .made import line_of
 from .plan import Plan, arranged
 

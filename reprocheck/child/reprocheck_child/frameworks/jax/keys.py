@@ -11,8 +11,8 @@ import sys
 from typing import Any, Callable, Dict, List, Tuple
 
 from ... import hashing, import_hook, leaves
-from ...deep import of_line
 from ...hooking import around, guarded, replace
+from ...lines import of_line
 
 NAME = "jax"
 _MOST = 65536

@@ -20,6 +20,7 @@ from ...hooking import attempt, guarded, like, replace
 from ...hooking import install as install_hooks
 from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
+from .arguments import positions
 from .loops import Loops
 
 STAYS = "its hooks could not be taken off the functions that JAX compiles again"
@@ -204,15 +205,6 @@ class _Arrivals:
             values, self.values = sorted(self.values), []
             checksums, self.weights = sorted(self.weights), []
         self.record(values, str(value.dtype), tuple(chain.from_iterable(checksums)))
-
-
-def positions(argnums: Any, count: int) -> List[int]:
-    """The places of the arguments that are differentiated, of a call with `count` of them: those
-    that are there.
-    """
-    if not isinstance(argnums, (tuple, list)):
-        argnums = (argnums,)
-    return [number % count for number in argnums if -count <= number < count]
 
 
 def _copies(jax: Any, value: Any) -> int:

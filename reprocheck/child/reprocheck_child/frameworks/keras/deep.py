@@ -10,7 +10,6 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ...deep import of_line
 from ...hooking import around, guarded, replace
 from ...host.fingerprint import flat
 from ...host.held_values import Batches
@@ -18,6 +17,7 @@ from ...host.seeds import Seeds
 from ...host.tensors import array, concrete, is_tensor
 from ...host.variables import of
 from ...leaves import below
+from ...lines import of_line
 from .births import Births
 from .held import Held
 from .layers import Layers

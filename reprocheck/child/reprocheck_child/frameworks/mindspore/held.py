@@ -4,22 +4,12 @@ each optimizer, and what scales the loss.
 
 from typing import Any, Dict, Iterator, List, Tuple
 
+from .arguments import AsItIs
+
 OF_SCALE = ("scale_sense", "current_iterator_step", "last_overflow_iterator_step")
 """Parameters of the cell that steps for a Model with a loss scale that changes."""
 _RATE = "learning_rate"
 """In the name of a parameter of an optimizer that is recorded with its hyper-parameters."""
-
-
-class AsItIs:
-    """Each step is given what the script gives it."""
-
-    def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the forward half."""
-        return args
-
-    def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the backward half."""
-        return args
 
 
 class Held:

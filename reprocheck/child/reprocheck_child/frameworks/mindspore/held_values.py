@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
 from ...host.held_values import Batches, Unsettable, Variables
-from .held import AsItIs
+from .arguments import AsItIs
 
 MINT = "mindspore.mint"
 NO_STATE = (

@@ -1,0 +1,9 @@
+"""The recorder of this process, for those that nobody hands one."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from .events import Recorder
+
+RECORDER: Recorder | None = None
