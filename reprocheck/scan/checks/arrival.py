@@ -165,7 +165,17 @@ def _of_results(order: Order, call: Call) -> Hit | None:
     message = tr(
         "`{method}` gives results as they arrive, and {how}", method=call.method, how=use.how
     )
-    return hit("RC508", call, message, patchable=_has_order(call))
+    by_hand = tr(_BY_HAND[call.name]) if call.name in _BY_HAND else ""
+    return hit("RC508", call, message, patchable=_has_order(call), by_hand=by_hand)
+
+
+_BY_HAND = {
+    "asyncio.as_completed": mark(
+        "Go over `await asyncio.gather(*coroutines)` instead: it keeps the order in which they"
+        " were given."
+    ),
+}
+"""What to write instead, where that is no other word in the same place."""
 
 
 @check_orders("RC508")

@@ -13,7 +13,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
 from reprocheck.scan.kept import kept
-from reprocheck.scan.names import last_word
+from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, hit
@@ -174,6 +174,12 @@ _OTHERS = frozenset(
         "temp_dir",
     }
 )
+
+
+def is_pause(call: Call) -> bool:
+    """Whether a number only says how long to wait: `time.sleep(random.random() * 0.02)`."""
+    around = (node for node in call.module.around(call.node) if isinstance(node, ast.Call))
+    return any(last_part(call.module.name_of(one.func)) == "sleep" for one in around)
 
 
 def is_for_others(call: Call) -> bool:

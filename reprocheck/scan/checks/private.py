@@ -45,7 +45,6 @@ _METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator(
 """Methods that seed their generator from the operating system."""
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
-_PAUSES = frozenset({"time.sleep", "asyncio.sleep"})
 _RESEEDS = (
     "manual_seed",
     "set_state",
@@ -287,7 +286,7 @@ def _is_for_others(made: _Generator) -> bool:
 
 
 def _changes_no_training(order: Order, draw: Call) -> bool:
-    return _is_pause(draw) or hyper.is_for_others(draw) or shown.is_for_show(order, draw)
+    return hyper.is_pause(draw) or hyper.is_for_others(draw) or shown.is_for_show(order, draw)
 
 
 def _is_for_seeds(made: _Generator) -> bool:
@@ -300,13 +299,6 @@ def _is_for_seeds(made: _Generator) -> bool:
         return is_entropy and seed_values.feeds_seed(made.order, draw)
 
     return syntax.are_all(made.order.on(made.value), feeds)
-
-
-def _is_pause(draw: Call) -> bool:
-    match draw.parent:
-        case ast.Call(func=function):
-            return draw.module.name_of(function) in _PAUSES
-    return False
 
 
 def _is_fallback(made: _Generator) -> bool:

@@ -154,7 +154,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
         if kind == "weights" and _is_overwritten(order, drawing.call):
             continue
         reported.add(key)
-        yield _optional_hit(drawing, kind, optional) or _hit(order, drawing, kind)
+        yield _optional_hit(order, drawing, kind, optional) or _hit(order, drawing, kind)
 
 
 def _goes_without_saying(
@@ -405,7 +405,7 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
         return False
     if reach.is_in_evaluation(order, call):
         return False
-    return not _is_pause(call) and not hyper.is_for_others(call)
+    return not hyper.is_pause(call) and not hyper.is_for_others(call)
 
 
 def _is_of_trained_checkpoint(call: Call) -> bool:
@@ -415,14 +415,6 @@ def _is_of_trained_checkpoint(call: Call) -> bool:
 
 
 _TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tuned")
-
-
-def _is_pause(draw: Call) -> bool:
-    """`time.sleep(random.random())`."""
-    parent = draw.module.parent(draw.node)
-    if parent is None:
-        return False
-    return "sleep" in (draw.module.names.of(getattr(parent, "func", parent)) or "")
 
 
 def _is_overwritten(order: Order, layer: Call) -> bool:
@@ -470,7 +462,7 @@ def _keys(values: Iterable[Value]) -> set[str | None]:
     return {value.key for value in values if isinstance(value, Part)}
 
 
-def _optional_hit(drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
+def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
     """A draw from a generator that is seeded where an option is given alone."""
     if seeding is None:
         return None
@@ -482,7 +474,22 @@ def _optional_hit(drawing: Drawing, kind: str, seeding: Call | None) -> Hit | No
         name=tr(name),
         drawn=drawn,
     )
-    return hit(CODES.get(kind, "RC202"), seeding, message, severity="note", patchable=False)
+    code = CODES.get(kind, "RC202")
+    by_hand = _with_default(order, seeding)
+    return hit(code, seeding, message, severity="note", patchable=False, by_hand=by_hand)
+
+
+def _with_default(order: Order, seeding: Call) -> str:
+    """What to change so that a seeding that hangs on an option happens."""
+    conditions = (one for one in seeding.conditions if _asks_for_option(order, one))
+    test = next(conditions).test
+    if isinstance(test, ast.Compare):
+        return tr("Give the option a number as its default.")
+    return tr(
+        "Ask `{test} is not None`, since `{test}` alone leaves seed 0 out, and give the option a"
+        " number as its default.",
+        test=ast.unparse(test),
+    )
 
 
 def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:

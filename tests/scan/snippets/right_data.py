@@ -210,6 +210,7 @@ DATA: dict[str, str | dict[str, str]] = {
         torch.manual_seed(0)
         port = random.randint(10000, 20000)
         time.sleep(random.random())
+        time.sleep(0.01 + random.SystemRandom().random() / 50)
         TRAIN
     """,
     "a checkpoint whose missing keys are looked at": """
