@@ -213,6 +213,7 @@ def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) 
         == first["wait"]
         == first["callbacks"]
         == first["imap_unordered"]
+        == first["asyncio"]
         == list(range(9))
     )
     assert first["process pool"] == list(range(4)) and first["nested"] == 4
@@ -228,6 +229,7 @@ def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) 
         "ThreadPoolExecutor of 4",
         "ProcessPoolExecutor of 2",
         "multiprocessing.Pool of 3",
+        "asyncio.as_completed",
     } <= set(touched)
     assert "random.seed in a forked process" in runs[0].touched("seed")
 

@@ -175,6 +175,15 @@ def test_what_a_control_sets_and_nothing_uses_is_told_from_what_acts(tmp_path: P
     assert {event["w"] for event in acted if not event.get("set")} == drawn
 
 
+def test_a_seed_that_the_script_reads_counts_as_one_that_acts(tmp_path: Path) -> None:
+    """`torch.manual_seed(torch.initial_seed())` draws nothing of what the control has seeded, and
+    all that it trains hangs on that number.
+    """
+    asks = Start(SCRIPTS / "reads_seed.py", tmp_path / "run", "seed").end()
+    told = {event["w"] for event in asks.events("control") if not event.get("set")}
+    assert told == {"the seed of torch, which the script reads"}
+
+
 def test_fill_memory_fills_what_nobody_has_initialised(tmp_path: Path) -> None:
     run = Start(SCRIPTS / "memory.py", tmp_path / "run", "fill-memory").end()
     found = printed(run)

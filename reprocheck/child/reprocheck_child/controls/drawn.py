@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from ..hooking import guarded
+from ..hooking import guarded, like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,20 @@ class Drawn:
         seed.__name__ = seed.__qualname__ = name
         seed.__module__, seed.__doc__ = getattr(real, "__module__", None) or "", real.__doc__
         setattr(owner, name, seed)
+
+    def asked(self, owner: Any, name: str) -> None:
+        """Be told when the script reads the seed itself by `owner.name`: what it makes of that is
+        made of the control's number, though nothing is drawn.
+        """
+        real = getattr(owner, name)
+
+        def read(*args: Any, **kwargs: Any) -> Any:
+            if self._start is not None and self._active.asked_by_user():
+                what = "the seed of %s, which the script reads" % self._generator
+                self._quietly(lambda: self._active.touched(NAME, what))
+            return real(*args, **kwargs)
+
+        setattr(owner, name, like(read, real))
 
     def _inherited(self) -> None:
         """A fork begins with the state that the control has set, and may end without a word."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "single-worker"
 PATIENCE = 20.0
 """Seconds without a finished task after which tasks are taken to wait for each other."""
-THROUGH = ("multiprocessing", "concurrent", "torch.multiprocessing")
+THROUGH = ("multiprocessing", "concurrent", "torch.multiprocessing", "asyncio")
 """Modules that make pools for whoever calls them."""
 
 
@@ -36,6 +36,7 @@ def install(active: Active) -> None:
         ("concurrent.futures.thread", _threads),
         ("concurrent.futures.process", _processes),
         ("concurrent.futures._base", _results),
+        ("asyncio.tasks", _coroutines),
     ):
         import_hook.when_imported(name, _guarded(active, act))
 
@@ -220,6 +221,49 @@ def _in_turn(module: Any, futures: list[Any], timeout: float | None) -> Iterator
                     "%d (of %d) futures unfinished" % (len(futures) - place, len(futures))
                 ) from None
         yield future
+
+
+def _coroutines(active: Active, module: Any) -> None:
+    """Coroutines run beside each other as ever; their results come in the order in which they were
+    given.
+    """
+
+    def completed(real: Callable[..., Any]) -> Callable[..., Any]:
+        def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:
+            # a set has no order that could be kept, and a limit of time is for the whole
+            kept = timeout is None and not isinstance(fs, (set, frozenset))
+            if not kept or not active.asked_by_user(through=THROUGH):
+                return real(fs, timeout=timeout)
+            active.touched(NAME, "asyncio.as_completed")
+            return _Awaited([module.ensure_future(one) for one in fs])
+
+        return as_completed
+
+    replace(module, "as_completed", completed)
+
+
+class _Awaited:
+    """Futures one after the other: for `for`, which awaits what it is given, and for `async for`
+    of Python 3.13.
+    """
+
+    def __init__(self, futures: list[Any]) -> None:
+        self._left = iter(futures)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._left)
+
+    def __aiter__(self) -> Any:
+        return self
+
+    async def __anext__(self) -> Any:
+        for future in self._left:
+            await sys.modules["asyncio"].wait([future])
+            return future
+        raise StopAsyncIteration
 
 
 def _number(future: Any) -> int:

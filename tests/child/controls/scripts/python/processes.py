@@ -1,5 +1,6 @@
 """Pools and processes of every kind: the order of results, and what each process draws by default."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -42,6 +43,15 @@ def threads():
     return {"as_completed": completed, "wait": order, "callbacks": called, "nested": answer}
 
 
+async def sleeper(number):
+    await asyncio.sleep(0.03 if number % 3 == 0 else 0)
+    return number
+
+
+async def coroutines():
+    return [await done for done in asyncio.as_completed([sleeper(number) for number in range(9)])]
+
+
 def processes():
     found = {}
     with multiprocessing.get_context("fork").Pool(3) as pool:
@@ -73,4 +83,4 @@ def fork():
 
 
 if __name__ == "__main__":
-    json.dump({**threads(), **processes(), "os.fork": fork()}, sys.stdout)
+    json.dump({**threads(), **processes(), "os.fork": fork(), "asyncio": asyncio.run(coroutines())}, sys.stdout)

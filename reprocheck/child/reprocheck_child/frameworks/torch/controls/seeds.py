@@ -31,6 +31,7 @@ def seed(torch: Any, active: Any) -> None:
     drawn.seeded()
     for owner in (torch, torch.random):
         drawn.watch(owner, "manual_seed")
+        drawn.asked(owner, "initial_seed")
 
     def late(module: Any) -> None:
         """A backend that is loaded after torch was not there to be seeded."""
