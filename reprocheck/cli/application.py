@@ -189,6 +189,10 @@ click.
 """
 
 
+_UNKNOWN_OPTION = "NoSuchOption"
+"""The class of click's error by its name: newer releases of typer have click inside themselves."""
+
+
 def _usage_error(error: Any, words: list[str]) -> UsageError:
     message = error.format_message()
     command = next((word for word in words if word in overview.COMMANDS), "")
@@ -202,7 +206,7 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     if not command and (meant := get_close_matches(next(iter(words), ""), overview.COMMANDS, n=1)):
         return UsageError(message, f"Did you mean `reprocheck {meant[0]}`?")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
-    if command in OF_RUNS and "no such option" in message.lower():
+    if command in OF_RUNS and type(error).__name__ == _UNKNOWN_OPTION:
         fix += " Options of the script go after the script."
     return UsageError(message, fix)
 

@@ -6,6 +6,7 @@ The sentences are those of the report.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,5 +104,5 @@ def _labels(check: Check, console: Console) -> Labels:
 def _near(path: Path) -> str:
     """A relative path, unless it leads up and away."""
     if path.parts[:2] == ("..", ".."):
-        path = path.absolute()
+        return os.path.normpath(path.absolute())
     return str(path)

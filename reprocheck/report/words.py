@@ -264,8 +264,11 @@ def iterations(run: Run) -> str:
     """Number of iterations of a run, a range where the ranks differ."""
     if not run.traces:
         return "0"
-    said, _, _ = _iterations(run.traces).rpartition(" ")
-    return said
+    lengths = [len(trace.losses) for trace in run.traces]
+    least, most = min(lengths), max(lengths)
+    if least != most:
+        return tr("{least:,} to {most:,}", least=least, most=most)
+    return f"{most:,}"
 
 
 def caveats(check: Check) -> tuple[str, ...]:

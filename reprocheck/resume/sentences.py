@@ -27,10 +27,8 @@ from reprocheck.resume.model import (
 )
 from reprocheck.verdict.lost import lost
 
-SAVE_SOONER = (
-    "Have the script save sooner (an option such as --save-steps), or give it more iterations with"
-    " --steps N"
-)
+SOONER = "Have the script save sooner (an option such as --save-steps)"
+SAVE_SOONER = f"{SOONER}, or give it more iterations with --steps N"
 INTERRUPTED = "the check was interrupted before its {run} run had ended"
 MOST_RANKS = 4
 """More of them are counted and not named."""
@@ -123,7 +121,7 @@ def _ended(nothing: Nothing) -> str:
     last = count(run.longest, "iteration")
     return (
         f"the training came to its end after {last}, and wrote no checkpoint between two of them"
-        f"{_others(nothing)}. {SAVE_SOONER.partition(', or')[0]}, so that something follows it"
+        f"{_others(nothing)}. {SOONER}, so that something follows it"
     )
 
 

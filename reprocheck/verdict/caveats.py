@@ -75,7 +75,7 @@ def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None)
         first_iteration=bitwise.first_iteration,
     )
     if bitwise.ulp is not None and dtype:
-        where += tr(", by up to {ulp} ULP of {dtype}", ulp=bitwise.ulp, dtype=dtype)
+        where += tr(", by up to {ulp:,} ULP of {dtype}", ulp=bitwise.ulp, dtype=dtype)
     yield tr(
         "The checks pass within the tolerance, but the runs are not equal in every bit: {where}.",
         where=where,
