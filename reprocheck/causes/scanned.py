@@ -304,8 +304,24 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
     by_hand = [one for one in told if (one.code, one.source.at) == place]
     if by_hand:
         return _with_fix_of(cause, by_hand[0])
+    passed_by = [one for one in told if one.code == cause.code and _is_passed_by(one)]
+    if len(passed_by) == 1:
+        return _with_step_taken(cause, passed_by[0])
     in_time = filter(_precedes, patched)
     return _fixed_elsewhere(cause, [one for one in in_time if one.code == cause.code])
+
+
+def _is_passed_by(one: StaticFinding) -> bool:
+    """Whether the runs came to its function, and were not seen to take the step itself: where the
+    scan says what makes them take it, that step would have kept the cause away.
+    """
+    return one.executed in ("entered", "not_executed") and not one.patchable
+
+
+def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
+    """A cause with what makes the runs take a step that they passed by."""
+    fix = tr("{line}: {fix}", line=one.source.at, fix=one.fix)
+    return replace(cause, fix=fix, fix_from="place", evidence=(*cause.evidence, _said(one)))
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:

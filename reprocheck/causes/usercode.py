@@ -37,12 +37,16 @@ class Hint:
     kind  of the place, as `scan.places` names it
     name  of what is called there
     node  the id of its node in the program
+    of    the expression on the line that is to be written otherwise, where that is known
+    one   whether it draws one of several things, and no order
     """
 
     kind: str
     name: str
     source: SourceLine
     node: int
+    of: str = ""
+    one: bool = False
 
     def is_of(self, *kinds: str) -> bool:
         """Whether it is of one of these kinds."""
@@ -76,6 +80,8 @@ class UserCode:
                 name=place.name,
                 source=shown_line(place.module, place.line, self.sources),
                 node=id(place.node),
+                of=place.written,
+                one=place.one,
             )
             for place in self.program.places
         ]

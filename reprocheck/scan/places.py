@@ -15,7 +15,15 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any
 
-from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
+from reprocheck.scan.checks import (
+    arrival,
+    entropy,
+    files,
+    hash_order,
+    memory,
+    private,
+    tables,
+)
 from reprocheck.scan.checks.streams import drawings, every, is_none
 from reprocheck.scan.index import holds, within
 from reprocheck.scan.order import Order
@@ -82,17 +90,28 @@ class Place:
           set order, listing, temporary, arrival, parallel map, compile, threads, hook, custom
           backward, benchmark, late hash seed
     name  of what is called, as it is documented; of a method as it is written
+    of    the expression to write otherwise: the set without an order, the call of `hash`
+    one   whether a draw takes one of several things, and puts none into an order
     """
 
     kind: str
     name: str
     module: Module
     node: ast.AST
+    of: ast.AST | None = None
+    one: bool = False
 
     @property
     def line(self) -> int:
         """Its line in the text of its module."""
         return getattr(self.node, "lineno", 1)
+
+    @property
+    def written(self) -> str:
+        """The expression to write otherwise, as it stands in the text; "" where none is known."""
+        if self.of is None:
+            return ""
+        return ast.get_source_segment(self.module.source.text, self.of) or ""
 
 
 def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, ...]:
@@ -152,7 +171,6 @@ def _by_name() -> Mapping[str, str]:
         **dict.fromkeys(files.TEMPORARY, "temporary"),
         **dict.fromkeys(arrival.ARRIVES, "arrival"),
         **dict.fromkeys(memory.EMPTY, "memory"),
-        "builtins.hash": "hash",
         "builtins.id": "address",
         "torch.compile": "compile",
         "threading.Thread": "threads",
@@ -177,6 +195,11 @@ def _named(order: Order) -> Iterator[Place]:
         yield from (_place(kind, call) for call in order.calls(name))
     for method, kind in _by_method().items():
         yield from (_place(kind, call) for call in order.methods(method) if not call.own)
+
+
+def _hashes(order: Order) -> Iterator[Place]:
+    for call in order.calls("builtins.hash"):
+        yield replace(_place("hash", call), of=call.node)
 
 
 def _listings(order: Order) -> Iterator[Place]:
@@ -215,7 +238,12 @@ def _draws(order: Order) -> Iterator[Place]:
         if drawing.draws.kind == "split":
             yield _place("split", drawing.call)
         elif drawing.draws.when == "call" and f"{drawing.call.name}()".startswith(_DRAWN):
-            yield _place("draw", drawing.call)
+            yield replace(_place("draw", drawing.call), one=_takes_one(drawing.call))
+
+
+def _takes_one(call: Call) -> bool:
+    """`random.choice(actions)`, `numpy.random.choice(n, p=p)`: not told how many to take."""
+    return call.method == "choice" and is_none(call.argument(1, "size"))
 
 
 _DRAWN = ("random.", "numpy.random.", "torch.rand()")
@@ -364,7 +392,8 @@ def _loops(order: Order) -> Iterator[Place]:
     for loop in order.loops():
         if hash_order.is_set(loop.value):
             of_objects = _holds_objects(loop.value) or _asks_for_own_attributes(loop.node)
-            yield replace(_of_set(loop, of_objects, "a loop over"), node=hash_order.node_of(loop))
+            over = hash_order.node_of(loop)
+            yield replace(_of_set(loop, of_objects, "a loop over"), node=over, of=over)
 
 
 def _sequences(order: Order) -> Iterator[Place]:
@@ -372,7 +401,17 @@ def _sequences(order: Order) -> Iterator[Place]:
     for call in order.calls(*_KEEP_ORDER):
         value = next(filter(hash_order.is_set, call.arguments), None)
         if value is not None and not files.is_sorted_around(call):
-            yield _of_set(call, _holds_objects(value), f"{_shown(call)} of")
+            place = _of_set(call, _holds_objects(value), f"{_shown(call)} of")
+            yield replace(place, of=_written(call, value))
+
+
+def _written(call: Call, value: Value) -> ast.expr | None:
+    """The argument of a call that a value is; None where no single argument stands for it."""
+    match call.node:
+        case ast.Call(args=given) if len(given) == len(call.arguments):
+            pairs = zip(given, call.arguments, strict=True)
+            return next((written for written, argument in pairs if argument is value), None)
+    return None
 
 
 def _holds_objects(value: Value) -> bool:
@@ -430,6 +469,7 @@ def _shown(call: Call) -> str:
 
 _FINDERS: tuple[Callable[[Order], Iterator[Place]], ...] = (
     _named,
+    _hashes,
     _listings,
     _keywords,
     _parallel_maps,

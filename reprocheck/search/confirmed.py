@@ -18,13 +18,16 @@ from reprocheck.causes.fixes import advised, after_control, control_fix
 from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.language import sentences
-from reprocheck.model import Cause, Check, Rung
+from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.search import words
 from reprocheck.search.place import PRIVATE, Place
+from reprocheck.search.seeded_line import seeded_line
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
 _EACH_FOR_ITSELF = ("single-worker", "data-order")
 """Controls of which the first place says no more than the others."""
+_READ_ANYWHERE = ("clock",)
+"""Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
 """Controls of what a run is given; the others are of what the script draws or computes."""
 _LATER = "later"
@@ -139,18 +142,31 @@ def _implied(
     causes are known; `draws`: what the control acted on draws random numbers.
     """
     rung = _where(check, control, explained)
-    name, source, detail = "", None, ""
+    name, source = "", None
+    evidence: tuple[str, ...] = ()
     if rung is not None:
-        name, source, detail = rung.rung, rung.source, rung.detail
+        name = rung.rung
+        source, evidence = _shown(check, rung)
     known = rules.entry(likely.implied(control, name, draws=draws))
     cause = Cause(
         code=known.code,
         title=known.title_for(frameworks),
         confidence="confirmed",
-        evidence=tuple(filter(None, [detail])),
+        evidence=evidence,
         source=source,
     )
     return advised(check, cause, frameworks)
+
+
+def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[str, ...]]:
+    """The line and the evidence of a rung; where a generator was given another seed in each run,
+    those of the seed: what the control removes has come there before.
+    """
+    observed = (cause for cause in check.causes if cause.confidence == "observed")
+    with_line = next((cause for cause in observed if cause.source is not None), None)
+    if with_line is not None and rung.generators.seeded_unequally:
+        return with_line.source, with_line.evidence
+    return rung.source, tuple(filter(None, [rung.detail]))
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
@@ -192,20 +208,14 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
 
     That is the first line, or the first at which what it acted on draws random numbers.
     """
-    by_line = {one.line.at: one for one in reversed(acted)}
-    own = None
-    if cause.source is not None:
-        own = by_line.get(cause.source.at)
+    own = next((one for one in acted if one.line.at == cause.at), None)
     place = own or next(filter(attrgetter("draws"), acted), acted[0])
-    said = words.acted_at(control, _named(place), first=place is acted[0], draws=place.draws)
-    others = [_named(one) for one in acted if one.line.at != place.line.at]
-    if others and control in _EACH_FOR_ITSELF and not place.draws:
-        # Nothing shows which of them it is.
-        said = sentences(said, words.also_acted_at(others))
-    evidence = (*cause.evidence, said)
     says_why = cause.source is not None and not is_vague(cause)
+    unknown = _EACH_FOR_ITSELF if says_why else (*_EACH_FOR_ITSELF, *_READ_ANYWHERE)
+    said = _acted_there(control, place, acted, alone=control not in unknown)
+    evidence = (*cause.evidence, said)
     if own is None and says_why:
-        return replace(cause, evidence=evidence)
+        return _with_own_line_seeded(replace(cause, evidence=evidence), control)
     there = replace(cause, source=place.line, evidence=evidence)
     advice = place.advice
     if advice.hint and not found_by_scan(cause, check.scan):
@@ -213,6 +223,26 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     if advice.fix:
         return replace(there, fix=advice.fix, fix_from="place")
     return there
+
+
+def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: bool) -> str:
+    """Where a control acted; where the place may not be meant `alone`, at what others, too."""
+    said = words.acted_at(control, _named(place), first=place is acted[0], draws=place.draws)
+    others = [_named(one) for one in acted if one.line.at != place.line.at]
+    if alone or place.draws or not others:
+        return said
+    # Nothing shows which of them it is.
+    return sentences(said, words.also_acted_at(others))
+
+
+def _with_own_line_seeded(cause: Cause, control: str) -> Cause:
+    """A cause with its own line as the fix, where that makes a generator without a seed."""
+    if control != PRIVATE or cause.fix_from != "catalogue" or cause.source is None:
+        return cause
+    fix = seeded_line(cause.source.text)
+    if not fix:
+        return cause
+    return replace(cause, fix=fix, fix_from="place")
 
 
 def _named(place: Place) -> str:

@@ -106,13 +106,14 @@ def sure_lines(check: Check, control: str) -> frozenset[str]:
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     """The control that is nearest to a finding; of a cause that can come from several places, the
-    nearest that a line of the finding speaks for.
+    nearest that a line of the finding speaks for: for the hash of a string that becomes a seed,
+    that of hashes.
     """
     lines = (found.source.at, found.changed.at)
     said = spoken(hint for hint in hints if hint.source.at in lines)
     meant = _only(_controls_of(found.code), said)
-    if found.code in table().open and meant:
-        return meant[:1]
+    if found.code in table().open and said:
+        return meant[:1] or tuple(said[:1])
     return _nearest_to(found.code)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,8 +13,8 @@ from reprocheck.ladder.sources import Sources
 from reprocheck.model import Check, SourceLine, Touch
 from reprocheck.search import words
 from reprocheck.search.judged import Judged
+from reprocheck.search.seeded_line import calls_of, is_unseeded, last, makes_one, seeded_line
 from reprocheck.search.seeds_of_libraries import (
-    name_of,
     root_of,
     seeded_where_made,
     with_seed,
@@ -25,28 +24,6 @@ from reprocheck.search.seeds_of_libraries import (
 PRIVATE = "private-rng"
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
 """Controls that act as a framework is imported, and not where the script draws or computes."""
-_TAKE_A_SEED = frozenset(
-    {
-        "default_rng",
-        "RandomState",
-        "SeedSequence",
-        "PCG64",
-        "PCG64DXSM",
-        "MT19937",
-        "Philox",
-        "SFC64",
-        "Random",
-        "SeedGenerator",
-    }
-)
-"""What makes a generator, and takes its seed as the first argument.
-
-One that is given None starts from the operating system.
-"""
-_OF_SYSTEM = frozenset({"SystemRandom", "from_non_deterministic_state"})
-"""What makes a generator that always draws from the operating system."""
-_BARE = frozenset({"default_rng", "RandomState", "SeedSequence", "Random", "seed"})
-"""What makes or seeds one from the operating system, where it is given no number."""
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
@@ -110,7 +87,7 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
             yield Place(
                 line=line,
                 what=touch.what,
-                advice=advice(name, line.text, tree, takes),
+                advice=advice(name, line.text, tree, takes, touch.what),
                 draws=source in drawing,
             )
 
@@ -124,33 +101,23 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
     return found
 
 
-def advice(name: str, text: str, tree: ast.AST, takes: str = "") -> Advice:
+def advice(name: str, text: str, tree: ast.AST, takes: str = "", what: str = "") -> Advice:
     """How the generator gets a seed that is made on a line where a control acted.
 
     `tree`: that of the line's file. `takes`: how a call of the line was seen to take a seed.
+    `what`: what the control acted on there.
     """
-    calls = _calls(text)
+    calls = calls_of(text)
     if name != PRIVATE or not calls:
         return Advice()
-    if any(map(_starts_from_system, calls)):
+    if is_unseeded(calls):
         # The line itself makes its generator without a seed: the cause's own fix says the rest.
-        return Advice(fix=_seeded_here(text))
+        return Advice(fix=seeded_line(text, what))
     made = next(filter(None, map(_with_a_seed, calls)), "")
     fix = made or _as_seen(calls, takes) or _of_library(calls, tree)
     if fix:
         return Advice(fix=fix)
     return Advice(hint=_where_to_look(calls, tree))
-
-
-def _starts_from_system(call: ast.Call) -> bool:
-    """Whether a call makes or seeds a generator, and is given no number."""
-    name = _last(call.func)
-    return name in _OF_SYSTEM or (name in _BARE and _is_empty(call))
-
-
-def _is_empty(call: ast.Call) -> bool:
-    """Whether a call gives no argument."""
-    return not [*call.args, *call.keywords]
 
 
 def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
@@ -159,7 +126,7 @@ def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
     """
     called, _, word = takes.rstrip(")").partition("(")
     function = called.partition(".")[0]
-    by_name = {_last(call.func): call for call in reversed(calls)}
+    by_name = {last(call.func): call for call in reversed(calls)}
     seen = by_name.get(function)
     if seen is None or not function:
         return ""
@@ -202,24 +169,11 @@ def _where_to_look(calls: Sequence[ast.Call], tree: ast.AST) -> str:
     return words.seed_inside(ast.unparse(calls[0].func))
 
 
-def _seeded_here(text: str) -> str:
-    """A statement that makes a generator without a seed, with one; "" where it does something
-    else.
-    """
-    tree = _parsed(text.strip())
-    bare = list(filter(_is_empty, filter(_makes_one, _calls_in(tree))))
-    if not bare:
-        return ""
-    for call in bare:
-        call.args = [ast.Constant(0)]
-    return ast.unparse(tree)
-
-
 def _with_a_seed(call: ast.Call) -> str:
     """The making of a generator with a number for a seed, where a name stands for it now, which is
     None; "" for other calls.
     """
-    if not _makes_one(call):
+    if not makes_one(call):
         return ""
     by_word = (word.value for word in call.keywords if word.arg in _SEED_WORDS)
     given = next(chain(call.args, by_word), None)
@@ -229,31 +183,6 @@ def _with_a_seed(call: ast.Call) -> str:
         f"{ast.unparse(call.func)}(0)  # `{ast.unparse(given)}` is None here: pass it a number, or"
         " make one its default"
     )
-
-
-def _makes_one(call: ast.Call) -> bool:
-    """Whether a call makes a generator that takes its seed as the first argument."""
-    return _last(call.func) in _TAKE_A_SEED
-
-
-def _last(node: ast.expr) -> str:
-    """`default_rng` of `np.random.default_rng`."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return name_of(node)
-
-
-def _calls(text: str) -> list[ast.Call]:
-    """The calls of a line that holds a whole statement, or the head of one: the outermost first."""
-    statement = text.strip()
-    for whole in (statement, f"{statement} pass"):
-        with suppress(SyntaxError):
-            return _calls_in(ast.parse(whole))
-    return []
-
-
-def _calls_in(tree: ast.AST) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def _parsed(text: str | None) -> ast.Module:

@@ -400,6 +400,8 @@ def test_a_loader_that_draws_is_judged_by_its_batches(
     [
         ("rows = np.random.permutation(9)", "unseeded-shuffle"),
         ("noise = np.random.normal(9)", "unseeded-draw"),
+        ("rows = np.random.choice(9, 3)", "unseeded-shuffle"),
+        ("action = np.random.choice(2, p=chances)", "unseeded-draw"),
     ],
 )
 def test_what_a_plain_loop_draws_is_called_shuffled_only_where_an_order_is_drawn(
@@ -559,6 +561,26 @@ def test_a_line_in_order_is_no_hint(line: str) -> None:
         ".",
     )
     assert names(found) == ["unrecorded-input"]
+
+
+@pytest.mark.parametrize(
+    ("line", "fix"),
+    [
+        ("for name in set(names): pass", "for name in sorted(set(names)): pass"),
+        (
+            "ids = {name: n for n, name in enumerate(set(names))}",
+            "ids = {name: n for n, name in enumerate(sorted(set(names)))}",
+        ),
+        (
+            "seed = abs(hash(args.name)) % 99",
+            "import zlib\n\nseed = abs(zlib.crc32(repr(args.name).encode())) % 99",
+        ),
+    ],
+)
+def test_the_fix_of_an_order_by_hash_is_its_own_line(line: str, fix: str) -> None:
+    write(f"{line}\n")
+    found = causes_of(check(ladder("loss", only_labels=True, dtype="int64", **GROSS)), ".")
+    assert (names(found)[0], found[0].fix, found[0].fix_from) == ("hash-order", fix, "place")
 
 
 def test_a_fixed_hash_seed_acquits_the_hash() -> None:

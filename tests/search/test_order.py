@@ -13,7 +13,7 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.scanned import suspected
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import Cause, Check, SourceLine
-from reprocheck.model.evidence import InputsDiffer, Loaded
+from reprocheck.model.evidence import InputsDiffer, Loaded, WeightWritten
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
@@ -49,6 +49,14 @@ def test_a_clock_that_a_layer_reads_is_tried_first() -> None:
     differs = with_causes(
         check(ladder("forward", **facts, source=SourceLine(file="train.py", line=6), **GROSS))
     )
+    assert order.candidates(differs, Path(".")).likely[0] == "clock"
+
+
+def test_a_clock_by_which_weights_are_written_is_tried_first() -> None:
+    """Noise without a seed would do the same, and no line makes any."""
+    write("import time\nweight.data.mul_(time.time() % 1)\n")
+    differs = with_causes(check(ladder("update", evidence=WeightWritten(), **GROSS)))
+    assert differs.causes[0].code == "RC904"
     assert order.candidates(differs, Path(".")).likely[0] == "clock"
 
 
@@ -141,6 +149,24 @@ def test_the_control_of_what_the_scan_found_is_tried_first_and_confirms_it_on_it
         DRAWN_AT_IMPORT,
         "seed it earlier",
     )
+
+
+def test_a_seed_that_is_the_hash_of_a_text_is_removed_by_fixing_hashes() -> None:
+    """The scan calls it a seed that differs, for which a clock is the nearest source."""
+    write("import torch\ngenerator = torch.Generator().manual_seed(hash(name) % 99)\n")
+    line = SourceLine(file="train.py", line=2)
+    found = StaticFinding(
+        code="RC402",
+        name="clock-seed",
+        severity="error",
+        message="the seed comes from the hash of a string",
+        source=line,
+        executed="executed",
+        precedes=True,
+    )
+    batch = ladder("batch", samples="other content", source=line, **GROSS)
+    differs = replace(check(batch), scan=StaticScan(findings=(found,), files=1))
+    assert order.candidates(with_causes(differs), Path(".")).likely[0] == "hash-seed"
 
 
 def test_of_what_can_come_from_several_places_the_control_of_the_line_is_tried_first() -> None:

@@ -4,6 +4,7 @@ step has made.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -291,7 +292,7 @@ def origins(look: Look) -> Iterator[Suspect]:
         if found.name.endswith(OF_OBJECTS):
             suspect = replace(suspect, fix=_IN_ORDER)
         if name == "hash-order":
-            yield from _by_hash(look, suspect)
+            yield from _by_hash(look, replace(suspect, fix=_without_hash(found)))
         else:
             yield suspect
 
@@ -302,6 +303,29 @@ def _by_hash(look: Look, suspect: Suspect) -> Iterator[Suspect]:
         return
     yield replace(suspect, evidence=(*suspect.evidence, _HASHES))
     yield from if_hinted("late-hash-seed", look.hint("late hash seed"), "comes too late")
+
+
+def _without_hash(found: Hint) -> str:
+    """The line with a sorted set, or a checksum in the place of a hash; "" where the text does not
+    show what to write otherwise.
+    """
+    if not found.of:
+        return ""
+    if found.kind == "set order":
+        return _line_with(found, f"sorted({found.of})")
+    match ast.parse(found.of, mode="eval").body:
+        case ast.Call(args=[hashed]):
+            line = _line_with(found, f"zlib.crc32(repr({ast.unparse(hashed)}).encode())")
+            return f"import zlib\n\n{line}"
+    return ""
+
+
+def _line_with(found: Hint, better: str) -> str:
+    """The line of a hint with another expression; that alone where it stands on several lines."""
+    text = found.source.text.strip()
+    if found.of not in text:
+        return f"{better}  # instead of {found.of}"
+    return text.replace(found.of, better)
 
 
 _BY_SAMPLES: Mapping[Samples, Callable[[Look, BatchDiffers], Iterator[Suspect]]] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
-from reprocheck.causes.suspects.look import Look, Suspect, by_hint, called, draw_an_order
+from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
 from reprocheck.ladder import words
 from reprocheck.language import form, joined, mark, tr
 from reprocheck.model.evidence import BatchDiffers, Generator, StateDiffers
@@ -174,7 +174,8 @@ def _made_of(look: Look, batch: BatchDiffers) -> str:
     unseen = draw is None and "numpy" in drawn
     if unseen and look.hint("split") is not None:
         return "unseeded-split"
-    if batch.samples == "other order" or draw_an_order(*called(draw)):
+    shuffled = draw is not None and draws_order(draw)
+    if batch.samples == "other order" or shuffled:
         return "unseeded-shuffle"
     return "unseeded-draw"
 

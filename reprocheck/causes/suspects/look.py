@@ -15,6 +15,7 @@ from reprocheck.language import mark, tr
 from reprocheck.model import Between, Check, Ladder, Rung, SourceLine
 from reprocheck.model.evidence import Evidence, Generator, SeededAs, seed_line
 from reprocheck.rules import known
+from reprocheck.scan.names import last_part
 
 PRIVATE = mark("makes a generator without a seed, or draws from the system")
 """What a line of the kind `entropy` does."""
@@ -182,8 +183,8 @@ class Look:
         """Whether a line puts things into an order that it draws from one of these generators, or
         no line that draws from them is known.
         """
-        names = [hint.name for hint in self._drawing(generators)]
-        return not names or draw_an_order(*names)
+        drawing = list(self._drawing(generators))
+        return not drawing or any(map(draws_order, drawing))
 
     def _drawing(self, generators: Sequence[str]) -> Iterator[Hint]:
         """The lines that draw from one of these generators."""
@@ -239,9 +240,9 @@ def _seeding(generator: Generator) -> Kind:
     return _SEEDED[generator.seeded]
 
 
-def draw_an_order(*names: str) -> bool:
-    """Whether a function of one of these full names draws an order."""
-    return not _SHUFFLES.isdisjoint(name.rpartition(".")[2] for name in names)
+def draws_order(hint: Hint) -> bool:
+    """Whether a line draws an order: by what it calls, unless it takes one thing alone."""
+    return last_part(hint.name) in _SHUFFLES and not hint.one
 
 
 def line(hint: Hint, what: str) -> str:

@@ -84,7 +84,7 @@ folds = KFold(5, shuffle=True, random_state=None)
         ("for split in given.split(rows):", ""),
         ("rows = KFold(3, shuffle=True)", "KFold(3, shuffle=True, random_state=0)"),
         ("rng = np.random.default_rng()", "rng = np.random.default_rng(0)"),
-        ("self.rng = random.SystemRandom()", ""),
+        ("self.rng = random.SystemRandom()", "self.rng = random.Random(0)"),
         (
             "self.rng = np.random.default_rng(seed)",
             "np.random.default_rng(0)  # `seed` is None here",
