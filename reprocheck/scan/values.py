@@ -16,7 +16,7 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
@@ -333,6 +333,14 @@ class Function(Value):
     def place(self) -> Place:
         """Where it is defined."""
         return place(self.module, self.node)
+
+    def bound_to(self, owner: Value) -> Function:
+        """It as a method of an object or class."""
+        if self.kind == "static":
+            return self
+        if self.kind == "class" and isinstance(owner, Instance):
+            owner = owner.of
+        return replace(self, owner=owner)
 
 
 @dataclass(eq=False, slots=True)

@@ -1,94 +1,193 @@
-"""Attributes of modules, objects, classes and what libraries made."""
+"""Attributes and items: of modules, objects, classes and what libraries made; assignments to them
+and to names.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import ClassVar
 
 from reprocheck.scan.aliases import canonical
-from reprocheck.scan.execution.bound import bound_to
+from reprocheck.scan.execution.machine import Machine
 from reprocheck.scan.values import (
     Class,
+    Constant,
     Either,
     External,
     Function,
     Instance,
+    Items,
     Made,
     Package,
     Part,
     Super,
     Value,
     either,
+    is_row,
 )
 
-if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
-    from reprocheck.scan.execution.machine import Machine
 
+class Attributes(Machine):
+    """Looks attributes up and assigns to targets."""
 
-def attribute(machine: Machine, frame: Frame, node: ast.AST, whole: Value, name: str) -> Value:
-    """An attribute of a value."""
-    known = _KNOWN.get(type(whole))
-    if known is None:
+    # ------------------------------------------------------------------------------------- look-ups
+
+    def attribute(self, node: ast.AST, whole: Value, name: str) -> Value:
+        """An attribute of a value."""
+        known = self._HOLDERS.get(type(whole))
+        if known is None:
+            return Part(whole, name)
+        return known(self, node, whole, name)
+
+    def _of_library(self, node: ast.AST, whole: External, name: str) -> Value:
+        return External(canonical(f"{whole.dotted}.{name}"))
+
+    def _of_made(self, node: ast.AST, whole: Made, name: str) -> Value:
+        return whole.facts.get(name) or Part(whole, name)
+
+    def _of_instance(self, node: ast.AST, whole: Instance, name: str) -> Value:
+        if name in whole.attributes:
+            return whole.attributes[name]
+        found = whole.of.find(name)
+        if isinstance(found, Function):
+            bound = found.bound_to(whole)
+            if found.kind == "property":
+                whole.ran.add(name)
+                return self.inline(node, bound)
+            return bound
+        if found is not None:
+            return found
+        if name == "__class__":
+            return whole.of
         return Part(whole, name)
-    return known(machine, frame, node, whole, name)
 
-
-def _of_library(machine: Machine, frame: Frame, node: ast.AST, whole: External, name: str) -> Value:
-    return External(canonical(f"{whole.dotted}.{name}"))
-
-
-def _of_made(machine: Machine, frame: Frame, node: ast.AST, whole: Made, name: str) -> Value:
-    return whole.facts.get(name) or Part(whole, name)
-
-
-def _of_instance(
-    machine: Machine, frame: Frame, node: ast.AST, whole: Instance, name: str
-) -> Value:
-    if name in whole.attributes:
-        return whole.attributes[name]
-    found = whole.of.find(name)
-    if isinstance(found, Function):
-        bound = bound_to(found, whole)
-        if found.kind == "property":
-            whole.ran.add(name)
-            return machine.above.inline(machine, frame, node, bound, (), {}, open=False)
-        return bound
-    if found is not None:
+    def _of_class(self, node: ast.AST, whole: Class, name: str) -> Value:
+        found = whole.find(name)
+        if found is None:
+            return _inherited(whole, name, whole)
+        if isinstance(found, Function) and found.kind == "class":
+            return found.bound_to(whole)
         return found
-    if name == "__class__":
-        return whole.of
-    return Part(whole, name)
 
+    def _of_package(self, node: ast.AST, whole: Package, name: str) -> Value:
+        variables = whole.module.body.frame.variables
+        if name in variables:
+            return variables[name]
+        inner = whole.module.project.module(f"{whole.module.name}.{name}", whole.module)
+        if inner is None:
+            return Part(whole, name)
+        return Package(inner)
 
-def _of_class(machine: Machine, frame: Frame, node: ast.AST, whole: Class, name: str) -> Value:
-    found = whole.find(name)
-    if found is None:
-        return _inherited(whole, name, whole)
-    if isinstance(found, Function) and found.kind == "class":
-        return bound_to(found, whole)
-    return found
+    def _of_super(self, node: ast.AST, whole: Super, name: str) -> Value:
+        start = whole.of
+        if isinstance(whole.instance, Instance):
+            start = whole.instance.of
+        found = start.find(name, after=whole.of)
+        if isinstance(found, Function):
+            return found.bound_to(whole.instance)
+        return _inherited(whole.of, name, whole.instance)
 
+    def _of_any(self, node: ast.AST, whole: Either, name: str) -> Value:
+        return either([self.attribute(node, option, name) for option in whole.choices])
 
-def _of_package(machine: Machine, frame: Frame, node: ast.AST, whole: Package, name: str) -> Value:
-    variables = whole.module.body.frame.variables
-    if name in variables:
-        return variables[name]
-    inner = whole.module.project.module(f"{whole.module.name}.{name}", whole.module)
-    if inner is None:
-        return Part(whole, name)
-    return Package(inner)
+    _HOLDERS: ClassVar[dict[type[Value], Callable[..., Value]]] = {
+        External: _of_library,
+        Instance: _of_instance,
+        Made: _of_made,
+        Package: _of_package,
+        Class: _of_class,
+        Super: _of_super,
+        Either: _of_any,
+    }
 
+    # ---------------------------------------------------------------------------------- assignments
 
-def _of_super(machine: Machine, frame: Frame, node: ast.AST, whole: Super, name: str) -> Value:
-    start = whole.of
-    if isinstance(whole.instance, Instance):
-        start = whole.instance.of
-    found = start.find(name, after=whole.of)
-    if isinstance(found, Function):
-        return bound_to(found, whole.instance)
-    return _inherited(whole.of, name, whole.instance)
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Gives a value to a target; what is no target is not assigned to."""
+        assigned = self._TARGETS.get(type(target))
+        if assigned is not None:
+            assigned(self, target, value)
+
+    def _to_name(self, target: ast.Name, value: Value) -> None:
+        self.bind(target.id, value)
+        self.values[id(target)] = value
+
+    def _to_several(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        for part, item in zip(target.elts, _unpacked(target.elts, value), strict=True):
+            self.assign(part, item)
+
+    def _to_rest(self, target: ast.Starred, value: Value) -> None:
+        self.assign(target.value, value)
+
+    def _to_attribute(self, target: ast.Attribute, value: Value) -> None:
+        for option in self.evaluate(target.value).options():
+            self.set_attribute(target, option, target.attr, value)
+
+    def _to_item(self, target: ast.Subscript, value: Value) -> None:
+        whole = self.evaluate(target.value)
+        key = self.evaluate(target.slice)
+        for option in whole.options():
+            self._set_item(target, option, key, value)
+
+    _TARGETS: ClassVar[dict[type[ast.expr], Callable[..., None]]] = {
+        ast.Name: _to_name,
+        ast.Tuple: _to_several,
+        ast.List: _to_several,
+        ast.Starred: _to_rest,
+        ast.Attribute: _to_attribute,
+        ast.Subscript: _to_item,
+    }
+
+    def bind(self, name: str, value: Value) -> None:
+        """Gives a value to a name.
+
+        Under a condition, a name of a frame around keeps what it had as well.
+        """
+        holder = self.frame.holder(name)
+        if holder is not self.frame and self.conditions and name in holder.variables:
+            value = either([value, holder.variables[name]])
+        holder.variables[name] = value
+
+    def set_attribute(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
+        """Gives a value to an attribute; of something of a library, that is a step."""
+        match whole:
+            case Instance():
+                self._set_own(node, whole, attribute, value)
+            case Class(attributes=attributes):
+                attributes[attribute] = value
+            case Package(module=module):
+                module.body.frame.variables[attribute] = value
+            case _:
+                if isinstance(whole, Made):
+                    whole.facts[attribute] = value
+                self.store(node, _dotted(whole, attribute), value, whole)
+
+    def _set_own(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
+        """Gives a value to an attribute of an object of the user's.
+
+        Under a condition, the attribute keeps what it had as well.
+        """
+        kept = value
+        if attribute in whole.attributes and self.conditions:
+            kept = either([value, whole.attributes[attribute]])
+        whole.attributes[attribute] = kept
+        if whole.of.external_bases():
+            self.store(node, f"{whole.library_name}.{attribute}", value, whole)
+
+    def _set_item(self, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
+        """Gives a value to an item."""
+        if isinstance(whole, Items):
+            whole.items.append(value)
+            if whole.is_dict:
+                whole.keys.append(key)
+            else:
+                whole.whole = False
+            return
+        shown: object = ""
+        if isinstance(key, Constant):
+            shown = key.value
+        self.store(node, f"{whole.name or '?'}[{shown}]", value, whole)
 
 
 def _inherited(of: Class, name: str, whole: Value) -> Value:
@@ -100,16 +199,24 @@ def _inherited(of: Class, name: str, whole: Value) -> Value:
     return Part(whole, name)
 
 
-def _of_any(machine: Machine, frame: Frame, node: ast.AST, whole: Either, name: str) -> Value:
-    return either([attribute(machine, frame, node, option, name) for option in whole.choices])
+def _dotted(whole: Value, attribute: str) -> str:
+    """The name of an attribute of something of a library."""
+    if isinstance(whole, External):
+        return canonical(f"{whole.dotted}.{attribute}")
+    return Part(whole, attribute).name or attribute
 
 
-_KNOWN: dict[type[Value], Callable[[Machine, Frame, ast.AST, Any, str], Value]] = {
-    External: _of_library,
-    Instance: _of_instance,
-    Made: _of_made,
-    Package: _of_package,
-    Class: _of_class,
-    Super: _of_super,
-    Either: _of_any,
-}
+def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
+    """What each target of an unpacking gets."""
+    rows = [_row(option, len(targets)) for option in value.options()]
+    is_starred = any(isinstance(target, ast.Starred) for target in targets)
+    if is_starred or None in rows:
+        return [Part(value, None) for _ in targets]
+    return [either(list(column)) for column in zip(*filter(None, rows), strict=True)]
+
+
+def _row(value: Value, length: int) -> list[Value] | None:
+    """The items of a list or tuple that is spelled out, of this length."""
+    if not is_row(value) or len(value.items) != length:
+        return None
+    return value.items

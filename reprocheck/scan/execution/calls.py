@@ -5,16 +5,12 @@ recorded.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
-from types import MappingProxyType
 
-from reprocheck.scan.execution import known, pending
-from reprocheck.scan.execution.attributes import attribute
-from reprocheck.scan.execution.bound import bound_to
-from reprocheck.scan.execution.elements import spelled_out
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.machine import Machine
+from reprocheck.scan.execution.known import Known
+from reprocheck.scan.execution.machine import NOTHING, Arguments
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -33,7 +29,6 @@ from reprocheck.scan.values import (
     either,
 )
 
-Keywords = dict[str, Value]
 CALLED = ("__call__", "forward", "construct", "call")
 """What runs when an object is called: its own `__call__`, else what its framework calls."""
 _SAME_OBJECT = frozenset(
@@ -55,37 +50,186 @@ _SAME_OBJECT = frozenset(
     }
     | {"set_train", "to_float", "add_flags", "set_grad"}
 )
+_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
 
 
-def evaluate_call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
-    """What a call gives back, once everything that it does was gone through."""
-    receiver: Value | None = None
-    if isinstance(node.func, ast.Attribute):
-        receiver = machine.above.evaluate(machine, frame, node.func.value)
-        callee = attribute(machine, frame, node.func, receiver, node.func.attr)
-        machine.values[id(node.func)] = callee
-    else:
-        callee = machine.above.evaluate(machine, frame, node.func)
-    arguments, keywords, open = _arguments(machine, frame, node)
-    return called(machine, frame, node, callee, arguments, keywords, open=open, receiver=receiver)
+class Calls(Known):
+    """Calls what is the user's, and what is a library's."""
 
+    def call_of(self, node: ast.Call) -> Value:
+        """What a call gives back, once everything that it does was gone through."""
+        receiver: Value | None = None
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.evaluate(node.func.value)
+            callee = self.attribute(node.func, receiver, node.func.attr)
+            self.values[id(node.func)] = callee
+        else:
+            callee = self.evaluate(node.func)
+        return self.called(node, callee, self._arguments(node), receiver)
 
-def _arguments(
-    machine: Machine, frame: Frame, node: ast.Call
-) -> tuple[tuple[Value, ...], Keywords, bool]:
+    def _arguments(self, node: ast.Call) -> Arguments:
+        positional, hidden = self.spelled_out(node.args)
+        named: dict[str, Value] = {}
+        open = bool(hidden)
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+                continue
+            spelled = _spelled_keywords(value)
+            named |= {str(name.value): item for name, item in spelled if isinstance(name, Constant)}
+            open = open or not _is_known_dict(value)
+        return Arguments(tuple(positional), named, open)
 
-    arguments, hidden = spelled_out(machine, frame, node.args)
-    keywords: Keywords = {}
-    open = bool(hidden)
-    for keyword in node.keywords:
-        value = machine.above.evaluate(machine, frame, keyword.value)
-        if keyword.arg is not None:
-            keywords[keyword.arg] = value
-            continue
-        spelled = _spelled_keywords(value)
-        keywords |= {str(name.value): item for name, item in spelled if isinstance(name, Constant)}
-        open = open or not _is_known_dict(value)
-    return tuple(arguments), keywords, open
+    def called(
+        self, node: ast.AST, callee: Value, given: Arguments, receiver: Value | None = None
+    ) -> Value:
+        """What calling a value gives back; `receiver` is what it was looked up in."""
+        match callee:
+            case Either(choices=choices):
+                return either([self.called(node, one, given, receiver) for one in choices])
+            case Function():
+                return self.inline(node, callee, given)
+            case Class():
+                return self.instantiated(node, callee, given)
+            case Instance():
+                return self._object_called(node, callee, given)
+        name, receiver = _named(callee, receiver)
+        return self._library_called(node, name, receiver, given)
+
+    def _object_called(self, node: ast.AST, callee: Instance, given: Arguments) -> Value:
+        """What calling an object of the user's gives back."""
+        for name in CALLED:
+            result = self.method_called(node, callee, name, given)
+            if result is not None:
+                return result
+        return self._library_called(node, f"{callee.library_name}.__call__", callee, given)
+
+    def _library_called(
+        self, node: ast.AST, name: str, receiver: Value | None, given: Arguments
+    ) -> Value:
+        """Records a call of a library, and follows what it does with functions and objects of the
+        user's.
+        """
+        call = self.call(node, name, given, receiver=receiver)
+        made = Made(call)
+        call.result = made
+        result = self.known_result(call)
+        if result is not None:
+            call.result = result
+            return result
+        self.give(call, made)
+        if call.method in _SAME_OBJECT and receiver is not None and _is_object(receiver):
+            call.result = receiver
+            return receiver
+        return made
+
+    # ------------------------------------------------------------------------------- the user's own
+
+    def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
+        """Follows a call of the user's function. The call itself is a step, too."""
+        call = self.call(node, function.qualified, given, receiver=function.owner, own=True)
+        wrapper = function.wrapper
+        if wrapper is not None and id(wrapper.node) not in self.active:
+            before = self.times(function)
+            passed = Arguments((*_owner(function), *given.positional), given.named, given.open)
+            result = self.follow(wrapper, node, lambda: self._run_function(wrapper, passed))
+            if self.times(function) > before:
+                call.result = result
+                if result is UNKNOWN:
+                    call.result = self.results[id(function.node)]
+                return call.result
+        call.result = self.follow(function, node, lambda: self._run_function(function, given))
+        return call.result
+
+    def method_called(
+        self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
+    ) -> Value | None:
+        """Follows a call of a method of an object of the user's; None where it has none of that
+        name.
+        """
+        if not isinstance(value, Instance):
+            return None
+        function = value.of.find(name)
+        if not isinstance(function, Function):
+            return None
+        value.ran.add(name)
+        return self.inline(node, function.bound_to(value), given)
+
+    def _run_function(self, function: Function, given: Arguments) -> Value:
+        """What the body of a function gives back."""
+        inner = Frame(
+            module=function.module,
+            node=function.node,
+            around=function.around,
+            qualified=function.qualified,
+            of_class=function.of_class,
+            receiver=function.owner,
+        )
+        _bind_parameters(inner, function, given)
+        with self.within(inner):
+            return self._body(inner, function.node)
+
+    def _body(
+        self, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    ) -> Value:
+        if isinstance(node, ast.Lambda):
+            return self.evaluate(node.body)
+        left = self.block(node.body)
+        if frame.generator:
+            return Items("generator", frame.yields, whole=False)
+        if not left or not frame.returns:
+            frame.returns.append(Constant(None))
+        return either(frame.returns)
+
+    def wrap(self, node: ast.AST, decorator: Value, function: Function) -> None:
+        """Calls a decorator of the user's with a function: what it gives back, where that is a
+        function around this one, is its wrapper.
+
+        A library that the decorator gives the function to looks at it, as `functools.wraps` does,
+        and does not call it.
+        """
+        self.decorated.append(function)
+        try:
+            made = self.called(node, decorator, Arguments((function,)))
+        finally:
+            self.decorated.pop()
+        for one in made.options():
+            if isinstance(one, Function) and one is not function and _is_around(one, function):
+                function.wrapper = one
+
+    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Value:
+        """An object of a class of the user's, after its constructor."""
+        made = Instance(of, inputs=(*given.positional, *given.named.values()))
+        call = self.call(node, of.qualified, given, own=True)
+        call.result = made
+        if self.method_called(node, made, "__init__", given) is None:
+            _fields(made, given)
+            if not given.open:
+                self._defaults(made)
+        self.method_called(node, made, "__post_init__")
+        return made
+
+    def _defaults(self, made: Instance) -> None:
+        """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
+        `field(default_factory=list)`.
+        """
+        for base in made.of.own_line():
+            for name, value in base.attributes.items():
+                if name in made.attributes or not isinstance(value, Made):
+                    continue
+                if value.call.name in _FIELDS:
+                    self._default(made, name, value.call)
+
+    def _default(self, made: Instance, name: str, field: Call) -> None:
+        """What one field holds."""
+        factory = field.argument(None, "default_factory", "factory")
+        default = field.argument(None, "default")
+        if isinstance(factory, External | Function | Class):
+            with self.within(Frame(module=field.module, node=field.module.tree)):
+                default = self.called(field.node, factory, NOTHING)
+        if default is not None:
+            made.attributes[name] = default
 
 
 def _spelled_keywords(value: Value) -> Iterable[tuple[Value, Value]]:
@@ -104,54 +248,6 @@ def _is_known_dict(value: Value) -> bool:
     return False
 
 
-def called(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    callee: Value,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool = False,
-    receiver: Value | None = None,
-) -> Value:
-    """What calling a value gives back."""
-    match callee:
-        case Either(choices=choices):
-            each = [
-                called(machine, frame, node, one, arguments, keywords, open=open, receiver=receiver)
-                for one in choices
-            ]
-            return either(each)
-        case Function():
-            return inline(machine, frame, node, callee, arguments, keywords, open=open)
-        case Class():
-            return instantiated(machine, frame, node, callee, arguments, keywords, open=open)
-        case Instance():
-            return _object_called(machine, frame, node, callee, arguments, keywords, open=open)
-    name, receiver = _named(callee, receiver)
-    return _of_library(machine, frame, node, name, receiver, arguments, keywords, open=open)
-
-
-def _object_called(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    callee: Instance,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool,
-) -> Value:
-    """What calling an object of the user's gives back."""
-    for name in CALLED:
-        given = method(machine, frame, node, callee, name, arguments, keywords, open=open)
-        if given is not None:
-            return given
-    name = f"{callee.library_name}.__call__"
-    return _of_library(machine, frame, node, name, callee, arguments, keywords, open=open)
-
-
 def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
     """The name of what is called of a library, and the object whose method it is."""
     name = callee.name or "?"
@@ -165,36 +261,6 @@ def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
     return name, None
 
 
-def _of_library(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    name: str,
-    receiver: Value | None,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool,
-) -> Value:
-    """Records a call of a library, and follows what it does with functions and objects of the
-    user's.
-    """
-    call = machine.call(
-        frame, node, name, receiver=receiver, arguments=arguments, keywords=keywords, open=open
-    )
-    made = Made(call)
-    call.result = made
-    result = known.result(machine, frame, call)
-    if result is not None:
-        call.result = result
-        return result
-    pending.given(machine, frame, call, made)
-    if call.method in _SAME_OBJECT and receiver is not None and _is_object(receiver):
-        call.result = receiver
-        return receiver
-    return made
-
-
 def _is_object(value: Value) -> bool:
     """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a
     tensor made of it.
@@ -206,122 +272,11 @@ def _is_object(value: Value) -> bool:
     return value.call.method == "default_rng" or value.call.method[:1].isupper()
 
 
-# ----------------------------------------------------------------------------------- the user's own
-
-
-def inline(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    function: Function,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool,
-) -> Value:
-    """Follows a call of the user's function. The call itself is a step, too."""
-    call = machine.call(
-        frame,
-        node,
-        function.qualified,
-        receiver=function.owner,
-        arguments=arguments,
-        keywords=keywords,
-        open=open,
-        own=True,
-    )
-    wrapper = function.wrapper
-    if wrapper is not None and id(wrapper.node) not in machine.active:
-        before = machine.times(function)
-        given = machine.follow(
-            wrapper,
-            frame.module,
-            node,
-            lambda: _run(machine, wrapper, (*_owner(function), *arguments), keywords, open=open),
-        )
-        if machine.times(function) > before:
-            call.result = given
-            if given is UNKNOWN:
-                call.result = machine.results[id(function.node)]
-            return call.result
-    call.result = machine.follow(
-        function,
-        frame.module,
-        node,
-        lambda: _run(machine, function, arguments, keywords, open=open),
-    )
-    return call.result
-
-
-def method(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    value: Value,
-    name: str,
-    arguments: tuple[Value, ...] = (),
-    keywords: Mapping[str, Value] = MappingProxyType({}),
-    *,
-    open: bool = False,
-) -> Value | None:
-    """Follows a call of a method of an object of the user's; None where it has none of that
-    name.
-    """
-    if not isinstance(value, Instance):
-        return None
-    function = value.of.find(name)
-    if not isinstance(function, Function):
-        return None
-    value.ran.add(name)
-    bound = bound_to(function, value)
-    return inline(machine, frame, node, bound, arguments, dict(keywords), open=open)
-
-
 def _owner(function: Function) -> tuple[Value, ...]:
     """What a method is given before its arguments."""
     if function.owner is None or function.kind == "static":
         return ()
     return (function.owner,)
-
-
-def _run(
-    machine: Machine,
-    function: Function,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool,
-) -> Value:
-    """What the body of a function gives back."""
-    inner = Frame(
-        module=function.module,
-        node=function.node,
-        around=function.around,
-        qualified=function.qualified,
-        of_class=function.of_class,
-        receiver=function.owner,
-    )
-    _bind_parameters(inner, function, arguments, keywords, open=open)
-    return _body(machine, inner, function.node)
-
-
-def wrap(
-    machine: Machine, frame: Frame, node: ast.AST, decorator: Value, function: Function
-) -> None:
-    """Calls a decorator of the user's with a function: what it gives back, where that is a function
-    around this one, is its wrapper.
-
-    A library that the decorator gives the function to looks at it, as `functools.wraps` does, and
-    does not call it.
-    """
-    machine.decorated.append(function)
-    try:
-        made = called(machine, frame, node, decorator, (function,), {})
-    finally:
-        machine.decorated.pop()
-    for one in made.options():
-        if isinstance(one, Function) and one is not function and _is_around(one, function):
-            function.wrapper = one
 
 
 def _is_around(outer: Function, function: Function) -> bool:
@@ -331,33 +286,14 @@ def _is_around(outer: Function, function: Function) -> bool:
     return any(value is function for value in outer.around.variables.values())
 
 
-def _body(
-    machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-) -> Value:
-    if isinstance(node, ast.Lambda):
-        return machine.above.evaluate(machine, frame, node.body)
-    left = machine.above.block(machine, frame, node.body)
-    if frame.generator:
-        return Items("generator", frame.yields, whole=False)
-    if not left or not frame.returns:
-        frame.returns.append(Constant(None))
-    return either(frame.returns)
-
-
-def _bind_parameters(
-    frame: Frame,
-    function: Function,
-    arguments: tuple[Value, ...],
-    keywords: Mapping[str, Value],
-    *,
-    open: bool,
-) -> None:
+def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> None:
     """Gives each parameter its argument, else its default, else what is unknown."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
-    given = [*_owner(function), *function.first, *arguments]
-    named = {**function.named, **keywords}
+    given = [*_owner(function), *function.first, *arguments.positional]
+    named = {**function.named, **arguments.named}
     variables = frame.variables
+    is_whole = not arguments.open
     first_default = len(positional) - len(function.defaults)
     for index, parameter in enumerate(positional):
         name = parameter.arg
@@ -365,7 +301,7 @@ def _bind_parameters(
             variables[name] = given[index]
         elif name in named:
             variables[name] = named.pop(name)
-        elif open:
+        elif arguments.open:
             variables[name] = UNKNOWN
         elif index >= first_default:
             variables[name] = function.defaults[index - first_default]
@@ -375,15 +311,15 @@ def _bind_parameters(
         name = parameter.arg
         if name in named:
             variables[name] = named.pop(name)
-        elif open:
+        elif arguments.open:
             variables[name] = UNKNOWN
         else:
             variables[name] = default or _unknown(parameter)
     if parameters.vararg:
-        variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=not open)
+        variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=is_whole)
     if parameters.kwarg:
         keys: list[Value] = list(map(Constant, named))
-        variables[parameters.kwarg.arg] = Items("dict", list(named.values()), keys, whole=not open)
+        variables[parameters.kwarg.arg] = Items("dict", list(named.values()), keys, whole=is_whole)
 
 
 def _unknown(parameter: ast.arg) -> Parameter:
@@ -392,62 +328,11 @@ def _unknown(parameter: ast.arg) -> Parameter:
     return Parameter(parameter.arg, text=is_text)
 
 
-def instantiated(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    of: Class,
-    arguments: tuple[Value, ...],
-    keywords: Keywords,
-    *,
-    open: bool,
-) -> Value:
-    """An object of a class of the user's, after its constructor."""
-    made = Instance(of, inputs=(*arguments, *keywords.values()))
-    call = machine.call(
-        frame, node, of.qualified, arguments=arguments, keywords=keywords, open=open, own=True
-    )
-    call.result = made
-    constructed = method(machine, frame, node, made, "__init__", arguments, keywords, open=open)
-    if constructed is None:
-        _fields(made, arguments, keywords)
-        if not open:
-            _defaults(machine, made)
-    method(machine, frame, node, made, "__post_init__")
-    return made
-
-
-def _fields(made: Instance, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+def _fields(made: Instance, given: Arguments) -> None:
     """What a dataclass, a named tuple and the like do with their arguments."""
     bodies = [base.node.body for base in reversed(made.of.own_line())]
     annotated = [one for one in chain.from_iterable(bodies) if isinstance(one, ast.AnnAssign)]
     targets = [one.target for one in annotated]
     names = dict.fromkeys(one.id for one in targets if isinstance(one, ast.Name))
-    made.attributes |= dict(zip(names, arguments, strict=False))
-    made.attributes |= {name: value for name, value in keywords.items() if name in names}
-
-
-_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
-
-
-def _defaults(machine: Machine, made: Instance) -> None:
-    """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
-    `field(default_factory=list)`.
-    """
-    for base in made.of.own_line():
-        for name, value in base.attributes.items():
-            if name in made.attributes or not isinstance(value, Made):
-                continue
-            if value.call.name in _FIELDS:
-                _default(machine, made, name, value.call)
-
-
-def _default(machine: Machine, made: Instance, name: str, field: Call) -> None:
-    """What one field holds."""
-    factory = field.argument(None, "default_factory", "factory")
-    default = field.argument(None, "default")
-    if isinstance(factory, External | Function | Class):
-        frame = Frame(module=field.module, node=field.module.tree)
-        default = called(machine, frame, field.node, factory, (), {})
-    if default is not None:
-        made.attributes[name] = default
+    made.attributes |= dict(zip(names, given.positional, strict=False))
+    made.attributes |= {name: value for name, value in given.named.items() if name in names}

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from reprocheck.scan.execution import pending
+from reprocheck.scan.execution.machine import Arguments
+from reprocheck.scan.execution.pending import Pending
 from reprocheck.scan.values import Instance, Items, Made, Part, Value, either, is_row
-
-if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
-    from reprocheck.scan.execution.machine import Machine
 
 _SAME = (
     "builtins.iter",
@@ -27,41 +23,67 @@ EACH = "[]"
 """The fact of a library's container under which the one value stands that all its items share."""
 
 
-def element(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
-    """What a loop over a value gives: an item of it, the same for all turns.
+class Elements(Pending):
+    """Knows the items of containers."""
 
-    What a library does to get at one happens now.
-    """
-    found = [_of_option(machine, frame, node, option) for option in value.options()]
-    return either(found)
+    def element(self, node: ast.AST, value: Value) -> Value:
+        """What a loop over a value gives: an item of it, the same for all turns.
 
+        What a library does to get at one happens now.
+        """
+        return either([self._element_of(node, option) for option in value.options()])
 
-def _of_option(machine: Machine, frame: Frame, node: ast.AST, value: Value) -> Value:
-    match value:
-        case Items():
-            return either(value.elements)
-        case Instance():
-            return _of_instance(machine, frame, node, value)
-        case Made():
-            pending.run(machine, frame, value)
-            return _of_made(machine, frame, node, value)
-    return Part(value, None)
-
-
-def _of_made(machine: Machine, frame: Frame, node: ast.AST, value: Made) -> Value:
-    """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
-    call = value.call
-    if call.name == "builtins.zip" and not call.open:
-        return Items("tuple", [element(machine, frame, node, one) for one in call.arguments])
-    if call.method in ("items", "values"):
-        return _of_dict(value)
-    if not call.arguments:
+    def _element_of(self, node: ast.AST, value: Value) -> Value:
+        match value:
+            case Items():
+                return either(value.elements)
+            case Instance():
+                return self._element_of_instance(node, value)
+            case Made():
+                self.run(value)
+                return self._element_of_made(node, value)
         return Part(value, None)
-    if call.name == "builtins.enumerate":
-        return Items("tuple", [Part(value, None), element(machine, frame, node, call.first)])
-    if call.name in _SAME and isinstance(call.first, Items):
-        return element(machine, frame, node, call.first)
-    return Part(value, None)
+
+    def _element_of_made(self, node: ast.AST, value: Made) -> Value:
+        """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
+        call = value.call
+        if call.name == "builtins.zip" and not call.open:
+            return Items("tuple", [self.element(node, one) for one in call.arguments])
+        if call.method in ("items", "values"):
+            return _of_dict(value)
+        if not call.arguments:
+            return Part(value, None)
+        if call.name == "builtins.enumerate":
+            return Items("tuple", [Part(value, None), self.element(node, call.first)])
+        if call.name in _SAME and isinstance(call.first, Items):
+            return self.element(node, call.first)
+        return Part(value, None)
+
+    def _element_of_instance(self, node: ast.AST, value: Instance) -> Value:
+        """What a loop over an object of the user's gives: its class says it by one of two
+        methods.
+        """
+        given = self.method_called(node, value, "__iter__")
+        if given is None:
+            index = Arguments((Part(value, "index"),))
+            return self.method_called(node, value, "__getitem__", index) or Part(value, None)
+        if isinstance(given, Instance):
+            return Part(value, None)
+        return self.element(node, given)
+
+    def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
+        """The values of some expressions, and those starred ones whose items are not known."""
+        items: list[Value] = []
+        hidden: list[Value] = []
+        for node in nodes:
+            value = self.evaluate(node)
+            if not isinstance(node, ast.Starred):
+                items.append(value)
+            elif is_row(value):
+                items += value.items
+            else:
+                hidden.append(value)
+        return items, hidden
 
 
 def _of_dict(value: Made) -> Value:
@@ -77,32 +99,3 @@ def _of_dict(value: Made) -> Value:
     if value.call.method == "values":
         return held
     return Items("tuple", [key, held])
-
-
-def _of_instance(machine: Machine, frame: Frame, node: ast.AST, value: Instance) -> Value:
-    """What a loop over an object of the user's gives: its class says it by one of two methods."""
-    given = machine.above.method(machine, frame, node, value, "__iter__")
-    if given is None:
-        index = (Part(value, "index"),)
-        item = machine.above.method(machine, frame, node, value, "__getitem__", index)
-        return item or Part(value, None)
-    if isinstance(given, Instance):
-        return Part(value, None)
-    return element(machine, frame, node, given)
-
-
-def spelled_out(
-    machine: Machine, frame: Frame, nodes: list[ast.expr]
-) -> tuple[list[Value], list[Value]]:
-    """The values of some expressions, and those starred ones whose items are not known."""
-    items: list[Value] = []
-    hidden: list[Value] = []
-    for node in nodes:
-        value = machine.above.evaluate(machine, frame, node)
-        if not isinstance(node, ast.Starred):
-            items.append(value)
-        elif is_row(value):
-            items += value.items
-        else:
-            hidden.append(value)
-    return items, hidden

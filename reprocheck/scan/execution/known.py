@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
-from reprocheck.scan.execution.assign import set_attribute
-from reprocheck.scan.execution.attributes import attribute
-from reprocheck.scan.execution.elements import EACH, element
+from reprocheck.scan.execution.elements import EACH, Elements
+from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -29,12 +28,6 @@ from reprocheck.scan.values import (
     text_of,
 )
 
-if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
-    from reprocheck.scan.execution.machine import Machine
-
-Known = Callable[["Machine", "Frame", Call], Value | None]
-
 _COMPILERS = frozenset(
     {
         "jax.jit",
@@ -52,59 +45,207 @@ _COMPILERS = frozenset(
 )
 """Calls that give back the function or object that they were given, in effect."""
 _ENVIRONMENT = "os.environ"
+_ADDS = frozenset({"append", "appendleft", "add", "insert"})
+_JOINS = frozenset({"extend", "extendleft", "update"})
+_LOOKS_UP = frozenset({"get", "pop", "setdefault"})
+"""Methods of containers that add an item or many, and those of a dict that look one up."""
 
 
-def result(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    """What a call gives back, where more is known than that it was made by the call."""
-    by_name = _BY_NAME.get(call.name)
-    if by_name is not None:
-        return by_name(machine, frame, call)
-    receiver = call.receiver
-    if isinstance(receiver, Items):
-        return _container(machine, receiver, call)
-    by_method = _OF_PARSER.get(call.method)
-    if by_method is not None and isinstance(receiver, Made):
-        return by_method(receiver, call)
-    if call.name.startswith(_ENVIRONMENT + "."):
-        _environment(machine, frame, call)
-    return None
+class Known(Elements):
+    """Knows what calls of libraries give back."""
 
-
-def _copied(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    return call.argument(0)
-
-
-def _cast(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    """`typing.cast(Module, model)`."""
-    return call.argument(1)
-
-
-def _compiled(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    given = call.argument(0)
-    if isinstance(given, Function | Instance | Class):
-        return given
-    return None
-
-
-# --------------------------------------------------------------------------------------- containers
-
-
-def _container(machine: Machine, items: Items, call: Call) -> Value | None:
-    """Methods of a list, set or dict that the source spells out."""
-    known = _OF_CONTAINER.get(call.method)
-    if known is None or not call.arguments:
+    def known_result(self, call: Call) -> Value | None:
+        """What a call gives back, where more is known than that it was made by the call."""
+        by_name = self._BY_NAME.get(call.name)
+        if by_name is not None:
+            return by_name(self, call)
+        receiver = call.receiver
+        if isinstance(receiver, Items):
+            return self._of_container(receiver, call)
+        by_method = _OF_PARSER.get(call.method)
+        if by_method is not None and isinstance(receiver, Made):
+            return by_method(receiver, call)
+        if call.name.startswith(_ENVIRONMENT + "."):
+            self._set_environment(call)
         return None
-    return known(machine, items, call)
+
+    def _copied(self, call: Call) -> Value | None:
+        return call.argument(0)
+
+    def _cast(self, call: Call) -> Value | None:
+        """`typing.cast(Module, model)`."""
+        return call.argument(1)
+
+    def _compiled(self, call: Call) -> Value | None:
+        given = call.argument(0)
+        if isinstance(given, Function | Instance | Class):
+            return given
+        return None
+
+    # ----------------------------------------------------------------------------------- containers
+
+    def _of_container(self, items: Items, call: Call) -> Value | None:
+        """Methods of a list, set or dict that the source spells out."""
+        if not call.arguments:
+            return None
+        if call.method in _ADDS:
+            items.items.append(call.arguments[-1])
+            items.whole = items.whole and call.method == "append" and not self.loops
+            return Constant(None)
+        if call.method in _JOINS:
+            _join(items, call)
+            return Constant(None)
+        if call.method in _LOOKS_UP and items.is_dict:
+            key = call.first
+            return items.get(key) or _missing(call, items, key)
+        return None
+
+    def _defaultdict(self, call: Call) -> Value | None:
+        """`defaultdict(set)`: one set stands for those of all keys."""
+        factory = call.argument(0)
+        if factory is None or factory.name not in ("builtins.set", "builtins.frozenset"):
+            return None
+        return _with_facts(call, {EACH: Items("set", [], whole=False)})
+
+    def _new(self, call: Call) -> Value | None:
+        """An empty container, or one with the given names; one made of something else stays a call,
+        so that what it was can be seen.
+        """
+        if call.arguments or call.open:
+            return None
+        return Items(call.method, list(call.keywords.values()), list(map(Constant, call.keywords)))
+
+    def _new_set(self, call: Call) -> Value | None:
+        """A set that is filled later: what is added to it is its content."""
+        if call.arguments or call.open:
+            return None
+        return Items("set", [], whole=False)
+
+    def _applied(self, call: Call) -> Value | None:
+        """`map` and `filter`: the function is called with an element."""
+        if len(call.arguments) < 2 or not isinstance(call.first, Function | Class):
+            return None
+        items = tuple(self.element(call.node, one) for one in call.arguments[1:])
+        with self.looping():
+            value = self.called(call.node, call.first, Arguments(items))
+        kept = {"map": value, "filter": items[0]}[call.method]
+        return Items("generator", [kept], over=call.arguments[1:], whole=False)
+
+    def _next(self, call: Call) -> Value | None:
+        if not call.arguments:
+            return None
+        return self.element(call.node, call.first)
+
+    # -------------------------------------------------------------------------------------- objects
+
+    def _super(self, call: Call) -> Value | None:
+        for around in self.frame.outward():
+            if around.of_class is not None:
+                return Super(around.of_class, around.receiver or UNKNOWN)
+        return None
+
+    def _getattr(self, call: Call) -> Value | None:
+        name = text_of(call.argument(1))
+        if not call.arguments or name is None:
+            return None
+        found = self.attribute(call.node, call.first, name)
+        default = call.argument(2)
+        if default is None or not isinstance(found, Part):
+            return found
+        return either([found, default])
+
+    def _setattr(self, call: Call) -> Value | None:
+        name = text_of(call.argument(1))
+        if len(call.arguments) > 2 and name is not None:
+            whole, _, value, *_ = call.arguments
+            for option in whole.options():
+                self.set_attribute(call.node, option, name, value)
+        return Constant(None)
+
+    def _partial(self, call: Call) -> Value | None:
+        first = call.argument(0)
+        if not isinstance(first, Function):
+            return None
+        given = (*first.first, *call.arguments[1:])
+        return replace(first, first=given, named={**first.named, **call.keywords}, wrapper=None)
+
+    def _import_module(self, call: Call) -> Value | None:
+        name = text_of(call.argument(0))
+        if name is None:
+            return None
+        module = self.frame.module.project.module(name, self.frame.module)
+        if module is None:
+            self.imports(call.node, name)
+            return None
+        self.executes(call.node, module)
+        return Package(module)
+
+    def _namespace(self, call: Call) -> Value | None:
+        return _with_facts(call, call.keywords)
+
+    def _vars(self, call: Call) -> Value | None:
+        match call.argument(0):
+            case Made(facts=held) | Instance(attributes=held) if held:
+                return Items("dict", list(held.values()), list(map(Constant, held)), whole=False)
+        return None
+
+    # ---------------------------------------------------------------------------------- environment
+
+    def _set_environment(self, call: Call) -> None:
+        """`setdefault` and `update` of `os.environ` are assignments as well."""
+        if call.method == "setdefault":
+            self._putenv(call)
+        if call.method != "update":
+            return
+        for name, value in call.keywords.items():
+            self._set_variable(call, Constant(name), value)
+        for given in call.arguments:
+            if isinstance(given, Items):
+                for key, value in zip(given.keys, given.items, strict=False):
+                    self._set_variable(call, key, value)
+
+    def _putenv(self, call: Call) -> Value | None:
+        match call.arguments:
+            case [name, value, *_]:
+                self._set_variable(call, name, value)
+        return None
+
+    def _set_variable(self, call: Call, name: Value, value: Value) -> None:
+        if isinstance(name, Constant):
+            self.store(call.node, f"{_ENVIRONMENT}[{name.value}]", value)
+
+    _BY_NAME: ClassVar[dict[str, Callable[[Any, Call], Value | None]]] = {
+        "builtins.list": _new,
+        "builtins.set": _new_set,
+        "builtins.dict": _new,
+        "builtins.map": _applied,
+        "builtins.filter": _applied,
+        "builtins.next": _next,
+        "builtins.super": _super,
+        "builtins.getattr": _getattr,
+        "builtins.setattr": _setattr,
+        "builtins.vars": _vars,
+        "collections.defaultdict": _defaultdict,
+        "functools.partial": _partial,
+        "importlib.import_module": _import_module,
+        "types.SimpleNamespace": _namespace,
+        "argparse.Namespace": _namespace,
+        "os.putenv": _putenv,
+        "copy.copy": _copied,
+        "copy.deepcopy": _copied,
+        "typing.cast": _cast,
+        **dict.fromkeys(_COMPILERS, _compiled),
+    }
 
 
-def _add(machine: Machine, items: Items, call: Call) -> Value | None:
-    """`append`, `add` and the like."""
-    items.items.append(call.arguments[-1])
-    items.whole = items.whole and call.method == "append" and not machine.loops
-    return Constant(None)
+def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
+    """What a call made, of which something is known."""
+    assert isinstance(call.result, Made)
+    call.result.facts |= facts
+    return call.result
 
 
-def _join(machine: Machine, items: Items, call: Call) -> Value | None:
+def _join(items: Items, call: Call) -> None:
     """`extend`, `update` and the like."""
     added = call.arguments[0]
     is_whole = False
@@ -118,15 +259,6 @@ def _join(machine: Machine, items: Items, call: Call) -> Value | None:
     if items.is_dict:
         items.keys += map(Constant, call.keywords)
         items.items += call.keywords.values()
-    return Constant(None)
-
-
-def _look_up(machine: Machine, items: Items, call: Call) -> Value | None:
-    """`get`, `pop` and `setdefault` of a dict."""
-    if not items.is_dict:
-        return None
-    key = call.arguments[0]
-    return items.get(key) or _missing(call, items, key)
 
 
 def _missing(call: Call, items: Items, key: Value) -> Value | None:
@@ -152,140 +284,6 @@ def _shared(items: Items, key: Value, default: Items) -> Value:
     items.items.append(default)
     items.keys.append(key)
     return default
-
-
-def _defaultdict(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    """`defaultdict(set)`: one set stands for those of all keys."""
-    factory = call.argument(0)
-    if factory is None or factory.name not in ("builtins.set", "builtins.frozenset"):
-        return None
-    return _with_facts(call, {EACH: Items("set", [], whole=False)})
-
-
-def _new(kind: str) -> Known:
-    def made(machine: Machine, frame: Frame, call: Call) -> Value | None:
-        """An empty container, or one with the given names; one made of something else stays a call,
-        so that what it was can be seen.
-        """
-        if call.arguments or call.open:
-            return None
-        return Items(kind, list(call.keywords.values()), list(map(Constant, call.keywords)))
-
-    return made
-
-
-def _new_set(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    """A set that is filled later: what is added to it is its content."""
-    if call.arguments or call.open:
-        return None
-    return Items("set", [], whole=False)
-
-
-def _applied(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    """`map` and `filter`: the function is called with an element."""
-    if len(call.arguments) < 2 or not isinstance(call.first, Function | Class):
-        return None
-    items = tuple(element(machine, frame, call.node, one) for one in call.arguments[1:])
-    with machine.looping():
-        value = machine.above.called(machine, frame, call.node, call.first, items, {})
-    kept = {"map": value, "filter": items[0]}[call.method]
-    return Items("generator", [kept], over=call.arguments[1:], whole=False)
-
-
-def _next(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    if not call.arguments:
-        return None
-    return element(machine, frame, call.node, call.first)
-
-
-# ------------------------------------------------------------------------------------------ objects
-
-
-def _super(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    for around in frame.outward():
-        if around.of_class is not None:
-            return Super(around.of_class, around.receiver or UNKNOWN)
-    return None
-
-
-def _getattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = text_of(call.argument(1))
-    if not call.arguments or name is None:
-        return None
-    found = attribute(machine, frame, call.node, call.first, name)
-    default = call.argument(2)
-    if default is None or not isinstance(found, Part):
-        return found
-    return either([found, default])
-
-
-def _setattr(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = text_of(call.argument(1))
-    if len(call.arguments) > 2 and name is not None:
-        whole, _, value, *_ = call.arguments
-        for option in whole.options():
-            set_attribute(machine, frame, call.node, option, name, value)
-    return Constant(None)
-
-
-def _partial(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    first = call.argument(0)
-    if not isinstance(first, Function):
-        return None
-    given = (*first.first, *call.arguments[1:])
-    return replace(first, first=given, named={**first.named, **call.keywords}, wrapper=None)
-
-
-def _import_module(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    name = text_of(call.argument(0))
-    if name is None:
-        return None
-    module = frame.module.project.module(name, frame.module)
-    if module is None:
-        machine.imports(frame, call.node, name)
-        return None
-    machine.executes(frame, call.node, module)
-    return Package(module)
-
-
-def _namespace(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    return _with_facts(call, call.keywords)
-
-
-def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
-    """What a call made, of which something is known."""
-    assert isinstance(call.result, Made)
-    call.result.facts |= facts
-    return call.result
-
-
-# -------------------------------------------------------------------------------------- environment
-
-
-def _environment(machine: Machine, frame: Frame, call: Call) -> None:
-    """`setdefault` and `update` of `os.environ` are assignments as well."""
-    if call.method == "setdefault":
-        _putenv(machine, frame, call)
-    if call.method != "update":
-        return
-    for name, value in call.keywords.items():
-        _set_variable(machine, frame, call, Constant(name), value)
-    for given in call.arguments:
-        if isinstance(given, Items):
-            for key, value in zip(given.keys, given.items, strict=False):
-                _set_variable(machine, frame, call, key, value)
-
-
-def _putenv(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    match call.arguments:
-        case [name, value, *_]:
-            _set_variable(machine, frame, call, name, value)
-    return None
-
-
-def _set_variable(machine: Machine, frame: Frame, call: Call, name: Value, value: Value) -> None:
-    if isinstance(name, Constant):
-        machine.store(frame, call.node, f"{_ENVIRONMENT}[{name.value}]", value)
 
 
 # ------------------------------------------------------------------------------------------ parsers
@@ -348,55 +346,8 @@ def _argument(default: Value) -> Value:
     return UNKNOWN
 
 
-def _vars(machine: Machine, frame: Frame, call: Call) -> Value | None:
-    match call.argument(0):
-        case Made(facts=held) | Instance(attributes=held):
-            return _as_dict(held)
-    return None
-
-
-def _as_dict(facts: Mapping[str, Value]) -> Value | None:
-    if not facts:
-        return None
-    return Items("dict", list(facts.values()), list(map(Constant, facts)), whole=False)
-
-
 _WITHOUT_FLAG: Mapping[str | None, bool] = {"store_true": False, "store_false": True}
 """What an argument is where its flag is not given, by its action."""
-_BY_NAME: dict[str, Known] = {
-    "builtins.list": _new("list"),
-    "builtins.set": _new_set,
-    "builtins.dict": _new("dict"),
-    "builtins.map": _applied,
-    "builtins.filter": _applied,
-    "builtins.next": _next,
-    "builtins.super": _super,
-    "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr,
-    "builtins.vars": _vars,
-    "collections.defaultdict": _defaultdict,
-    "functools.partial": _partial,
-    "importlib.import_module": _import_module,
-    "types.SimpleNamespace": _namespace,
-    "argparse.Namespace": _namespace,
-    "os.putenv": _putenv,
-    "copy.copy": _copied,
-    "copy.deepcopy": _copied,
-    "typing.cast": _cast,
-    **dict.fromkeys(_COMPILERS, _compiled),
-}
-_OF_CONTAINER: Mapping[str, Callable[[Machine, Items, Call], Value | None]] = {
-    "append": _add,
-    "appendleft": _add,
-    "add": _add,
-    "insert": _add,
-    "extend": _join,
-    "extendleft": _join,
-    "update": _join,
-    "get": _look_up,
-    "pop": _look_up,
-    "setdefault": _look_up,
-}
 _OF_PARSER: Mapping[str, Callable[[Made, Call], Value | None]] = {
     "add_argument": _add_argument,
     "add_argument_group": _add_group,

@@ -5,13 +5,14 @@ more is allowed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
 
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, Function, Made, Place, Value
+from reprocheck.scan.values import UNKNOWN, Class, Function, Made, Place, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -41,20 +42,16 @@ class TooMuchError(Exception):
     """More was to be evaluated than is allowed: the execution ends where it is."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Above:
-    """The parts of the execution that call one another in a circle, as Python's do: an attribute
-    may be a property, whose body is executed.
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes; `open` where `*args` or `**kwargs` hide some."""
 
-    A part asks those above it through the machine, so that no module imports one that imports it.
-    """
+    positional: tuple[Value, ...] = ()
+    named: Mapping[str, Value] = field(default_factory=dict)
+    open: bool = False
 
-    evaluate: Callable[[Machine, Frame, Any], Value]
-    block: Callable[[Machine, Frame, list[ast.stmt]], object]
-    called: Callable[..., Value]
-    inline: Callable[..., Value]
-    method: Callable[..., Value | None]
-    instantiated: Callable[..., Value]
+
+NOTHING = Arguments()
 
 
 class _Surroundings(TypedDict):
@@ -69,10 +66,14 @@ class _Surroundings(TypedDict):
     by: Call | None
 
 
-class Machine:
+class Machine(ABC):
     """One abstract execution. It holds steps and values as they come.
 
-    above     the parts that others ask through it
+    The interpreter is this class with what its subclasses add, a subject each. They call one
+    another in a circle, as parts of Python do: an attribute may be a property, whose body is
+    executed. What is called from below has its name here.
+
+    frame     the scope at work
     program   whether it is that of a whole program: then what imported modules do at their top
               level is part of it
     evaluated  how many expressions were evaluated so far, also by those that share its limit
@@ -80,13 +81,13 @@ class Machine:
 
     def __init__(
         self,
-        above: Above,
+        frame: Frame,
         *,
         program: bool = False,
         most_calls: int = MOST_CALLS_OF_FUNCTION,
         evaluated: int = 0,
     ) -> None:
-        self.above = above
+        self.frame = frame
         self.program = program
         self._most_calls = MOST_CALLS if program else most_calls
         self.steps: list[Step] = []
@@ -110,6 +111,34 @@ class Machine:
         self._times: dict[int, int] = {}
         self._calls = 0
         self.evaluated = evaluated
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> Value:
+        """What an expression stands for."""
+
+    @abstractmethod
+    def block(self, body: list[ast.stmt]) -> int:
+        """Statements one after the other, until one of them leaves."""
+
+    @abstractmethod
+    def called(self, node: ast.AST, callee: Value, given: Arguments) -> Value:
+        """What calling a value gives back."""
+
+    @abstractmethod
+    def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
+        """Follows a call of the user's function. The call itself is a step, too."""
+
+    @abstractmethod
+    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Value:
+        """An object of a class of the user's, after its constructor."""
+
+    @abstractmethod
+    def method_called(
+        self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
+    ) -> Value | None:
+        """Follows a call of a method of an object of the user's; None where it has none of that
+        name.
+        """
 
     def spend(self) -> None:
         """Counts an expression that is evaluated.
@@ -136,49 +165,44 @@ class Machine:
 
     def call(
         self,
-        frame: Frame,
         node: ast.AST,
         name: str,
+        given: Arguments,
         *,
         receiver: Value | None = None,
-        arguments: tuple[Value, ...] = (),
-        keywords: dict[str, Value] | None = None,
-        open: bool = False,
         own: bool = False,
     ) -> Call:
         """Records a call."""
         call = Call(
-            **self._here(frame, node),
+            **self._here(node),
             name=name,
             receiver=receiver,
-            arguments=arguments,
-            keywords=keywords or {},
-            open=open,
+            arguments=given.positional,
+            keywords=given.named,
+            open=given.open,
             own=own,
         )
         self.record(call)
         return call
 
-    def store(
-        self, frame: Frame, node: ast.AST, name: str, value: Value, target: Value | None = None
-    ) -> None:
+    def store(self, node: ast.AST, name: str, value: Value, target: Value | None = None) -> None:
         """Records an assignment to something of a library."""
-        self.record(Store(**self._here(frame, node), name=name, value=value, target=target))
+        self.record(Store(**self._here(node), name=name, value=value, target=target))
 
-    def loop(self, frame: Frame, node: ast.AST, value: Value) -> None:
+    def loop(self, node: ast.AST, value: Value) -> None:
         """Records that a loop begins."""
-        self.record(Loop(**self._here(frame, node), value=value))
+        self.record(Loop(**self._here(node), value=value))
 
-    def imports(self, frame: Frame, node: ast.AST, name: str, own: Module | None = None) -> None:
+    def imports(self, node: ast.AST, name: str, own: Module | None = None) -> None:
         """Records an import, if it is the first of that module."""
         if name in self.imported:
             return
         self.imported.add(name)
-        self.record(Import(**self._here(frame, node), name=name, own=own))
+        self.record(Import(**self._here(node), name=name, own=own))
 
-    def executes(self, frame: Frame, node: ast.AST, module: Module) -> None:
+    def executes(self, node: ast.AST, module: Module) -> None:
         """Records the import of a module of the user's, and what that does."""
-        self.imports(frame, node, module.name, module)
+        self.imports(node, module.name, module)
         self._replay(module)
 
     def _replay(self, module: Module) -> None:
@@ -200,11 +224,11 @@ class Machine:
                 if step.own is not None:
                     self._replay(step.own)
 
-    def _here(self, frame: Frame, node: ast.AST) -> _Surroundings:
+    def _here(self, node: ast.AST) -> _Surroundings:
         """What every step that is recorded now has in common."""
         return {
             "node": node,
-            "module": frame.module,
+            "module": self.frame.module,
             "conditions": self.conditions,
             "loops": self.loops,
             "through": self.through,
@@ -213,6 +237,16 @@ class Machine:
         }
 
     # --------------------------------------------------------------------------------- surroundings
+
+    @contextmanager
+    def within(self, frame: Frame) -> Iterator[None]:
+        """What happens in another scope."""
+        before = self.frame
+        self.frame = frame
+        try:
+            yield
+        finally:
+            self.frame = before
 
     @contextmanager
     def under(self, condition: Condition) -> Iterator[None]:
@@ -261,9 +295,7 @@ class Machine:
         """How often a function was followed so far."""
         return self._times.get(id(function.node), 0)
 
-    def follow(
-        self, function: Function, module: Module, node: ast.AST, body: Callable[[], Value]
-    ) -> Value:
+    def follow(self, function: Function, node: ast.AST, body: Callable[[], Value]) -> Value:
         """Executes the body of a function, unless it is under way already, too deep, or was often
         enough.
         """
@@ -279,7 +311,7 @@ class Machine:
         self._times[key] = times + 1
         self._calls += 1
         through, conditions = self.through, self.conditions
-        self.through = (*through, (module, node))
+        self.through = (*through, (self.frame.module, node))
         self.active.append(key)
         try:
             result = body()

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from itertools import filterfalse
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
 
-from reprocheck.scan.execution.bound import bound_to
+from reprocheck.scan.execution.attributes import Attributes
+from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     Class,
@@ -28,10 +27,6 @@ from reprocheck.scan.values import (
     Value,
     is_row,
 )
-
-if TYPE_CHECKING:
-    from reprocheck.scan.execution.frame import Frame
-    from reprocheck.scan.execution.machine import Machine
 
 _LATER = frozenset(
     {
@@ -97,106 +92,109 @@ DEEPEST = 3
 """How many containers inside of one another are looked into."""
 
 
-def given(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
-    """What follows from giving a library functions and objects."""
-    by_init = [value for name, value in call.keywords.items() if "init" in name]
-    others = filterfalse(by_init.__contains__, call.keywords.values())
-    found = _held((*by_init, *call.arguments, *others))
-    held = list(filterfalse(machine.decorated.__contains__, found))[:MOST]
-    match call.receiver:
-        case Made() as used:
-            run(machine, frame, used)
-        case Instance() as driven if call.method in _DRIVES and call.name not in _QUIET:
-            _do(machine, frame, call, driven)
-    if not held or call.method in _KEEPS:
-        return
-    if call.method[:1].isupper() or call.name in _LATER:
-        made.pending = held
-        machine.waiting.append(made)
-        return
-    for value in held:
-        _do(machine, frame, call, value)
+class Pending(Attributes):
+    """Calls what libraries were given."""
 
+    def give(self, call: Call, made: Made) -> None:
+        """What follows from giving a library functions and objects."""
+        by_init = [value for name, value in call.keywords.items() if "init" in name]
+        others = filterfalse(by_init.__contains__, call.keywords.values())
+        found = _held((*by_init, *call.arguments, *others))
+        held = list(filterfalse(self.decorated.__contains__, found))[:MOST]
+        match call.receiver:
+            case Made() as used:
+                self.run(used)
+            case Instance() as driven if call.method in _DRIVES and call.name not in _QUIET:
+                self._use(call, driven)
+        if not held or call.method in _KEEPS:
+            return
+        if call.method[:1].isupper() or call.name in _LATER:
+            made.pending = held
+            self.waiting.append(made)
+            return
+        for value in held:
+            self._use(call, value)
 
-def run(machine: Machine, frame: Frame, made: Made) -> None:
-    """What a library object does with what it was given, when it is used: once."""
-    waiting, made.pending = made.pending, []
-    for value in waiting:
-        _do(machine, frame, made.call, value)
-    source = made.call.first
-    if isinstance(source, Made) and source.pending:
-        run(machine, frame, source)
+    def run(self, made: Made) -> None:
+        """What a library object does with what it was given, when it is used: once."""
+        waiting, made.pending = made.pending, []
+        for value in waiting:
+            self._use(made.call, value)
+        source = made.call.first
+        if isinstance(source, Made) and source.pending:
+            self.run(source)
 
+    def run_rest(self) -> None:
+        """What was never used until the end, and functions inside of functions that nobody
+        called.
+        """
+        for made in filter(attrgetter("pending"), list(self.waiting)):
+            self.run(made)
+        for _ in range(3):
+            rest = [function for function in self.closures if function.place not in self.reached]
+            self.closures = []
+            for function in rest:
+                with self.within(function.around or self.frame):
+                    self.inline(function.node, function)
 
-def run_rest(machine: Machine, frame: Frame) -> None:
-    """What was never used until the end, and functions inside of functions that nobody called."""
-    for made in filter(attrgetter("pending"), list(machine.waiting)):
-        run(machine, frame, made)
-    for _ in range(3):
-        rest = [function for function in machine.closures if function.place not in machine.reached]
-        machine.closures = []
-        for function in rest:
-            _call_unknown(machine, function.around or frame, function.node, function)
+    def run_methods(self, node: ast.AST, value: Value, *, skip: Collection[Place] = ()) -> None:
+        """The methods of an object that nothing called so far."""
 
+        def is_wanted(name: str, method: Function) -> bool:
+            return method.place not in skip and method.place not in self.reached
 
-def run_methods(
-    machine: Machine, frame: Frame, node: ast.AST, value: Value, *, skip: Collection[Place] = ()
-) -> None:
-    """The methods of an object that nothing called so far."""
+        self._run_methods(node, value, is_wanted)
 
-    def is_wanted(name: str, method: Function) -> bool:
-        return method.place not in skip and method.place not in machine.reached
+    def _use(self, call: Call, value: Value) -> None:
+        """A library calls a function, or the methods of an object."""
+        with self.left_to(call):
+            match value:
+                case Made():
+                    self.run(value)
+                case Function():
+                    self._call_with(call, value)
+                case Class():
+                    made = self.instantiated(call.node, value, Arguments(open=True))
+                    self._run_methods(call.node, made, self._is_for_others)
+                case Instance():
+                    self._run_methods(call.node, value, self._is_for_others)
 
-    _run_methods(machine, frame, node, value, is_wanted)
+    def _is_for_others(self, name: str, method: Function) -> bool:
+        """Whether what a library is given an object for may be this method: of Python's own those
+        alone that give items or results, and of others those that the program does not call itself.
+        """
+        if name in _INSIDE:
+            return True
+        return not name.startswith("__") and method.place not in self.reached
 
+    def _run_methods(
+        self, node: ast.AST, value: Value, is_wanted: Callable[[str, Function], bool]
+    ) -> None:
+        """Those methods of an object that did not run so far, and that are wanted when it is their
+        turn.
+        """
+        if not isinstance(value, Instance):
+            return
+        for name, method in _methods(value.of):
+            if name not in value.ran and is_wanted(name, method):
+                value.ran.add(name)
+                self.inline(node, method.bound_to(value))
 
-def _do(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
-    """A library calls a function, or the methods of an object."""
-    use = _USES.get(type(value))
-    if use is None:
-        return
-    with machine.left_to(call):
-        use(machine, frame, call, value)
-
-
-def _use_made(machine: Machine, frame: Frame, call: Call, made: Made) -> None:
-    run(machine, frame, made)
-
-
-def _use_class(machine: Machine, frame: Frame, call: Call, of: Class) -> None:
-    made = machine.above.instantiated(machine, frame, call.node, of, (), {}, open=True)
-    _use_object(machine, frame, call, made)
-
-
-def _use_object(machine: Machine, frame: Frame, call: Call, value: Value) -> None:
-    _run_methods(machine, frame, call.node, value, partial(_is_for_others, machine))
-
-
-def _is_for_others(machine: Machine, name: str, method: Function) -> bool:
-    """Whether what a library is given an object for may be this method: of Python's own those
-    alone that give items or results, and of others those that the program does not call itself.
-    """
-    if name in _INSIDE:
-        return True
-    return not name.startswith("__") and method.place not in machine.reached
-
-
-def _run_methods(
-    machine: Machine,
-    frame: Frame,
-    node: ast.AST,
-    value: Value,
-    is_wanted: Callable[[str, Function], bool],
-) -> None:
-    """Those methods of an object that did not run so far, and that are wanted when it is their
-    turn.
-    """
-    if not isinstance(value, Instance):
-        return
-    for name, method in _methods(value.of):
-        if name not in value.ran and is_wanted(name, method):
-            value.ran.add(name)
-            _call_unknown(machine, frame, node, bound_to(method, value))
+    def _call_with(self, call: Call, function: Function) -> None:
+        """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
+        known of the arguments.
+        """
+        args = call.argument(None, "args")
+        if args is None or not is_row(args):
+            self.inline(call.node, function)
+            return
+        values = args.items
+        expected = len(function.node.args.posonlyargs) + len(function.node.args.args)
+        if function.owner is not None:
+            expected -= 1
+        if len(values) < expected:
+            values = [Parameter("rank"), *values]
+        self.inline(call.node, function, Arguments(tuple(values)))
 
 
 def _methods(of: Class) -> list[tuple[str, Function]]:
@@ -207,27 +205,6 @@ def _methods(of: Class) -> list[tuple[str, Function]]:
             if isinstance(value, Function):
                 methods.setdefault(name, value)
     return list(methods.items())
-
-
-def _call_with(machine: Machine, frame: Frame, call: Call, function: Function) -> None:
-    """`Thread(target=f, args=(...))` and `spawn(f, args=(...))` say with what; else nothing is
-    known of the arguments.
-    """
-    args = call.argument(None, "args")
-    if args is None or not is_row(args):
-        _call_unknown(machine, frame, call.node, function)
-        return
-    values = args.items
-    expected = len(function.node.args.posonlyargs) + len(function.node.args.args)
-    if function.owner is not None:
-        expected -= 1
-    if len(values) < expected:
-        values = [Parameter("rank"), *values]
-    machine.above.inline(machine, frame, call.node, function, tuple(values), {}, open=False)
-
-
-def _call_unknown(machine: Machine, frame: Frame, node: ast.AST, function: Function) -> None:
-    machine.above.inline(machine, frame, node, function, (), {}, open=False)
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
@@ -257,11 +234,3 @@ def _inside(value: Value) -> Sequence[Value]:
         case Either(choices=choices):
             return choices
     return ()
-
-
-_USES: dict[type[Value], Callable[[Machine, Frame, Call, Any], None]] = {
-    Function: _call_with,
-    Instance: _use_object,
-    Class: _use_class,
-    Made: _use_made,
-}

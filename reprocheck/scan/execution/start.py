@@ -7,15 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reprocheck.scan.entry import is_guard
-from reprocheck.scan.execution import pending
-from reprocheck.scan.execution.calls import called, inline, instantiated, method
-from reprocheck.scan.execution.expressions import evaluate
 from reprocheck.scan.execution.frame import Frame
-from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, Above, Machine, TooMuchError
-from reprocheck.scan.execution.statements import block
+from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, NOTHING, TooMuchError
+from reprocheck.scan.execution.statements import Interpreter
 from reprocheck.scan.order import Order
 from reprocheck.scan.text import deep
 from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Place, Value, place
@@ -30,22 +28,13 @@ further ones are not followed.
 Definition = tuple[ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None]
 """A function, and the class whose method it is."""
 
-_PARTS = Above(
-    evaluate=evaluate,
-    block=block,
-    called=called,
-    inline=inline,
-    method=method,
-    instantiated=instantiated,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """The body of a module as it is executed when the module is imported."""
 
     frame: Frame
-    machine: Machine
+    machine: Interpreter
 
 
 def body(module: Module) -> Body:
@@ -55,9 +44,10 @@ def body(module: Module) -> Body:
     """
     loading = module.project.loading
     if id(module) not in loading:
-        loaded = Body(_module_frame(module, module.name), Machine(_PARTS))
-        loading[id(module)] = loaded
-        _executed(loaded.machine, lambda: block(loaded.machine, loaded.frame, module.tree.body))
+        frame = _module_frame(module, module.name)
+        machine = Interpreter(frame)
+        loading[id(module)] = Body(frame, machine)
+        _executed(machine, lambda: machine.block(module.tree.body))
     return loading[id(module)]
 
 
@@ -66,11 +56,12 @@ def program(module: Module) -> Order:
     if not module.is_entry:
         loaded = body(module)
         return _order(module, loaded.machine, whole=False)
-    machine, frame = Machine(_PARTS, program=True), _module_frame(module, "__main__")
+    frame = _module_frame(module, "__main__")
+    machine = Interpreter(frame, program=True)
 
     def run() -> None:
-        block(machine, frame, module.tree.body)
-        pending.run_rest(machine, frame)
+        machine.block(module.tree.body)
+        machine.run_rest()
 
     _executed(machine, run)
     project = module.project
@@ -79,7 +70,7 @@ def program(module: Module) -> Order:
         kept = machine
         if id(module) not in project.imported:
             # nobody replays its steps, so that only its variables are kept
-            kept = Machine(_PARTS)
+            kept = Interpreter(frame)
         project.loading.setdefault(id(module), Body(frame, kept))
     return _order(module, machine, whole=True)
 
@@ -99,8 +90,9 @@ def parts(module: Module) -> tuple[Order, ...]:
         if place(module, function) in reached:
             continue
         follows = MOST_CALLS_OF_FUNCTION if steps < MOST_STEPS_OF_FUNCTIONS else 1
-        machine = Machine(_PARTS, most_calls=follows, evaluated=evaluated)
-        _of_function(machine, frame, function, owner, reached)
+        machine = Interpreter(frame, most_calls=follows, evaluated=evaluated)
+        value = frame.variables.get((owner or function).name)
+        _executed(machine, partial(_start, machine, value, function, reached))
         steps += len(machine.steps)
         evaluated = machine.evaluated
         reached |= machine.reached | {place(module, function)}
@@ -109,17 +101,6 @@ def parts(module: Module) -> tuple[Order, ...]:
             name = ".".join([module.name, *filter(None, parts)])
             found.append(_order(module, machine, whole=False, function=name))
     return tuple(found)
-
-
-def _of_function(
-    machine: Machine,
-    frame: Frame,
-    function: ast.FunctionDef | ast.AsyncFunctionDef,
-    owner: ast.ClassDef | None,
-    reached: Set[Place],
-) -> None:
-    value = frame.variables.get((owner or function).name)
-    _executed(machine, lambda: _start(machine, frame, value, function, reached))
 
 
 def _frame(module: Module) -> Frame:
@@ -175,7 +156,7 @@ def _at_top(module: Module, node: ast.AST) -> bool:
 
 
 def _start(
-    machine: Machine, frame: Frame, value: Value | None, function: ast.AST, reached: Set[Place]
+    machine: Interpreter, value: Value | None, function: ast.AST, reached: Set[Place]
 ) -> None:
     """Executes one function with unknown arguments, or a class: an object of it, and then the
     methods that nothing reached.
@@ -183,15 +164,15 @@ def _start(
     options = (value or UNKNOWN).options()
     option = next((one for one in options if _defines(one, function)), None)
     if isinstance(option, Function):
-        inline(machine, frame, function, option, (), {}, open=False)
+        machine.inline(function, option)
     elif isinstance(option, Class):
-        executed = frame.module.project.executed
+        executed = machine.frame.module.project.executed
         constructor = option.find("__init__")
         machine.silent = isinstance(constructor, Function) and constructor.place in executed
-        instance = instantiated(machine, frame, function, option, (), {}, open=False)
+        instance = machine.instantiated(function, option, NOTHING)
         machine.silent = False
-        pending.run_methods(machine, frame, function, instance, skip=reached | executed)
-    pending.run_rest(machine, frame)
+        machine.run_methods(function, instance, skip=reached | executed)
+    machine.run_rest()
 
 
 def _defines(value: Value, function: ast.AST) -> bool:
@@ -206,7 +187,7 @@ def _module_frame(module: Module, name: str) -> Frame:
     return frame
 
 
-def _order(module: Module, machine: Machine, *, whole: bool, function: str = "") -> Order:
+def _order(module: Module, machine: Interpreter, *, whole: bool, function: str = "") -> Order:
     return Order(
         root=module,
         whole=whole,
@@ -218,7 +199,7 @@ def _order(module: Module, machine: Machine, *, whole: bool, function: str = "")
     )
 
 
-def _executed(machine: Machine, run: Callable[[], object]) -> None:
+def _executed(machine: Interpreter, run: Callable[[], object]) -> None:
     """Runs, with room for deep expressions; what is deeper or more than that cuts the order."""
     with deep():
         try:
