@@ -131,8 +131,10 @@ class Names:
         scope, name = bound
         for meaning in scope.bound[name]:
             leaf = _leaf(meaning)
-            holder = None if leaf is None else _holder(leaf.id, self.scope_of(leaf))
-            if leaf is not None and holder is not None:
+            if leaf is None:
+                continue
+            holder = _holder(leaf.id, self.scope_of(leaf))
+            if holder is not None:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:

@@ -309,7 +309,7 @@ class Function(Value):
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     module: Module
-    around: Frame | None
+    around: Frame
     qualified: str
     owner: Value | None = None
     of_class: Class | None = None

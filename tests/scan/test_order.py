@@ -285,6 +285,16 @@ def test_stores_environment_and_contexts() -> None:
     assert order.is_before(next(order.imports("torch")), next(order.environment("PYTHONHASHSEED")))
 
 
+def test_a_copy_of_the_environment_is_not_that_of_the_process() -> None:
+    order = program("""
+        import os
+        copied = os.environ.copy()
+        copied.update(PYTHONHASHSEED="0")
+        copied.setdefault("PYTHONHASHSEED", "0")
+    """)
+    assert list(order.environment("PYTHONHASHSEED")) == []
+
+
 def test_recursion_and_depth_end() -> None:
     order = program("""
         import torch

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.execution.machine import Machine
@@ -151,29 +151,37 @@ class Attributes(Machine):
 
     def set_attribute(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
         """Gives a value to an attribute; of something of a library, that is a step."""
-        match whole:
-            case Instance():
-                self._set_own(node, whole, attribute, value)
-            case Class(attributes=attributes):
-                attributes[attribute] = value
-            case Package(module=module):
-                module.body.frame.variables[attribute] = value
-            case _:
-                if isinstance(whole, Made):
-                    whole.facts[attribute] = value
-                self.store(node, _dotted(whole, attribute), value, whole)
+        set_in = self._SETTERS.get(type(whole), Attributes._set_in_library)
+        set_in(self, node, whole, attribute, value)
 
-    def _set_own(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
-        """Gives a value to an attribute of an object of the user's.
+    def _set_in_library(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
+        self.store(node, _dotted(whole, attribute), value, whole)
 
-        Under a condition, the attribute keeps what it had as well.
-        """
+    def _set_in_made(self, node: ast.AST, whole: Made, attribute: str, value: Value) -> None:
+        whole.facts[attribute] = value
+        self._set_in_library(node, whole, attribute, value)
+
+    def _set_in_class(self, node: ast.AST, whole: Class, attribute: str, value: Value) -> None:
+        whole.attributes[attribute] = value
+
+    def _set_in_package(self, node: ast.AST, whole: Package, attribute: str, value: Value) -> None:
+        whole.module.body.frame.variables[attribute] = value
+
+    def _set_in_object(self, node: ast.AST, whole: Instance, attribute: str, value: Value) -> None:
+        """Under a condition, the attribute keeps what it had as well."""
         kept = value
         if attribute in whole.attributes and self.conditions:
             kept = either([value, whole.attributes[attribute]])
         whole.attributes[attribute] = kept
         if whole.of.external_bases():
             self.store(node, f"{whole.library_name}.{attribute}", value, whole)
+
+    _SETTERS: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any, str, Value], None]]] = {
+        Instance: _set_in_object,
+        Class: _set_in_class,
+        Package: _set_in_package,
+        Made: _set_in_made,
+    }
 
     def _set_item(self, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
         """Gives a value to an item."""

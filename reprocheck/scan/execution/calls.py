@@ -5,8 +5,9 @@ recorded.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
+from typing import Any, ClassVar, TypeGuard
 
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.known import Known
@@ -85,15 +86,11 @@ class Calls(Known):
         self, node: ast.AST, callee: Value, given: Arguments, receiver: Value | None = None
     ) -> Value:
         """What calling a value gives back; `receiver` is what it was looked up in."""
-        match callee:
-            case Either(choices=choices):
-                return either([self.called(node, one, given, receiver) for one in choices])
-            case Function():
-                return self.inline(node, callee, given)
-            case Class():
-                return self.instantiated(node, callee, given)
-            case Instance():
-                return self._object_called(node, callee, given)
+        if isinstance(callee, Either):
+            return either([self.called(node, one, given, receiver) for one in callee.choices])
+        own = self._OWN.get(type(callee))
+        if own is not None:
+            return own(self, node, callee, given)
         name, receiver = _named(callee, receiver)
         return self._library_called(node, name, receiver, given)
 
@@ -119,7 +116,7 @@ class Calls(Known):
             call.result = result
             return result
         self.give(call, made)
-        if call.method in _SAME_OBJECT and receiver is not None and _is_object(receiver):
+        if call.method in _SAME_OBJECT and _is_object(receiver):
             call.result = receiver
             return receiver
         return made
@@ -198,7 +195,7 @@ class Calls(Known):
             if isinstance(one, Function) and one is not function and _is_around(one, function):
                 function.wrapper = one
 
-    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Value:
+    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
         """An object of a class of the user's, after its constructor."""
         made = Instance(of, inputs=(*given.positional, *given.named.values()))
         call = self.call(node, of.qualified, given, own=True)
@@ -210,16 +207,21 @@ class Calls(Known):
         self.method_called(node, made, "__post_init__")
         return made
 
+    _OWN: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any, Arguments], Value]]] = {
+        Function: inline,
+        Class: instantiated,
+        Instance: _object_called,
+    }
+
     def _defaults(self, made: Instance) -> None:
         """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
         `field(default_factory=list)`.
         """
-        for base in made.of.own_line():
-            for name, value in base.attributes.items():
-                if name in made.attributes or not isinstance(value, Made):
-                    continue
-                if value.call.name in _FIELDS:
-                    self._default(made, name, value.call)
+        held = chain.from_iterable(base.attributes.items() for base in made.of.own_line())
+        for name, value in held:
+            field = value.made_by(*_FIELDS)
+            if field is not None and name not in made.attributes:
+                self._default(made, name, field)
 
     def _default(self, made: Instance, name: str, field: Call) -> None:
         """What one field holds."""
@@ -261,7 +263,7 @@ def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
     return name, None
 
 
-def _is_object(value: Value) -> bool:
+def _is_object(value: Value | None) -> TypeGuard[Value]:
     """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a
     tensor made of it.
     """
@@ -281,8 +283,6 @@ def _owner(function: Function) -> tuple[Value, ...]:
 
 def _is_around(outer: Function, function: Function) -> bool:
     """Whether a function sees another one as a variable."""
-    if outer.around is None:
-        return False
     return any(value is function for value in outer.around.variables.values())
 
 
@@ -290,31 +290,19 @@ def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> 
     """Gives each parameter its argument, else its default, else what is unknown."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
+    required = len(positional) - len(function.defaults)
+    defaults = [*[None] * required, *function.defaults, *function.keyword_defaults]
     given = [*_owner(function), *function.first, *arguments.positional]
     named = {**function.named, **arguments.named}
     variables = frame.variables
+    variables |= {one.arg: value for one, value in zip(positional, given, strict=False)}
+    left = list(zip([*positional, *parameters.kwonlyargs], defaults, strict=True))
+    for parameter, default in left[min(len(given), len(positional)) :]:
+        missing = default or _unknown(parameter)
+        if arguments.open:
+            missing = UNKNOWN
+        variables[parameter.arg] = named.pop(parameter.arg, missing)
     is_whole = not arguments.open
-    first_default = len(positional) - len(function.defaults)
-    for index, parameter in enumerate(positional):
-        name = parameter.arg
-        if index < len(given):
-            variables[name] = given[index]
-        elif name in named:
-            variables[name] = named.pop(name)
-        elif arguments.open:
-            variables[name] = UNKNOWN
-        elif index >= first_default:
-            variables[name] = function.defaults[index - first_default]
-        else:
-            variables[name] = _unknown(parameter)
-    for parameter, default in zip(parameters.kwonlyargs, function.keyword_defaults, strict=False):
-        name = parameter.arg
-        if name in named:
-            variables[name] = named.pop(name)
-        elif arguments.open:
-            variables[name] = UNKNOWN
-        else:
-            variables[name] = default or _unknown(parameter)
     if parameters.vararg:
         variables[parameters.vararg.arg] = Items("tuple", given[len(positional) :], whole=is_whole)
     if parameters.kwarg:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.execution.pending import Pending
@@ -34,18 +36,18 @@ class Elements(Pending):
         return either([self._element_of(node, option) for option in value.options()])
 
     def _element_of(self, node: ast.AST, value: Value) -> Value:
-        match value:
-            case Items():
-                return either(value.elements)
-            case Instance():
-                return self._element_of_instance(node, value)
-            case Made():
-                self.run(value)
-                return self._element_of_made(node, value)
+        find = self._ELEMENTS.get(type(value), Elements._element_of_any)
+        return find(self, node, value)
+
+    def _element_of_any(self, node: ast.AST, value: Value) -> Value:
         return Part(value, None)
+
+    def _element_of_items(self, node: ast.AST, value: Items) -> Value:
+        return either(value.elements)
 
     def _element_of_made(self, node: ast.AST, value: Made) -> Value:
         """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
+        self.run(value)
         call = value.call
         if call.name == "builtins.zip" and not call.open:
             return Items("tuple", [self.element(node, one) for one in call.arguments])
@@ -70,6 +72,12 @@ class Elements(Pending):
         if isinstance(given, Instance):
             return Part(value, None)
         return self.element(node, given)
+
+    _ELEMENTS: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any], Value]]] = {
+        Items: _element_of_items,
+        Instance: _element_of_instance,
+        Made: _element_of_made,
+    }
 
     def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
         """The values of some expressions, and those starred ones whose items are not known."""

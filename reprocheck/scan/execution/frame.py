@@ -75,9 +75,7 @@ class Frame:
 
     def name_of(self, name: str) -> str:
         """The qualified name of something defined here."""
-        if not self.qualified:
-            return name
-        return f"{self.qualified}.{name}"
+        return ".".join(filter(None, (self.qualified, name)))
 
 
 def merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:

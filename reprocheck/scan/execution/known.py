@@ -44,11 +44,6 @@ _COMPILERS = frozenset(
     }
 )
 """Calls that give back the function or object that they were given, in effect."""
-_ENVIRONMENT = "os.environ"
-_ADDS = frozenset({"append", "appendleft", "add", "insert"})
-_JOINS = frozenset({"extend", "extendleft", "update"})
-_LOOKS_UP = frozenset({"get", "pop", "setdefault"})
-"""Methods of containers that add an item or many, and those of a dict that look one up."""
 
 
 class Known(Elements):
@@ -65,8 +60,6 @@ class Known(Elements):
         by_method = _OF_PARSER.get(call.method)
         if by_method is not None and isinstance(receiver, Made):
             return by_method(receiver, call)
-        if call.name.startswith(_ENVIRONMENT + "."):
-            self._set_environment(call)
         return None
 
     def _copied(self, call: Call) -> Value | None:
@@ -86,19 +79,51 @@ class Known(Elements):
 
     def _of_container(self, items: Items, call: Call) -> Value | None:
         """Methods of a list, set or dict that the source spells out."""
-        if not call.arguments:
+        known = self._OF_CONTAINER.get(call.method)
+        if known is None or not call.arguments:
             return None
-        if call.method in _ADDS:
-            items.items.append(call.arguments[-1])
-            items.whole = items.whole and call.method == "append" and not self.loops
-            return Constant(None)
-        if call.method in _JOINS:
-            _join(items, call)
-            return Constant(None)
-        if call.method in _LOOKS_UP and items.is_dict:
-            key = call.first
-            return items.get(key) or _missing(call, items, key)
-        return None
+        return known(self, items, call)
+
+    def _add(self, items: Items, call: Call) -> Value | None:
+        """`append`, `add` and the like."""
+        items.items.append(call.arguments[-1])
+        items.whole = items.whole and call.method == "append" and not self.loops
+        return Constant(None)
+
+    def _join(self, items: Items, call: Call) -> Value | None:
+        """`extend`, `update` and the like."""
+        added = call.arguments[0]
+        is_whole = False
+        if isinstance(added, Items):
+            is_whole = added.whole
+            if added.kind == items.kind:
+                items.items += added.items
+                items.keys += added.keys
+        items.over = (*items.over, added)
+        items.whole = items.whole and is_whole
+        if items.is_dict:
+            items.keys += map(Constant, call.keywords)
+            items.items += call.keywords.values()
+        return Constant(None)
+
+    def _look_up(self, items: Items, call: Call) -> Value | None:
+        """`get`, `pop` and `setdefault` of a dict."""
+        if not items.is_dict:
+            return None
+        return items.get(call.first) or _missing(call, items, call.first)
+
+    _OF_CONTAINER: ClassVar[dict[str, Callable[[Any, Items, Call], Value | None]]] = {
+        "append": _add,
+        "appendleft": _add,
+        "add": _add,
+        "insert": _add,
+        "extend": _join,
+        "extendleft": _join,
+        "update": _join,
+        "get": _look_up,
+        "pop": _look_up,
+        "setdefault": _look_up,
+    }
 
     def _defaultdict(self, call: Call) -> Value | None:
         """`defaultdict(set)`: one set stands for those of all keys."""
@@ -113,13 +138,9 @@ class Known(Elements):
         """
         if call.arguments or call.open:
             return None
-        return Items(call.method, list(call.keywords.values()), list(map(Constant, call.keywords)))
-
-    def _new_set(self, call: Call) -> Value | None:
-        """A set that is filled later: what is added to it is its content."""
-        if call.arguments or call.open:
-            return None
-        return Items("set", [], whole=False)
+        keys: list[Value] = list(map(Constant, call.keywords))
+        is_whole = call.method != "set"
+        return Items(call.method, list(call.keywords.values()), keys, whole=is_whole)
 
     def _applied(self, call: Call) -> Value | None:
         """`map` and `filter`: the function is called with an element."""
@@ -155,11 +176,10 @@ class Known(Elements):
         return either([found, default])
 
     def _setattr(self, call: Call) -> Value | None:
-        name = text_of(call.argument(1))
-        if len(call.arguments) > 2 and name is not None:
-            whole, _, value, *_ = call.arguments
-            for option in whole.options():
-                self.set_attribute(call.node, option, name, value)
+        match call.arguments:
+            case [whole, Constant(value=str() as name), value]:
+                for option in whole.options():
+                    self.set_attribute(call.node, option, name, value)
         return Constant(None)
 
     def _partial(self, call: Call) -> Value | None:
@@ -191,18 +211,15 @@ class Known(Elements):
 
     # ---------------------------------------------------------------------------------- environment
 
-    def _set_environment(self, call: Call) -> None:
-        """`setdefault` and `update` of `os.environ` are assignments as well."""
-        if call.method == "setdefault":
-            self._putenv(call)
-        if call.method != "update":
-            return
+    def _update_environment(self, call: Call) -> Value | None:
+        """`os.environ.update(...)` is an assignment as well."""
         for name, value in call.keywords.items():
             self._set_variable(call, Constant(name), value)
         for given in call.arguments:
             if isinstance(given, Items):
                 for key, value in zip(given.keys, given.items, strict=False):
                     self._set_variable(call, key, value)
+        return None
 
     def _putenv(self, call: Call) -> Value | None:
         match call.arguments:
@@ -212,11 +229,11 @@ class Known(Elements):
 
     def _set_variable(self, call: Call, name: Value, value: Value) -> None:
         if isinstance(name, Constant):
-            self.store(call.node, f"{_ENVIRONMENT}[{name.value}]", value)
+            self.store(call.node, f"os.environ[{name.value}]", value)
 
     _BY_NAME: ClassVar[dict[str, Callable[[Any, Call], Value | None]]] = {
         "builtins.list": _new,
-        "builtins.set": _new_set,
+        "builtins.set": _new,
         "builtins.dict": _new,
         "builtins.map": _applied,
         "builtins.filter": _applied,
@@ -231,6 +248,8 @@ class Known(Elements):
         "types.SimpleNamespace": _namespace,
         "argparse.Namespace": _namespace,
         "os.putenv": _putenv,
+        "os.environ.setdefault": _putenv,
+        "os.environ.update": _update_environment,
         "copy.copy": _copied,
         "copy.deepcopy": _copied,
         "typing.cast": _cast,
@@ -243,22 +262,6 @@ def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
     assert isinstance(call.result, Made)
     call.result.facts |= facts
     return call.result
-
-
-def _join(items: Items, call: Call) -> None:
-    """`extend`, `update` and the like."""
-    added = call.arguments[0]
-    is_whole = False
-    if isinstance(added, Items):
-        is_whole = added.whole
-        if added.kind == items.kind:
-            items.items += added.items
-            items.keys += added.keys
-    items.over = (*items.over, added)
-    items.whole = items.whole and is_whole
-    if items.is_dict:
-        items.keys += map(Constant, call.keywords)
-        items.items += call.keywords.values()
 
 
 def _missing(call: Call, items: Items, key: Value) -> Value | None:

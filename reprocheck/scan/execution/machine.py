@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, Class, Function, Made, Place, Value
+from reprocheck.scan.values import UNKNOWN, Class, Function, Instance, Made, Place, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
@@ -129,7 +129,7 @@ class Machine(ABC):
         """Follows a call of the user's function. The call itself is a step, too."""
 
     @abstractmethod
-    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Value:
+    def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
         """An object of a class of the user's, after its constructor."""
 
     @abstractmethod
@@ -280,10 +280,10 @@ class Machine(ABC):
             self.contexts = before
 
     @contextmanager
-    def left_to(self, call: Call | None) -> Iterator[None]:
+    def left_to(self, call: Call) -> Iterator[None]:
         """What a library does with a function or object that it was given."""
         before = self.by
-        self.by = call or before
+        self.by = call
         try:
             yield
         finally:

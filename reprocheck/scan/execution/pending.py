@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import filterfalse
 from operator import attrgetter
+from typing import Any, ClassVar
 
 from reprocheck.scan.execution.attributes import Attributes
 from reprocheck.scan.execution.machine import Arguments
@@ -134,10 +135,10 @@ class Pending(Attributes):
             rest = [function for function in self.closures if function.place not in self.reached]
             self.closures = []
             for function in rest:
-                with self.within(function.around or self.frame):
+                with self.within(function.around):
                     self.inline(function.node, function)
 
-    def run_methods(self, node: ast.AST, value: Value, *, skip: Collection[Place] = ()) -> None:
+    def run_methods(self, node: ast.AST, value: Instance, *, skip: Collection[Place] = ()) -> None:
         """The methods of an object that nothing called so far."""
 
         def is_wanted(name: str, method: Function) -> bool:
@@ -147,17 +148,20 @@ class Pending(Attributes):
 
     def _use(self, call: Call, value: Value) -> None:
         """A library calls a function, or the methods of an object."""
+        use = self._USES.get(type(value))
+        if use is None:
+            return
         with self.left_to(call):
-            match value:
-                case Made():
-                    self.run(value)
-                case Function():
-                    self._call_with(call, value)
-                case Class():
-                    made = self.instantiated(call.node, value, Arguments(open=True))
-                    self._run_methods(call.node, made, self._is_for_others)
-                case Instance():
-                    self._run_methods(call.node, value, self._is_for_others)
+            use(self, call, value)
+
+    def _use_made(self, call: Call, made: Made) -> None:
+        self.run(made)
+
+    def _use_class(self, call: Call, of: Class) -> None:
+        self._use_object(call, self.instantiated(call.node, of, Arguments(open=True)))
+
+    def _use_object(self, call: Call, value: Instance) -> None:
+        self._run_methods(call.node, value, self._is_for_others)
 
     def _is_for_others(self, name: str, method: Function) -> bool:
         """Whether what a library is given an object for may be this method: of Python's own those
@@ -168,13 +172,11 @@ class Pending(Attributes):
         return not name.startswith("__") and method.place not in self.reached
 
     def _run_methods(
-        self, node: ast.AST, value: Value, is_wanted: Callable[[str, Function], bool]
+        self, node: ast.AST, value: Instance, is_wanted: Callable[[str, Function], bool]
     ) -> None:
         """Those methods of an object that did not run so far, and that are wanted when it is their
         turn.
         """
-        if not isinstance(value, Instance):
-            return
         for name, method in _methods(value.of):
             if name not in value.ran and is_wanted(name, method):
                 value.ran.add(name)
@@ -195,6 +197,13 @@ class Pending(Attributes):
         if len(values) < expected:
             values = [Parameter("rank"), *values]
         self.inline(call.node, function, Arguments(tuple(values)))
+
+    _USES: ClassVar[dict[type[Value], Callable[[Any, Call, Any], None]]] = {
+        Function: _call_with,
+        Instance: _use_object,
+        Class: _use_class,
+        Made: _use_made,
+    }
 
 
 def _methods(of: Class) -> list[tuple[str, Function]]:

@@ -25,12 +25,10 @@ def render(result: Result) -> str:
             "|---|---|---|---|---|",
         ]
         rows += [_row(finding) for finding in found]
-    left_out = [one for one in result.unreadable if not one.partly]
-    partly = [one for one in result.unreadable if one.partly]
-    if left_out:
-        rows += ["", "## Left out", "", *_reasons(left_out)]
-    if partly:
-        rows += ["", "## Scanned in part", "", *_reasons(partly)]
+    for title, partly in (("Left out", False), ("Scanned in part", True)):
+        reasons = list(_reasons(one for one in result.unreadable if one.partly is partly))
+        if reasons:
+            rows += ["", f"## {title}", "", *reasons]
     return "\n".join(rows) + "\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from reprocheck.scan.finding import Finding, Result
 from reprocheck.scan.formats import can_be_fixed, counted, sentence, summary
@@ -53,10 +53,7 @@ def gone(result: Result) -> str:
     if not number:
         return ""
     places = list(dict.fromkeys(f"{one.code} in {one.path}" for one in result.gone))
-    named = ", ".join(places[:MOST_NAMED])
-    rest = len(places) - MOST_NAMED
-    if rest > 0:
-        named += f" and {counted(rest, 'more place')}"
+    named = _first_of(places, "more place")
     return (
         f"{counted(number, 'finding')} of the baseline not found any more ({named}):"
         " `--prune-baseline` takes out what is gone."
@@ -88,11 +85,17 @@ def left_out(result: Result) -> Iterator[str]:
         else:
             yield f"{one.path}:{one.line}: {one.said}"
     for said, paths in by_reason.items():
-        named = ", ".join(paths[:MOST_NAMED])
-        rest = len(paths) - MOST_NAMED
-        if rest > 0:
-            named += f" and {counted(rest, 'more file')} (`--format json` names them)"
+        named = _first_of(paths, "more file", " (`--format json` names them)")
         yield f"{named}: {said}"
+
+
+def _first_of(names: Sequence[str], others: str, where: str = "") -> str:
+    """The first of some names, and how many more there are."""
+    named = ", ".join(names[:MOST_NAMED])
+    rest = len(names) - MOST_NAMED
+    if rest <= 0:
+        return named
+    return f"{named} and {counted(rest, others)}{where}"
 
 
 def _finding(finding: Finding, width: int) -> Iterator[Row]:

@@ -218,8 +218,7 @@ class Tree:
 
     def assigned_to(self, target: cst.CSTNode) -> cst.BaseExpression | None:
         """The value of the assignment whose only target this is."""
-        assign = self.assignment_to(target)
-        return None if assign is None else assign.value
+        return getattr(self.assignment_to(target), "value", None)
 
     def assignment_to(self, target: cst.CSTNode) -> cst.Assign | None:
         """The assignment whose only target this is."""
