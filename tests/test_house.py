@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Set
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def test_the_page_on_the_architecture_names_each_file(folder: str) -> None:
         f"{path.name}/" for path in (PACKAGE / folder).iterdir() if (path / "__init__.py").exists()
     }
     assert {name for name in files if f"`{name}`" not in table} == set()
+
+
+def test_the_house_has_few_floors() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    spine = settings["tool"]["importlinter"]["contracts"][0]
+    assert len(spine["layers"]) <= 9
 
 
 def test_few_modules_lie_at_the_root_of_the_package() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import starmap
 
+from reprocheck.files.source_text import Cell
 from reprocheck.ladder.sources import CELL, Sources, numbered
-from reprocheck.scan.text import Cell
 from reprocheck.trace.reached import Ran
 
 

@@ -180,8 +180,8 @@ def _cells(path: Path) -> dict[str, str]:
     """The code cells of a notebook by their numbers, in their order; none where it cannot be
     read.
     """
-    from reprocheck.scan.notebook import code_cells
-    from reprocheck.scan.text import UnreadableError, split
+    from reprocheck.files.notebook import code_cells
+    from reprocheck.files.source_text import UnreadableError, split
 
     try:
         text, cells = code_cells(path.read_bytes())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reprocheck.child.reprocheck_child.shared.masking import EVERYDAY_HOSTS, EVERYDAY_USERS
+from reprocheck.child.reprocheck_child.shared.everyday import HOSTS, USERS
 from reprocheck.language import mark
 from reprocheck.redaction.patterns import PUBLIC_OWNERS, Pattern, always, always_shown
 
@@ -21,11 +21,11 @@ _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|
 
 
 def _tells_a_user(found: str) -> bool:
-    return found.lower() not in EVERYDAY_USERS and not found.isdigit()
+    return found.lower() not in USERS and not found.isdigit()
 
 
 def _tells_a_host(found: str) -> bool:
-    return found.lower() not in EVERYDAY_HOSTS
+    return found.lower() not in HOSTS
 
 
 def _tells_an_owner(found: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
 
+from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan import files
 from reprocheck.scan.cache import Cache
 from reprocheck.scan.files import File
@@ -19,7 +20,6 @@ from reprocheck.scan.finding import Unreadable
 from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, read
-from reprocheck.scan.text import UnreadableError
 
 _MOST_ROUNDS = 8
 """How often files are followed again because they are imported from another folder than was

@@ -10,6 +10,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
+from reprocheck.files.source_text import UnreadableError
 from reprocheck.language import tr
 from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
@@ -25,7 +26,6 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
-from reprocheck.scan.text import UnreadableError
 from reprocheck.scan.values import WALK
 
 _WITHOUT_NETS = ("sklearn", "numpy")

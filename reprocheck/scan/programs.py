@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan import execution
 from reprocheck.scan.checks import streams, tables
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.project import Execution, Module, Project, Resolver
 from reprocheck.scan.source import parse
 from reprocheck.scan.steps import Call
-from reprocheck.scan.text import UnreadableError
 
 TRAINING = frozenset(
     {

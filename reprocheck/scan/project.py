@@ -14,8 +14,8 @@ from reprocheck.scan.index import Index
 from reprocheck.scan.kept import KEPT
 from reprocheck.scan.names import Names
 from reprocheck.scan.outline import Outline, imported, outlined
+from reprocheck.scan.recursion import deep
 from reprocheck.scan.source import Source
-from reprocheck.scan.text import deep
 from reprocheck.scan.values import Place
 
 if TYPE_CHECKING:

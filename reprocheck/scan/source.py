@@ -19,8 +19,8 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
-from reprocheck.scan.notebook import code_cells
-from reprocheck.scan.text import Cell, UnreadableError, split
+from reprocheck.files.notebook import code_cells
+from reprocheck.files.source_text import Cell, UnreadableError, split
 
 LARGEST = 32 * 1024 * 1024
 """Bytes; a larger file is data rather than code."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import filterfalse, starmap
 
+from reprocheck.files.source_text import split
 from reprocheck.rules import find, nearest
-from reprocheck.scan.text import split
 
 _COMMENT = re.compile(
     r"#\s*reprocheck:\s*ignore(-file)?(?:\[([^\]]*)\])?(?![\w-])[\s:,–—-]*(.*)", re.IGNORECASE

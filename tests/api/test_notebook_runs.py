@@ -15,7 +15,7 @@ from reprocheck import launch
 from reprocheck.causes.cells import joined
 from reprocheck.child.reprocheck_child.magics import Shell, installs, statement
 from reprocheck.errors import EntryPointError
-from reprocheck.scan.notebook import code_cells
+from reprocheck.files.notebook import code_cells
 from reprocheck.trace.reached import Ran
 from tests.conftest import Outcome, check
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan.notebook import neutralised
+from reprocheck.files.notebook import neutralised
+from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan.source import Source, decode, encoding, parse
-from reprocheck.scan.text import UnreadableError
 
 
 def parsed(data: bytes | str, name: str = "x.py") -> Source:

@@ -15,7 +15,7 @@ from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import MOST_CALLS_OF_FUNCTION, NOTHING, TooMuchError
 from reprocheck.scan.execution.statements import Interpreter
 from reprocheck.scan.order import Order
-from reprocheck.scan.text import deep
+from reprocheck.scan.recursion import deep
 from reprocheck.scan.values import UNKNOWN, Class, Constant, Function, Place, Value, place
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from libcst.metadata import (
     QualifiedNameProvider,
 )
 
+from reprocheck.files.source_text import split
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tables import parsed
-from reprocheck.scan.text import split
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Change = Callable[[cst.CSTNode], cst.CSTNode]

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan import files
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.source import parse, read
-from reprocheck.scan.text import UnreadableError
 
 FRAMEWORKS = (
     "accelerate",

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-
-RECURSION = 6_000
-"""Python calls inside of one another that an execution may take, and a text that is parsed again:
-long expressions and deep calls need more than the default.
-"""
 
 
 class UnreadableError(Exception):
@@ -31,17 +23,6 @@ class Cell:
 
     number: int
     first_line: int
-
-
-@contextmanager
-def deep() -> Iterator[None]:
-    """Room for so many calls inside of one another."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def split(text: str) -> list[str]:

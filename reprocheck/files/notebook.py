@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Mapping
 
-from reprocheck.scan.text import Cell, UnreadableError, split
+from reprocheck.files.source_text import Cell, UnreadableError, split
 
 _LINE_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[^#]*\?{1,2}\s*$)")
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w.,\s\[\]\"']+=\s*)[%!].*$")
