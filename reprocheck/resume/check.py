@@ -8,7 +8,7 @@ from pathlib import Path
 from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import records, sentences
-from reprocheck.resume.average import world_of
+from reprocheck.resume.average import have_other_ranks
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
 from reprocheck.resume.fix.tried import repair_of
@@ -164,7 +164,7 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     equal = outcome.losses.bitwise.equal is True
     try:
         with collector.paused():
-            if world_of(sides.continued) != world_of(sides.resumed):
+            if have_other_ranks(sides.continued, sides.resumed):
                 return explain_others(folder, records, outcome.offset.k)
             explained = explain(folder, records, outcome.offset.k, equal=equal, saver=checkpoint.by)
     except Exception as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from reprocheck.model import Bitwise, Run, Tolerance, Trace
-from reprocheck.resume.average import over_ranks, world_of
+from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
 from reprocheck.resume.model import (
     Checkpoint,
@@ -42,7 +42,7 @@ class Sides:
 
 def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     """The outcome of a place from the losses of both runs, and from what the resumed run read."""
-    if world_of(sides.continued) != world_of(sides.resumed):
+    if have_other_ranks(sides.continued, sides.resumed):
         sides = replace(
             sides, continued=over_ranks(sides.continued), resumed=over_ranks(sides.resumed)
         )

@@ -20,6 +20,13 @@ DEVICES = {"any", "cpu", "cuda", "npu"}
 NEEDS_MORE = re.compile(
     r"torch|mindspore|tensorflow|jax|sklearn|Path\(\"step|os\.environ|numpy|keras|flash_attn|mamba"
 )
+GENERATORS = {
+    "numpy.random.Generator",
+    "numpy.random.RandomState",
+    "random.Random",
+    "torch.Generator",
+}
+"""Classes of generators that a script makes for itself."""
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 
 
@@ -44,7 +51,7 @@ def test_an_entry_is_complete(entry: Entry) -> None:
     assert entry.frameworks and set(entry.frameworks) <= FRAMEWORKS
     assert {
         word for key in entry.fixes for word in key.split()
-    } <= FRAMEWORKS | WITHOUT_NETS | LIBRARIES | DEVICES
+    } <= FRAMEWORKS | WITHOUT_NETS | LIBRARIES | DEVICES | GENERATORS
     assert set(entry.titles) <= set(entry.fixes)
     assert entry.devices and set(entry.devices) <= DEVICES
     assert entry.bad != entry.good and entry.fix

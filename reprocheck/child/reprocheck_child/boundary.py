@@ -41,6 +41,8 @@ class Boundary:
         """Called once, before the first step of all."""
         self.on_rest: list[Callable[[], None]] = []
         """Called when an adapter that rests between two boundaries begins to."""
+        self.of_loaders: list[Callable[[], list[Any]]] = []
+        """Return the generators that loaders have of their own; adapters add theirs."""
         self._can_rest = False
         self._until = 0  # the last iteration that is recorded deeply
         self.values: Any = None
@@ -86,12 +88,20 @@ class Boundary:
         self._until = iteration + DEEP - 1
         if self.values is not None:
             self.values.at_boundary(iteration)
+        self._find_own()
         deep.seen("boundary", framework, call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
         for write in self.held:
             write()
         return True
+
+    @guarded("finding the generators of the script's own")
+    def _find_own(self) -> None:
+        from . import own_generators
+
+        besides = [one for held in self.of_loaders for one in held()]
+        self.deep.generators.update(own_generators.found(self.deep, besides))
 
     def _rest_behind(self, iteration: int) -> None:
         if self._can_rest and not self.deep.rests and iteration > self._until:

@@ -429,6 +429,10 @@ class Deep:
         """Whether the user's code runs in a frame."""
         return bool(self._name_of(users.file_of(frame)))
 
+    def is_of_user(self, file: str) -> bool:
+        """Whether a file is the user's."""
+        return bool(self._name_of(file))
+
     def library(self, frame: Any, own: str) -> str:
         """The package whose code called a function of the package `own` in a frame; "" where that
         is the user's code.

@@ -9,14 +9,24 @@ from ctypes import c_char, string_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 _MARK = 40
 """Bytes of a state that show whether any of it changed."""
 
 
+def _python() -> Any:
+    """The generator behind the functions of `random`; None while there is none."""
+    return getattr(sys.modules.get("random"), "_inst", None)
+
+
+def _numpy() -> Any:
+    """The generator behind the functions of `numpy.random`; None while there is none."""
+    return getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+
+
 class PythonState:
-    """State of the generator behind the functions of `random`.
+    """State of a generator of Python: the one that `find` returns.
 
     `getstate` makes 625 integers (20 µs). The same words lie in the generator object, the position
     first; they are read there where that proves right, and all of them only where the first ones
@@ -25,15 +35,15 @@ class PythonState:
 
     WORDS = 625 * 4
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[], Any] = _python) -> None:
+        self._get = find
         self._hidden: Any = None
         self._address = 0
         self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
-        module = sys.modules.get("random")
-        hidden = getattr(module, "_inst", None)
+        hidden = self._get()
         if hidden is None:
             return b""
         if hidden is not self._hidden:
@@ -68,21 +78,21 @@ class PythonState:
 
 
 class NumpyState:
-    """State of the global generator of numpy, read in place where it is the Mersenne twister that
-    it is by default.
+    """State of a generator of numpy, read in place where it is the Mersenne twister that the one
+    behind the functions of `numpy.random` is by default.
     """
 
     WORDS = 625 * 4
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[], Any] = _numpy) -> None:
+        self._get = find
         self._generator: Any = None
         self._address = 0
         self._look: Any = None
         self._mark = self._words = b""
 
     def __call__(self) -> bytes:
-        module = sys.modules.get("numpy.random.mtrand")
-        hidden = getattr(module, "_rand", None)
+        hidden = self._get()
         if hidden is None:
             return b""
         generator = hidden._bit_generator

@@ -22,7 +22,8 @@ NO_LOADER = "inputs of "
 class Pass:
     """One walk of a run through its data.
 
-    number  among those of its loader, from 0; order: the indices in the order of the sampler
+    number  among those of its loader, or of the loaders that its line walks through, from 0
+    order   the indices in the order of the sampler
     """
 
     number: int
@@ -86,12 +87,16 @@ class _Taking:
     passes: dict[str, Pass] = field(default_factory=dict)
     waiting: list[Batch] = field(default_factory=list)
     used: list[Batch] = field(default_factory=list)
+    trained: dict[str, int] = field(default_factory=dict)
+    """Line -> how many passes that began there the training has taken a batch of: each may have a
+    loader of its own.
+    """
     given: set[str] = field(default_factory=set)
     """Hashes of what modules were given since the last loss."""
 
     def epoch(self, fact: Seen) -> None:
         before = self.passes.get(fact.place)
-        number = 0 if before is None else before.number + 1
+        number = self.trained.get(fact.line, 0) if before is None else before.number + 1
         self.passes[fact.place] = Pass(number, fact)
 
     def batch(self, fact: Seen) -> None:
@@ -111,6 +116,8 @@ class _Taking:
         self.given.clear()
         for batch in taken:
             self.used.append(Batch(batch.fact, batch.of, batch.position, fact.iteration))
+            if batch.of.fact is not None and batch.of.fact.line:
+                self.trained[batch.of.fact.line] = batch.of.number + 1
             del self.waiting[: self.waiting.index(batch) + 1]
 
 

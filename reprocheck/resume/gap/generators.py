@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import repeat
 from math import inf
 
@@ -58,12 +59,12 @@ def beside_a_batch(
 
 
 def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
-    """A generator that stands elsewhere and that the script itself draws from in front of the next
-    step: where no loader hands batches out, it makes them.
+    """A generator that stands elsewhere and that the script itself draws from until the next step:
+    where no loader hands batches out, it makes them, one ahead or several for one step.
     """
     second = continued.first + 1
     drawn = _draws(_behind(continued, second - continued.offset + 1))
-    own = [name for name, fact in drawn if fact.iteration == second and fact.kind in _OWN]
+    own = [name for name, fact in drawn if fact.kind in _OWN]
     named = zip(own, repeat("the script"))
     return next(_gaps(named, continued, resumed), None)
 
@@ -108,7 +109,7 @@ def unrestored(continued: Side, resumed: Side) -> list[str]:
 
 
 def _same(name: str, one: str, other: str) -> bool:
-    if one == other or name != "torch":
+    if one == other or twister.form_of(name) != "torch":
         return one == other
     return b64decode(one)[_SEED_OF_TORCH:] == b64decode(other)[_SEED_OF_TORCH:]
 
@@ -146,15 +147,49 @@ def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
 
     Between two looks at the generators the script has drawn itself where no other fact has.
     """
-    looked: dict[str, str] = {}
+    known: dict[str, _Known] = {}
     for fact in facts:
         yield from ((name, fact) for name in fact.after)
-        for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
-            looked.pop(name, None)
+        if fact.kind == "call":
+            _follow(fact, known)
+        else:
+            for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
+                known.pop(name, None)
         if fact.kind in _LOOKS:
             states = fact.before
-            yield from ((name, fact) for name in looked if states.get(name) != looked[name])
-            looked = dict(states)
+            yield from ((name, fact) for name in known if known[name].is_passed(states.get(name)))
+            known = {name: _Known(state) for name, state in states.items()}
+
+
+@dataclass(slots=True)
+class _Known:
+    """A generator between two looks at it.
+
+    state  where it stood when it was last seen
+    since  where it stood in front of the first draw that no call has made so far; None: none shows
+    """
+
+    state: str
+    since: str | None = None
+
+    def is_passed(self, state: str | None) -> bool:
+        """Whether something else than a call has drawn until it stands in this state."""
+        return self.since is not None or self.state != state
+
+
+def _follow(call: Seen, known: Mapping[str, _Known]) -> None:
+    """A call of a module moved generators. An outer module is told of behind the ones in it: a draw
+    in front of an inner call is its own where it began in the state before that draw.
+    """
+    for name, began in call.before.items():
+        one = known.get(name)
+        if one is None or name not in call.after:
+            continue
+        if began == one.since:
+            one.since = None
+        elif began != one.state and one.since is None:
+            one.since = one.state
+        one.state = call.after[name]
 
 
 def _gap(

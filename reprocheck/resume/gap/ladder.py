@@ -33,6 +33,7 @@ from reprocheck.resume.gap.evidence import (
 from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.held import held, named_alike
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
+from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
@@ -198,14 +199,23 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     if name is None:
         return None
     known = entry(name)
+    kinds = (_class_of_generator(gap), *found.frameworks)
     others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
     return Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
         evidence=tuple(map(sentences.detail, (gap, *others))),
         source=_line(gap),
-        fix=known.fix_for(found.frameworks),
+        fix=known.fix_for(kinds),
     )
+
+
+def _class_of_generator(gap: Gap) -> str:
+    """The class of a generator of the script's own: its state is saved in another way; "" of
+    others.
+    """
+    generator = gap.made_from if isinstance(gap, BatchGap) else gap
+    return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
 
 
 def _line(gap: Gap) -> SourceLine | None:

@@ -17,6 +17,7 @@ from reprocheck.resume.gap.evidence import (
     StepGap,
     WeightsGap,
 )
+from reprocheck.resume.gap.twister import class_of
 
 _NAMED = 3
 """Names that stand in a sentence; of more, their number."""
@@ -54,6 +55,8 @@ def place(gap: Gap) -> str:
 
 def generator(name: str) -> str:
     """A generator as a reader knows it: `PyTorch's generator`."""
+    if class_of(name):
+        return f"the script's own generator {name}"
     base, _, device = name.partition(":")
     known = _WORDS_OF.get(base, base)
     if device:

@@ -54,9 +54,26 @@ class Counter:
 State = Twister | Counter
 
 
+def class_of(generator: str) -> str:
+    """The class of a generator of the script's own, which stands behind the variable that holds it;
+    "" of one that all code shares.
+
+    >>> class_of("data.rng (random.Random)")
+    'random.Random'
+    """
+    if not generator.endswith(")"):
+        return ""
+    return generator.rpartition(" (")[2][:-1]
+
+
+def form_of(generator: str) -> str:
+    """Whose form the state of a generator has: of one of a script's own, that of its class."""
+    return _OF_CLASS.get(class_of(generator), generator)
+
+
 def state_of(generator: str, raw: str) -> State | None:
     """A recorded state (base64) of the generator of that name; None where its form is not known."""
-    read = _READ.get(generator)
+    read = _READ.get(form_of(generator))
     if read is None and ":" in generator:
         read = _counter
     try:
@@ -149,6 +166,11 @@ def _counter(data: bytes) -> Counter | None:
     return Counter(int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
 
 
+_OF_CLASS: Mapping[str, str] = {
+    "random.Random": "python",
+    "numpy.random.RandomState": "numpy",
+    "torch.Generator": "torch",
+}
 _READ: Mapping[str, Callable[[bytes], State | None]] = {
     "python": _of_python,
     "numpy": _of_numpy,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reprocheck.resume.gap.batches import Data, first_gap, taken
+import msgspec
+
+from reprocheck.resume.gap.batches import Data, first_gap, spots, taken
 from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, SeedSet, Spot
 from reprocheck.resume.gap.mechanisms import name_of
 from reprocheck.resume.gap.sentences import detail
@@ -193,3 +195,22 @@ def test_what_is_drawn_from_a_buffer_that_grows_has_no_epochs_and_no_order() -> 
     assert gap is not None and gap.strange
     assert gap.expected == Spot(7) and gap.counts == Counts()
     assert name_of(gap) is None
+
+
+def test_loaders_that_a_line_makes_anew_are_epochs_of_one_training() -> None:
+    facts: list[Seen] = []
+    for epoch in range(3):
+        iteration = epoch * BATCHES + 1
+        held_out = replace_place(epoch_fact(order(0), iteration, line="train.py:4"), "Loader[9]")
+        for fact in walk([order(epoch)], iteration=iteration):
+            made = replace_place(fact, f"DataLoader[{epoch}]") if fact.kind != "call" else fact
+            if fact.kind == "epoch":
+                made = msgspec.structs.replace(made, line="train.py:4")
+            facts.append(made)
+        facts.append(held_out)  # a validation in the same function, which is no epoch
+    where = spots(taken(facts))
+    assert [spot.epoch for spot in where.values()] == [0] * BATCHES + [1] * BATCHES + [2] * BATCHES
+
+
+def replace_place(fact: Seen, place: str) -> Seen:
+    return msgspec.structs.replace(fact, place=place)

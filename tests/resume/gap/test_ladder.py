@@ -273,6 +273,67 @@ def test_batches_that_the_script_draws_itself_are_those_of_its_generator() -> No
     assert first(found) == ("batch", "", "RC109")
 
 
+def test_a_batch_that_the_script_draws_is_seen_between_modules_that_draw() -> None:
+    def run(iteration: int, stand: Sequence[str], content: str) -> list[Seen]:
+        """A batch is drawn in front of the model, whose dropout draws, or within it."""
+        start, noise, end, behind = stand
+        samples = [("", Leaf(hash=f"{content} {iteration}", shape=(4,)))]
+        given = Seen(kind="batch", place="inputs of Net", iteration=iteration, outputs=samples)
+        held = boundary(iteration, raw(0, len(content)), draws=False)
+        calls = [
+            Seen(
+                kind="call",
+                place=place,
+                iteration=iteration,
+                before={"numpy": before},
+                after={"numpy": end},
+            )
+            for place, before in (("drop", noise), ("", start))
+        ]
+        look = Seen(kind="rng", iteration=iteration, before={"numpy": behind})
+        first_look = Seen(kind="rng", iteration=iteration, before={"numpy": start})
+        return [given, *held, first_look, *calls, look]
+
+    restored = Seen(kind="restore", place="numpy", line="train.py:9", iteration=1)
+    ahead = [restored, *run(1, "pqrs", "ab")]
+    drawing = trace([*FIRST, *run(K + 1, ["a", "b", "c", "d"], "a")])
+    found = explained([found_of(drawing, trace(ahead), K)])
+    assert first(found) == ("batch", "", "RC109")
+    assert "and the script draws from it" in {r.name: r.detail for r in found.rungs}["RNG state"]
+    # here the model alone draws, with a function in front of the module within it
+    quiet = trace([*FIRST, *run(K + 1, ["a", "b", "c", "c"], "a")])
+    found = explained([found_of(quiet, trace(ahead), K)])
+    assert found.mechanism is None
+
+
+def test_a_generator_of_the_scripts_own_is_named_by_its_variable_with_its_own_fix() -> None:
+    name = "data.rng (numpy.random.Generator)"
+
+    def run(iteration: int, content: str) -> list[Seen]:
+        state = Seen(kind="state", place=name, iteration=iteration, raw=content)
+        step = boundary(iteration, raw(0, 100), draws=False)
+        drawn = Seen(
+            kind="batch",
+            place="DataLoader[0]",
+            iteration=iteration,
+            before={name: content},
+            after={name: "moved"},
+        )
+        return [*step[:2], state, *step[2:], drawn]
+
+    continued = trace([*FIRST, *run(K + 1, "c3RhdGU=")])
+    found = explained([found_of(continued, trace(run(1, "b3RoZXI=")), K)])
+    assert first(found) == ("RNG state", name, "RC112")
+    assert found.rungs[3].detail == (
+        f"the script's own generator {name} was not put back: it stands in another state, and"
+        " DataLoader[0] draws from it"
+    )
+    assert found.mechanism is not None
+    assert "rng.bit_generator.state = saved" in found.mechanism.fix
+    same = explained([found_of(continued, trace(run(1, "c3RhdGU=")), K)])
+    assert same.first is None
+
+
 def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> None:
     continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
     loaded = Seen(kind="load", place="model", iteration=1)

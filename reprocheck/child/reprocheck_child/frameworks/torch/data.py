@@ -8,7 +8,7 @@ iterator, also of trainers' own loaders.
 import functools
 import itertools
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ...hooking import replace
 from ...scope import variable
@@ -70,6 +70,7 @@ class Loaders:
         base = dataloader._BaseDataLoaderIter
         if self.deep.boundary is not None:
             self.deep.boundary.held.append(self.write_private)
+            self.deep.boundary.of_loaders.append(self.own_generators)
         if getattr(self.deep.boundary, "values", None) is not None:
             replace(base, "__next__", self.exchanging, put=self.deep.hooks.put)
         self._wrap(dataloader.DataLoader, "__init__", None, self.built)
@@ -229,20 +230,30 @@ class Loaders:
         """State of the generators that the loader and its samplers have of their own, by where they
         hang.
         """
-        found: Dict[str, str] = {}
+        return {
+            path: self.deep.hash_bytes(generator.get_state().numpy().tobytes())
+            for path, generator in self._generators(loader)
+        }
+
+    def own_generators(self) -> List[Any]:
+        """The generators that all loaders have of their own."""
+        return [one for loader, _ in self.places.living() for _, one in self._generators(loader)]
+
+    def _generators(self, loader: Any) -> Iterator[Tuple[str, Any]]:
+        """The generators that the loader and its samplers have of their own, and where they
+        hang.
+        """
         default = self.torch.default_generator
         owner, path = loader, ""
         for _ in range(4):
             attributes = getattr(owner, "__dict__", {})
             generator = attributes.get("generator", default)
             if generator is not default and isinstance(generator, self.torch.Generator):
-                state = generator.get_state().numpy().tobytes()
-                found[path + "generator"] = self.deep.hash_bytes(state)
+                yield path + "generator", generator
             name = "sampler"
             if attributes.get("batch_sampler") is not None:
                 name = "batch_sampler"
             owner, path = attributes.get(name), path + name + "."
-        return found
 
     # -------------------------------------------------------------------------------------- indices
 

@@ -1,0 +1,84 @@
+"""Generators that a script made for itself are found by the variables that hold them."""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import numpy as np
+
+from reprocheck.child.reprocheck_child import own_generators
+
+
+class Script:
+    """Knows this file as the script's."""
+
+    def frame(self, skip: int = 0) -> FrameType:
+        return sys._getframe(skip + 1)
+
+    def is_own(self, frame: FrameType) -> bool:
+        return self.is_of_user(frame.f_code.co_filename)
+
+    def is_of_user(self, file: str) -> bool:
+        return file == __file__
+
+
+class Data:
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(1)
+        self.steps = [functools.partial(abs, rng=np.random.RandomState(2))]
+
+
+def flipping() -> Callable[[], float]:
+    choice = random.Random(3)
+
+    def flip() -> float:
+        return choice.random()
+
+    return flip
+
+
+def noise() -> Iterator[float]:
+    source = np.random.default_rng(4)
+    while True:
+        yield source.random()
+
+
+def names(*besides: object) -> set[str]:
+    """Those that the frames of this test hold."""
+    return set(own_generators.found(Script(), besides))
+
+
+def test_they_are_named_by_the_way_to_them() -> None:
+    data, flip, drawn = Data(), flipping(), noise()
+    assert data and flip and next(drawn)
+    assert names() >= {
+        "data.rng (numpy.random.Generator)",
+        "data.steps[0].rng (numpy.random.RandomState)",
+        "flip.choice (random.Random)",
+        "drawn.source (numpy.random.Generator)",
+    }
+
+
+def test_the_generators_that_all_code_shares_are_left_out() -> None:
+    shared, legacy, known = random._inst, np.random.mtrand._rand, np.random.default_rng(5)  # type: ignore[attr-defined]
+    held = names(known)
+    assert not {"shared (random.Random)", "legacy (numpy.random.RandomState)"} & held
+    assert "known (numpy.random.Generator)" not in held
+    assert shared is not None and legacy is not None
+
+
+def test_a_state_is_read_and_not_moved() -> None:
+    rng, twister = np.random.default_rng(6), random.Random(7)
+    readers = own_generators.found(Script(), ())
+    for name, draw in (
+        ("rng (numpy.random.Generator)", rng.random),
+        ("twister (random.Random)", twister.random),
+    ):
+        before = readers[name]()
+        assert readers[name]() == before
+        draw()
+        assert readers[name]() != before
