@@ -89,11 +89,11 @@ InterruptOption = Annotated[
     ),
 ]
 RanksOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--ranks",
         metavar="N",
-        min=0,
+        min=1,
         help="Resume with N ranks, by the option of the launcher: torchrun, accelerate launch,"
         " mpirun, srun, msrun…",
         show_default=False,
@@ -129,7 +129,7 @@ def resume(
     checkpoint: PatternOption = "",
     at: AtOption = None,
     interrupt: InterruptOption = "",
-    ranks: RanksOption = 0,
+    ranks: RanksOption = None,
     steps: StepsOption = WITHIN,
     go_on: GoOnOption = GO_ON,
     explain: ExplainOption = False,
@@ -163,14 +163,14 @@ def resume(
         writable(write_patch)
     words(resume_with)
     refuse_signal(interrupt)
-    refuse_ranks(ranks, with_others={"--explain": explain, "--interrupt": interrupt})
+    refuse_ranks(ranks or 0, with_others={"--explain": explain, "--interrupt": interrupt})
     asked = Asked(
         at=places(at or ()),
         within=steps,
         go_on=go_on,
         resume_with=resume_with,
         interrupt=interrupt,
-        ranks=ranks,
+        ranks=ranks or 0,
         pattern=absolute(checkpoint, Path.cwd()),
         explain=explain,
     )

@@ -182,6 +182,7 @@ def _left() -> bytes:
         ("--workdir inplace train.py", "--workdir inplace"),
         ('--resume-with "\'" train.py', "--resume-with"),
         ("--format csv train.py", "csv"),
+        ("--ranks 0 train.py", "--ranks"),
         ("train.ipynb", "notebook"),
     ],
 )
