@@ -48,7 +48,7 @@ def _readers() -> Iterator[tuple[type, str, Callable[[Any], Read]]]:
     """The classes of generators that are there, each with its public name, and with what reads one
     of them.
     """
-    random, numpy, torch = map(sys.modules.get, ("random", "numpy.random", "torch"))
+    random, numpy, torch = map(_imported, ("random", "numpy.random", "torch"))
     if hasattr(random, "Random"):
         yield random.Random, "random.Random", lambda one: PythonState(lambda: one)
     # a module that is still being imported does not have them yet
@@ -57,6 +57,11 @@ def _readers() -> Iterator[tuple[type, str, Callable[[Any], Read]]]:
         yield numpy.RandomState, "numpy.random.RandomState", lambda one: NumpyState(lambda: one)
     if hasattr(torch, "Generator"):
         yield torch.Generator, "torch.Generator", _of_torch
+
+
+def _imported(name: str) -> Any:
+    """A module that the script has imported; None where it has not."""
+    return sys.modules.get(name)
 
 
 def _of_torch(generator: Any) -> Read:
@@ -115,11 +120,11 @@ def _inside(thing: Any) -> list[Part]:
     if isinstance(thing, GeneratorType):
         frame = thing.gi_frame
         return [] if frame is None else _named(dict(frame.f_locals))
-    # not by `getattr` alone: a class of the script's may answer it with anything
-    held = getattr(thing, "__dict__", None)
-    if type(held) is not dict or len(held) > _LONGEST:
+    # a class of the script's may have anything under this name
+    own = getattr(thing, "__dict__", None)
+    if type(own) is not dict or len(own) > _LONGEST:
         return []
-    return _named(dict(held))
+    return _named(dict(own))
 
 
 def _named(held: dict[str, Any]) -> list[Part]:
