@@ -11,6 +11,7 @@ driver     of these accelerators, and CANN: it holds compilers and libraries of 
 ranks      sums over ranks are added in another order
 threads    sums over threads are added in another order
 options    of the target: its arguments and variables, the number of iterations, controls
+resume     of a check of a resume: where it stops, and how it goes on
 
 Everything else (packages, variables, the kernel, the host's C library) is kept beside the key: it
 is not to change numbers, and where numbers move it is what is looked at.
@@ -24,9 +25,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from reprocheck.model import Check, Run, Setting
+from reprocheck.model import Run, Setting
 from reprocheck.settings import OPTIONS, plain
-from reprocheck.suite.execution.job import option_words
+from reprocheck.suite.execution.job import option_words, resume_words
 from reprocheck.suite.model import Key, Target
 
 FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "jaxlib")
@@ -43,35 +44,36 @@ _FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}
 _VARIABLE = re.compile(r"[^=/-][^=/]*=")
 
 
-def key_of(check: Check, target: Target) -> Key:
-    """The key of a check that was made of a target; of its first run and lowest rank."""
-    facts = environment(check)
-    run = check.runs[0]
+def key_of(run: Run, settings: Iterable[Setting], target: Target) -> Key:
+    """The key of a check that was made of a target under these settings; of its first run, and the
+    lowest rank of that.
+    """
+    facts = environment(run)
     found = {
         **_frameworks(facts),
         "device": _device(facts),
         "driver": ", ".join(facts[name] for name in DRIVERS if name in facts),
         "ranks": str(_ranks(run)),
         "threads": next((facts[name] for name in THREADS if name in facts), ""),
-        "options": as_held(check.record.settings, target).text,
+        "options": as_held(settings, target).text,
+        "resume": shlex.join(resume_words(target.resume or {})),
     }
     return Key(facts={name: value for name, value in found.items() if value})
 
 
-def beside(check: Check) -> dict[str, str]:
-    """All recorded facts of the environment of run 1 that the key does not hold by themselves."""
+def beside(run: Run) -> dict[str, str]:
+    """All recorded facts of the environment of a run that the key does not hold by themselves."""
     in_key = {
         *ACCELERATORS,
         *DRIVERS,
         *(f"{name}.version" for name in FRAMEWORKS),
         *(f"package.{name.replace('_', '-')}" for name in FRAMEWORKS),
     }
-    return {name: value for name, value in environment(check).items() if name not in in_key}
+    return {name: value for name, value in environment(run).items() if name not in in_key}
 
 
-def environment(check: Check) -> dict[str, str]:
-    """The recorded environment of run 1: of its processes, and of its lowest rank."""
-    run = check.runs[0]
+def environment(run: Run) -> dict[str, str]:
+    """The recorded environment of a run: of its processes, and of its lowest rank."""
     facts = dict(run.environment)
     for trace in run.traces[:1]:
         facts.update(trace.environment)

@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from reprocheck.model import Series
+from reprocheck.model import EXIT_CODE, Series
+from reprocheck.resume.model import EXIT_CODE as RESUME_EXIT_CODE
 
 Allow = Literal["bits", "tolerance", "noise-floor"]
 """How far the series of a check may be from the baseline of the same key."""
@@ -39,6 +40,8 @@ TO_LOOK_AT: tuple[State, ...] = (
 """States that somebody should look at, also where they do not fail the night."""
 NO_REPORT = "error"
 """The verdict of a check of which no report could be made."""
+OF_RESUME = frozenset(RESUME_EXIT_CODE) - frozenset(EXIT_CODE)
+"""Verdicts that a check of a resume alone has."""
 _COMMIT = re.compile(r"([0-9a-f]{12})[0-9a-f]{28}(\+?)")
 
 
@@ -74,6 +77,8 @@ class Target:
     allow        None: by the accepted check, as the words of the nightly have it
     tags         for `--tag`
     values       of its matrix, by the names of its axes
+    resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
+                 file has them, where that is what checks it; None: it is `reprocheck run`
     file         the settings file that names it
     """
 
@@ -87,6 +92,7 @@ class Target:
     tags: tuple[str, ...] = ()
     resources: Resources = field(default_factory=Resources)
     values: Mapping[str, str] = field(default_factory=dict)
+    resume: Mapping[str, object] | None = None
     file: Path | None = None
 
     @property
@@ -165,7 +171,8 @@ class TargetCheck:
     """What one check of a target in a night came to: a row of the history.
 
     attempt           from 1; above 1 it is a retry
-    verdict           as in report.json, or `error` where no report could be made
+    verdict           as in report.json, of a check of a resume as in the report.json of such a one;
+                      `error` where no report could be made
     failed_check      `forward`, `backward` or ""
     good              whether the verdict is the expected one and the exit code allows it
     bitwise           whether all runs are equal in every bit; None where that is not known
@@ -206,6 +213,11 @@ class TargetCheck:
     atol: float = 1e-3
     folder: str = ""
     curves: bytes = b""
+
+    @property
+    def is_of_resume(self) -> bool:
+        """Whether it says how a training resumes: no curves are kept of such a check."""
+        return self.verdict in OF_RESUME
 
     @property
     def title(self) -> str:

@@ -30,7 +30,11 @@ def with_facts(check: Check, facts: dict[str, object], world: int = 0) -> Check:
 
 def facts_of(check: Check, target: Target | None = None) -> dict[str, str]:
     target = target or Target(name="a", words=("train.py",), workdir=Path())
-    return dict(keys.key_of(check, target).facts)
+    return dict(_key(check, target).facts)
+
+
+def _key(check: Check, target: Target) -> Key:
+    return keys.key_of(check.runs[0], check.record.settings, target)
 
 
 def test_the_key_holds_what_may_change_numbers(recorded: Check) -> None:
@@ -96,7 +100,8 @@ def test_a_key_without_options_says_nothing_of_them() -> None:
 
 
 def test_everything_else_stands_beside_the_key(recorded: Check) -> None:
-    beside = keys.beside(with_facts(recorded, {**TORCH, "package.torch": "2.13.0"}))
+    check = with_facts(recorded, {**TORCH, "package.torch": "2.13.0"})
+    beside = keys.beside(check.runs[0])
     assert beside["package.rich"] == "14"
     assert beside["numpy.version"] == "2.2"
     assert {"torch.version", "package.torch"}.isdisjoint(beside)
@@ -104,8 +109,8 @@ def test_everything_else_stands_beside_the_key(recorded: Check) -> None:
 
 def test_the_same_facts_have_the_same_digest(recorded: Check) -> None:
     target = Target(name="a", words=("train.py",), workdir=Path())
-    one = keys.key_of(with_facts(recorded, TORCH), target)
-    other = keys.key_of(with_facts(recorded, dict(reversed(TORCH.items()))), target)
+    one = _key(with_facts(recorded, TORCH), target)
+    other = _key(with_facts(recorded, dict(reversed(TORCH.items()))), target)
     assert one.digest == other.digest
-    changed = keys.key_of(with_facts(recorded, {**TORCH, "torch.threads": 8}), target)
+    changed = _key(with_facts(recorded, {**TORCH, "torch.threads": 8}), target)
     assert changed.digest != one.digest

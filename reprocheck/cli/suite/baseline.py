@@ -185,13 +185,17 @@ def accept(
 def _to_accept(
     opened: _Open, checks: Sequence[TargetCheck], *, force: bool
 ) -> tuple[TargetCheck, ...]:
-    """Where no target is named: the good checks whose curves are not those of their baselines."""
+    """Where no target is named: the good checks whose curves are not those of their baselines.
+    A check of a resume has none.
+    """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines.accept import apart
     from reprocheck.suite.curves import unpack
 
-    good = [check for check in checks if force or check.good]
-    view.left_out([check for check in checks if check not in good])
+    resumes = {target.name for target in opened.suite.targets if target.resume is not None}
+    with_curves = [check for check in checks if check.target not in resumes]
+    good = [check for check in with_curves if force or check.good]
+    view.left_out([check for check in with_curves if check not in good])
     changed = []
     for check in good:
         baseline = opened.history.baseline(check.target, check.key)

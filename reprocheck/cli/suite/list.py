@@ -128,6 +128,8 @@ def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
 def _note(target: Target) -> str:
     """Tags, accelerators and what is expected, where there are any."""
     parts = [*target.tags, *_accelerators(target.resources)]
+    if target.resume is not None:
+        parts.append("resume")
     if target.expect != "reproducible":
         parts.append("expected to differ")
     return ", ".join(parts)
@@ -167,4 +169,5 @@ def _row(target: Target) -> dict[str, object]:
             "npus": target.resources.npus,
         },
         "matrix": dict(target.values),
+        "resume": None if target.resume is None else dict(target.resume),
     }

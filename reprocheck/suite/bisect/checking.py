@@ -28,7 +28,7 @@ from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import By
 from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution import Job, Performed, read
-from reprocheck.suite.execution.job import Kind
+from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, Target, TargetCheck
 
@@ -84,6 +84,8 @@ class Checker:
         installed = requirements.lines if requirements else ()
         target = self.target
         run = (*target.words, *sorted(map(str, (target.options, target.environment))))
+        if target.resume is not None:
+            run = (*run, "resume", *resume_words(target.resume))
         return digest_of((candidate.commit, "installed", *installed, "run", *run, f"{self.repeat}"))
 
     def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:

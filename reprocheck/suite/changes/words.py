@@ -134,6 +134,8 @@ def _(reason: reasons.New) -> str:
 @_said.register
 def _(reason: reasons.Unchanged) -> str:
     words = reason.check.title
+    if reason.check.is_of_resume:
+        return words
     if not reason.baseline:
         return f"{words}; no baseline is accepted"
     if not reason.drift:

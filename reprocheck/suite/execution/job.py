@@ -19,6 +19,9 @@ OWN_OPTIONS = ("output", "keep", "color", "lang", "quiet", "verbose", "show_outp
 """Options of `run` that the night sets itself."""
 NOT_OF_RECORD = ("runs", "fail_on", "draw", "rtol", "atol", "level")
 """Options of `run` that `record` does not take, and the level, which its kind decides."""
+OF_RESUME = ("rtol", "atol", "timeout", "python", "draw", "control", "seed", "deterministic")
+"""Options of `run` that mean the same to `resume`."""
+_FLAG_OF_WITH = "--resume-with"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +30,9 @@ class Job:
 
     root         the folder of the suite, absolute
     place        the folder of the report, relative to `root`, with slashes; nothing stands there
-    kind         `check`: `reprocheck run`. `recording`: `reprocheck record --level module`, into
-                 the file `recording.zip` in `place`. `run`: `reprocheck record`, one run
+    kind         `check`: `reprocheck run`, or `resume` where the target asks for it. `recording`:
+                 `reprocheck record --level module`, into the file `recording.zip` in `place`.
+                 `run`: `reprocheck record`, one run
     environment  variables that are set beside those of the target: the devices that it may use
     """
 
@@ -53,6 +57,8 @@ class Job:
     @cached_property
     def is_alone(self) -> bool:
         """Whether its runs work in the working directory itself, so that nothing else may."""
+        if self.target.resume is not None:
+            return False
         return _workdir(self.target) != "copy"
 
 
@@ -100,15 +106,35 @@ def command_words(job: Job, output: Path) -> tuple[str, ...]:
     `output`: the folder in which the report folder is made.
     """
     kept = ("--output", str(output), "--color", "never")
+    if job.target.resume is not None:
+        shared = {name: job.target.options.get(name) for name in OF_RESUME}
+        given = option_words({name: one for name, one in shared.items() if one is not None})
+        return ("resume", *given, *resume_words(job.target.resume), *kept, *job.target.words)
     if job.kind == "check":
         return ("run", *option_words(job.target.options), *kept, *job.target.words)
     left_out: tuple[str, ...] = NOT_OF_RECORD
-    given: tuple[str, ...] = ("--level", "module", "-o", str(output / "recording.zip"))
+    given = ("--level", "module", "-o", str(output / "recording.zip"))
     if job.kind == "run":
         left_out = (*NOT_OF_RECORD, "explain")
         given = ("--no-explain",)
     options = {name: value for name, value in job.target.options.items() if name not in left_out}
     return ("record", *option_words(options), *given, *kept, *job.target.words)
+
+
+def resume_words(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Options of `reprocheck resume`, as the command line has them.
+
+    >>> resume_words({"with": "--from {checkpoint}", "at": ("first", "3"), "go-on": 20})
+    ('--resume-with', '--from {checkpoint}', '--at', 'first', '--at', '3', '--go-on', '20')
+    """
+    return tuple(word for key, value in options.items() for word in _words_of_resume(key, value))
+
+
+def _words_of_resume(key: str, value: object) -> Iterator[str]:
+    flag = _FLAG_OF_WITH if key == "with" else f"--{key}"
+    for one in value if isinstance(value, tuple) else (value,):
+        yield flag
+        yield str(one)
 
 
 def option_words(options: Mapping[str, object]) -> tuple[str, ...]:

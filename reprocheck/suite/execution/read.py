@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reprocheck.errors import message
-from reprocheck.model import EXIT_CODE, Check
+from reprocheck.model import EXIT_CODE, Check, SourceLine
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
 from reprocheck.suite.execution.perform import tail
 from reprocheck.suite.model import Target, TargetCheck
 
 REPORTED = frozenset(EXIT_CODE.values())
-"""Exit codes with which `reprocheck run` ends where it has come to a verdict."""
+"""Exit codes with which `reprocheck run` and `resume` end where they have come to a verdict."""
 
 
 def read(performed: Performed) -> TargetCheck:
@@ -34,9 +34,12 @@ def read(performed: Performed) -> TargetCheck:
     reason = _no_report(performed)
     if reason:
         return replace(row, reason=reason)
+    from reprocheck.suite.execution import resumed
     from reprocheck.workflow import replay
 
     try:
+        if job.target.resume is not None:
+            return resumed.filled(row, job.folder, job.target)
         return _filled(row, replay.load(job.folder), job.target)
     except Exception as error:  # one report that cannot be read must not end the night
         return replace(row, reason=message(error))
@@ -58,18 +61,24 @@ def _no_report(performed: Performed) -> str:
     status = performed.exit_status
     if status in REPORTED:
         return ""
-    ending = f"reprocheck run ended with exit status {status}."
+    command = "reprocheck run" if performed.job.target.resume is None else "reprocheck resume"
+    ending = f"{command} ended with exit status {status}."
     if status is not None and status < 0:
-        ending = f"reprocheck run was killed by signal {-status}."
+        ending = f"{command} was killed by signal {-status}."
     return f"{ending}\n{tail(performed.job.folder)}".strip()
 
 
 def _source(check: Check, target: Target) -> str:
     """The line of the first cause, where it is one of a file and not of a cell of a notebook."""
     first = next((cause.source for cause in check.causes), None)
-    if first is None or not (target.workdir / first.file).is_file():
+    return line_of(first, target)
+
+
+def line_of(source: SourceLine | None, target: Target) -> str:
+    """A line as a row of the history has it; "" where there is no such file."""
+    if source is None or not (target.workdir / source.file).is_file():
         return ""
-    return first.at
+    return source.at
 
 
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
@@ -92,11 +101,11 @@ def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
     )
     if rung is not None:
         row = replace(row, rung=rung.rung, place=rung.place or "")
-    if not check.runs or not keys.environment(check):  # it ended before anything was recorded
-        return row
+    if not check.runs or not keys.environment(check.runs[0]):
+        return row  # it ended before anything was recorded
     return replace(
         row,
-        key=keys.key_of(check, target),
-        beside=keys.beside(check),
+        key=keys.key_of(check.runs[0], record.settings, target),
+        beside=keys.beside(check.runs[0]),
         curves=curves.pack(curves.of_check(check)),
     )

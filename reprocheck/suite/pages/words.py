@@ -11,7 +11,7 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
-from reprocheck.suite.execution.job import option_words
+from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
 from reprocheck.suite.model import Baseline, Difference, Night, Target, TargetCheck, short
 from reprocheck.suite.pages.report import NightReport, TargetReport
 
@@ -267,13 +267,15 @@ def commands(one: TargetReport) -> list[Fact]:
 
 
 def _differs_from_itself(one: TargetReport) -> bool:
-    return one.check is not None and not one.check.good and one.check.verdict == "not_reproducible"
+    """Whether its runs differ, or a resumed one from the run that wrote its checkpoint."""
+    if one.check is None or one.check.good:
+        return False
+    return one.check.verdict == "not_reproducible" or one.check.is_of_resume
 
 
 def _explain(target: Target) -> str:
     """The search for the cause, as one types it beside the settings file."""
-    options = {name: value for name, value in target.options.items() if name not in _OF_CHECKS}
-    typed = ["reprocheck", "explain", *option_words(options), *target.words]
+    typed = ["reprocheck", "explain", *_options(target), *target.words]
     if target.environment:
         typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]
     command = line(shlex.join(typed))
@@ -281,6 +283,15 @@ def _explain(target: Target) -> str:
         return command
     folder = os.path.relpath(target.workdir, target.file.parent)
     return f"(cd {line(shlex.quote(folder))} && {command})"
+
+
+def _options(target: Target) -> tuple[str, ...]:
+    """Options of `explain` that make it the check of a target."""
+    if target.resume is None:
+        options = {name: one for name, one in target.options.items() if name not in _OF_CHECKS}
+        return option_words(options)
+    shared = {name: one for name, one in target.options.items() if name in OF_RESUME}
+    return ("--resume", *option_words(shared), *resume_words(target.resume))
 
 
 _OF_CHECKS = ("explain", "level")

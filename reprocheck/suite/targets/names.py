@@ -13,6 +13,7 @@ ALLOWED = (
 _NAME = re.compile(r"\w[\w .+/:@-]*")
 _NOT_IN_A_FOLDER = re.compile(r"[^A-Za-z0-9_.=+-]+")
 _LONGEST_FOLDER = 80
+_RESUME = "resume"
 
 
 def valid(name: str) -> bool:
@@ -29,6 +30,17 @@ def of_matrix(name: str, values: dict[str, str]) -> str:
         return name
     inside = ",".join(f"{axis}={value}" for axis, value in values.items())
     return f"{name}[{inside}]"
+
+
+def of_resume(name: str) -> str:
+    """The name of the target that checks how another one resumes.
+
+    >>> of_resume("resnet"), of_resume("resnet[lr=0.1]")
+    ('resnet[resume]', 'resnet[lr=0.1,resume]')
+    """
+    if name.endswith("]"):
+        return f"{name[:-1]},{_RESUME}]"
+    return f"{name}[{_RESUME}]"
 
 
 def folder_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from reprocheck.errors import SettingsError
 from reprocheck.settings import OPTIONS, Option, nearest, plain
 from reprocheck.suite.model import Target
 from reprocheck.suite.targets import matrix
-from reprocheck.suite.targets.names import of_matrix
+from reprocheck.suite.targets.names import of_matrix, of_resume
 from reprocheck.suite.targets.values import OF_A_TARGET, read, shown
 
 OF_THE_NIGHT = ("output", "keep", "quiet", "verbose", "color", "lang", "show_output")
@@ -21,7 +21,7 @@ _OPTIONS = {option.key: option for option in OPTIONS if option.name not in OF_TH
 _BESIDE = {"workdir": " The folder in which a target starts is `folder`."}
 """What else is said of a setting whose value is not allowed."""
 _NOT_A_DEFAULT = ("name", "run", "matrix")
-_NOT_OFFERED = {"vary": "varied runs", "resume": "a training that resumes from a checkpoint"}
+_NOT_OFFERED = {"vary": "varied runs"}
 """What a target might ask for and cannot, by the key that one would look for."""
 
 
@@ -81,10 +81,21 @@ def defaults(values: Mapping[str, object], place: str) -> Table:
 
 
 def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
-    """The targets that a table stands for: one, or one for each combination of its matrix.
+    """The targets that a table stands for: one, or one for each combination of its matrix; and
+    where it has `resume`, another one behind each, which checks how that training resumes.
 
     Raises SettingsError.
     """
+    resume = given.own.get("resume", default.own.get("resume"))
+    for target in _of_matrix(given, default, file):
+        yield target
+        if resume is not None:
+            name = of_resume(target.name)
+            yield replace(target, name=name, resume=resume, expect="reproducible", allow=None)
+
+
+def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
+    """A target for each combination of the matrix."""
     place = given.place
     words = _words(given)
     own = {**default.own, **given.own}

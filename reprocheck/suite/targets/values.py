@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from reprocheck.errors import SettingsError
+from reprocheck.errors import SettingsError, UsageError
+from reprocheck.resume.asked import PLACES, SIGNALS, places
 from reprocheck.suite.model import Allow, Resources
 from reprocheck.suite.targets import names
 
@@ -119,6 +120,40 @@ def _count(key: str, value: object) -> float:
     return value
 
 
+def _resume(value: object) -> dict[str, object] | None:
+    """Options of `reprocheck resume` by name; None where it is not asked for."""
+    if isinstance(value, bool):
+        return {} if value else None
+    table = _table(value)
+    unknown = next((key for key in table if key not in OF_A_RESUME), None)
+    if unknown is not None:
+        raise ValueError(f"it has no key {unknown}; its keys are {', '.join(OF_A_RESUME)}")
+    return {key: _of_a_resume(key, one) for key, one in table.items()}
+
+
+def _of_a_resume(key: str, value: object) -> object:
+    kind = OF_A_RESUME[key]
+    try:
+        return kind.parse(value)
+    except ValueError:
+        raise ValueError(f"{key} takes {kind.allowed}") from None
+
+
+def _places(value: object) -> tuple[str, ...]:
+    """Where a training is stopped."""
+    given = value if isinstance(value, list) else [value]
+    try:
+        return places([as_text(one) for one in given])
+    except UsageError as error:
+        raise ValueError(error.message) from None
+
+
+def _from_one(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError
+    return value
+
+
 def _nights(value: object) -> int | None:
     if value == "all":
         return None
@@ -128,6 +163,19 @@ def _nights(value: object) -> int | None:
 
 
 TABLE = Kind(allowed="a table", parse=_table)
+
+OF_A_RESUME: Mapping[str, Kind] = {
+    "with": Kind(allowed='a text, such as "--resume {checkpoint}"', parse=_text),
+    "checkpoint": Kind(allowed='a pattern, such as "out/*.pt"', parse=_text),
+    "at": Kind(
+        allowed=f"{', '.join(PLACES)} or a number of updates, alone or in a list", parse=_places
+    ),
+    "interrupt": _one_of(*SIGNALS),
+    "ranks": Kind(allowed="a number of ranks", parse=_from_one),
+    "steps": Kind(allowed="a number of iterations", parse=_from_one),
+    "go-on": Kind(allowed="a number of iterations", parse=_from_one),
+}
+"""Options of `reprocheck resume` that a target may have."""
 
 OF_A_TARGET: Mapping[str, Kind] = {
     "name": Kind(allowed=names.ALLOWED, parse=_name),
@@ -145,6 +193,10 @@ OF_A_TARGET: Mapping[str, Kind] = {
         allowed="a table with cpus, gpus and npus, such as { cpus = 4, gpus = 1 }", parse=_resources
     ),
     "matrix": TABLE,
+    "resume": Kind(
+        allowed='true, or a table such as { with = "--resume {checkpoint}", go-on = 20 }',
+        parse=_resume,
+    ),
 }
 """Keys of a target beside the settings of `run`."""
 

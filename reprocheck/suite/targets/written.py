@@ -30,6 +30,7 @@ _COMMENT = """\
 #   tags = ["vision"]                  for `--tag vision`
 #   resources = { cpus = 4, gpus = 1 } what one check takes of a machine
 #   matrix = { lr = [0.1, 0.2] }       with {lr} in `run`: one target for each value
+#   resume = true                      checks besides whether it resumes from its checkpoint
 # Keys that all targets share stand in a table of their own: [PREFIXsuite.defaults]
 """
 _UNFIT = re.compile(r"[^\w.+]+")

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reprocheck.cli.resume import TAKEN_FROM_RUN
 from reprocheck.suite.execution import Job
-from reprocheck.suite.execution.job import command_words, option_words
+from reprocheck.suite.execution.job import (
+    OF_RESUME,
+    OWN_OPTIONS,
+    command_words,
+    option_words,
+)
 from reprocheck.suite.model import Target
 
 OPTIONS = {"steps": 20, "rtol": 0.01, "runs": 3, "seed": 7, "workdir": "copy", "draw": False}
@@ -56,6 +63,22 @@ def test_a_recording_has_no_option_of_a_comparison() -> None:
     assert "--level module -o /out/recording.zip" in " ".join(words)
 
 
+def test_a_check_of_a_resume_has_its_own_options_and_those_of_run_that_it_shares() -> None:
+    resume = {"with": "--from {checkpoint}", "at": ("first", "3"), "go-on": 20}
+    made = job()
+    words = command_words(replace(made, target=replace(made.target, resume=resume)), Path("/out"))
+    assert words[0] == "resume"
+    assert "--steps" not in words and "--runs" not in words and "--workdir" not in words
+    assert words[1:6] == ("--rtol", "0.01", "--no-draw", "--seed", "7")
+    assert words[6:12] == ("--resume-with", "--from {checkpoint}", "--at", "first", "--at", "3")
+    assert words[12:14] == ("--go-on", "20")
+    assert words[-3:] == ("train.py", "--lr", "0.1")
+
+
+def test_the_options_that_resume_shares_with_run_are_those_of_the_command() -> None:
+    assert set(OF_RESUME) == set(TAKEN_FROM_RUN) - set(OWN_OPTIONS)
+
+
 @pytest.mark.parametrize(
     ("file", "target", "alone"),
     [
@@ -65,6 +88,7 @@ def test_a_recording_has_no_option_of_a_comparison() -> None:
         ('workdir = "copy"', {"options": {"workdir": "inplace"}}, True),
         ('workdir = "copy"', {"environment": {"REPROCHECK_WORKDIR": "inplace"}}, True),
         ("workdir = 1", {}, True),
+        ("", {"resume": {}}, False),
     ],
 )
 def test_a_job_whose_runs_have_copies_is_not_alone(

@@ -71,6 +71,41 @@ def test_every_key_reaches_its_target(tmp_path: Path) -> None:
     assert (ddp.expect, ddp.allow, ddp.resources) == ("reproducible", None, Resources())
 
 
+def test_a_resume_makes_another_target_behind_each(tmp_path: Path) -> None:
+    suite = suite_of(
+        """
+[suite.defaults]
+resume = true
+
+[[target]]
+name = "lm"
+run = "train.py --lr {lr}"
+matrix = { lr = [0.1] }
+expect = "not_reproducible"
+allow = "tolerance"
+resume = { with = "--from {checkpoint}", at = ["first", 3], go-on = 20 }
+
+[[target]]
+name = "plain"
+run = "train.py"
+
+[[target]]
+name = "alone"
+run = "train.py"
+resume = false
+""",
+        tmp_path,
+    )
+    names = [target.name for target in suite.targets]
+    assert names == ["lm[lr=0.1]", "lm[lr=0.1,resume]", "plain", "plain[resume]", "alone"]
+    run, resume, plain, plainly, alone = suite.targets
+    assert resume.resume == {"with": "--from {checkpoint}", "at": ("first", "3"), "go-on": 20}
+    assert plainly.resume == {}
+    assert run.resume is plain.resume is alone.resume is None
+    assert (resume.words, resume.values) == (run.words, run.values)
+    assert (resume.expect, resume.allow) == ("reproducible", None)
+
+
 def test_the_places_of_a_suite_start_from_its_file(tmp_path: Path) -> None:
     suite = suite_of(FULL, tmp_path)
     assert suite.folder == tmp_path / "of-the-team"
@@ -157,8 +192,17 @@ def target(lines: str) -> str:
 
 MISTAKES = {
     "unknown key": (target("step = 3"), "target 'a': a target has no key 'step'.", "steps?"),
+    "a resume without such a key": (
+        target("resume = { on = 3 }"),
+        "resume = {'on': 3} is not allowed: it has no key on; its keys are with, checkpoint",
+        "resume takes true, or a table",
+    ),
+    "a place that is none": (
+        target('resume = { at = "last" }'),
+        "at takes first, epoch-end, second-epoch or a number of updates",
+        "resume takes true, or a table",
+    ),
     "varied runs": (target("vary = true"), "a suite does not check varied runs", "takes name, run"),
-    "resuming": (target("resume = { at = 5 }"), "that resumes from a checkpoint", "Remove it."),
     "tables in the plural": (
         '[[targets]]\nname = "a"\n',
         "no table or setting 'targets'",
