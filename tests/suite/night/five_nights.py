@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,13 +20,8 @@ from xml.etree import ElementTree
 from markdown_it import MarkdownIt
 
 from reprocheck.cli import main
-from reprocheck.suite import pages
-from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.history import History, open_history
-from reprocheck.suite.history.shards import merge
-from reprocheck.suite.model import TargetCheck, TargetState
-from reprocheck.suite.night.folder import night_folder
-from reprocheck.suite.pages import site
+from reprocheck.suite.model import TargetState
 from reprocheck.suite.targets import Suite, load
 
 TRAINING = """\
@@ -61,7 +56,7 @@ class SeenNight:
 
     page, summary  the rows of their tables, by the first cell; of a cell its text
     cases          of the JUnit file, by name
-    terminal       as one line; "" where the night was drawn again
+    terminal       as one line
     """
 
     name: str
@@ -181,33 +176,6 @@ class FiveNights:
         if name == "upgraded":
             keys.append(f'environment = {{ OMP_NUM_THREADS = "{self.threads}" }}')
         return "\n".join(("[[target]]", *keys, "draw = false", "explain = false", ""))
-
-
-def judged_anew(five: FiveNights, url: str, folder: Path) -> list[SeenNight]:
-    """The same checks in another history, in which what changed is found again, and all is drawn
-    from that.
-    """
-    assert five.nights
-    suite = replace(five.suite, history=url, folder=folder)
-    with open_history(url) as history:
-        with open_history(five.suite.history) as other:
-            merge(history, other, _as_it_is)
-        return list(_judged(suite, history))
-
-
-def _judged(suite: Suite, history: History) -> Iterator[SeenNight]:
-    found = {}
-    for night in history.nights():
-        found[night.id] = states_of_night(history, night, suite.targets)
-        history.put_states(found[night.id])
-    site.write(history, suite)
-    for night in history.nights():
-        pages.write(pages.read(history, night.id, suite), night_folder(suite, night))
-        yield _seen(suite, night.id, found[night.id])
-
-
-def _as_it_is(check: TargetCheck, night: str) -> TargetCheck:
-    return check
 
 
 def _seen(suite: Suite, night: str, states: Sequence[TargetState]) -> SeenNight:

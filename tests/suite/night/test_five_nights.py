@@ -13,7 +13,7 @@ import pytest
 from reprocheck.suite.model import TargetState
 from tests.suite import cluster
 from tests.suite.history import postgres
-from tests.suite.night.five_nights import FiveNights, SeenNight, judged_anew
+from tests.suite.night.five_nights import FiveNights, SeenNight
 
 pytestmark = pytest.mark.xdist_group(cluster.GROUP)
 
@@ -84,54 +84,29 @@ TOLD_ON_THE_TERMINAL = ("drift", "expected drift", "intermittent", "fixed")
 """States that are named there whether they fail the night or not."""
 
 
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> FiveNights:
-    """On this machine, with SQLite."""
-    return FiveNights(tmp_path_factory.mktemp("here") / "project", ("--jobs", "2"))
-
-
-@pytest.fixture(scope="module")
-def on_ray(
-    tmp_path_factory: pytest.TempPathFactory, nodes: cluster.Nodes, postgresql: postgres.Server
-) -> FiveNights:
-    """On a Ray cluster, with PostgreSQL."""
-    words = ("--executor", "ray", "--address", nodes.address)
-    folder = tmp_path_factory.mktemp("on_ray")
-    return FiveNights(folder / "project", words, postgresql.new_database())
-
-
-@pytest.fixture(scope="module")
-def here_judged_in_postgresql(
-    here: FiveNights, postgresql: postgres.Server, tmp_path_factory: pytest.TempPathFactory
-) -> list[SeenNight]:
-    return judged_anew(here, postgresql.new_database(), tmp_path_factory.mktemp("judged"))
-
-
-@pytest.fixture(scope="module")
-def on_ray_judged_in_sqlite(
-    on_ray: FiveNights, tmp_path_factory: pytest.TempPathFactory
-) -> list[SeenNight]:
-    folder = tmp_path_factory.mktemp("judged")
-    return judged_anew(on_ray, f"sqlite:///{folder / 'history.sqlite'}", folder)
-
-
-@pytest.fixture(scope="module", params=["here", "on_ray"])
-def lived(request: pytest.FixtureRequest) -> Sequence[SeenNight]:
-    """Each engine and each executor once."""
-    five: FiveNights = request.getfixturevalue(request.param)
-    return five.nights
-
-
 @pytest.fixture(
     scope="module",
-    params=["here", "on_ray", "here_judged_in_postgresql", "on_ray_judged_in_sqlite"],
+    params=["local-sqlite", "local-postgresql", "ray-sqlite", "ray-postgresql"],
 )
-def nights(request: pytest.FixtureRequest) -> Sequence[SeenNight]:
-    """Each engine with each executor."""
-    found = request.getfixturevalue(request.param)
-    if isinstance(found, FiveNights):
-        return found.nights
-    return list(found)
+def five(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FiveNights:
+    """The nights of a suite, once with each executor and each engine of the history."""
+    executor, engine = request.param.split("-")
+    words: tuple[str, ...] = ("--jobs", "2")
+    if executor == "ray":
+        nodes: cluster.Nodes = request.getfixturevalue("nodes")
+        words = ("--executor", "ray", "--address", nodes.address)
+    history = ""
+    if engine == "postgresql":
+        server: postgres.Server = request.getfixturevalue("postgresql")
+        history = server.new_database()
+    project = tmp_path_factory.mktemp(request.param) / "project"
+    return FiveNights(project, words, history)
+
+
+@pytest.fixture(scope="module")
+def nights(five: FiveNights) -> Sequence[SeenNight]:
+    """What each night said."""
+    return five.nights
 
 
 def test_each_night_has_the_words_of_the_nightly(nights: Sequence[SeenNight]) -> None:
@@ -140,10 +115,10 @@ def test_each_night_has_the_words_of_the_nightly(nights: Sequence[SeenNight]) ->
         assert said == words
 
 
-def test_what_fails_makes_the_night_fail(lived: Sequence[SeenNight]) -> None:
-    for night, failed in zip(lived, FAILED, strict=True):
+def test_what_fails_makes_the_night_fail(nights: Sequence[SeenNight]) -> None:
+    for night, failed in zip(nights, FAILED, strict=True):
         assert {name for name, state in night.states.items() if state.failed} == failed
-    assert tuple(night.exit_code for night in lived) == EXIT_CODES
+    assert tuple(night.exit_code for night in nights) == EXIT_CODES
 
 
 def test_states_say_since_which_night(nights: Sequence[SeenNight]) -> None:
@@ -192,8 +167,8 @@ def _element(state: TargetState) -> str:
     return "system-out"
 
 
-def test_the_terminal_has_these_words(lived: Sequence[SeenNight]) -> None:
-    for night, words in zip(lived, _expected(lived), strict=True):
+def test_the_terminal_has_these_words(nights: Sequence[SeenNight]) -> None:
+    for night, words in zip(nights, _expected(nights), strict=True):
         for name, (state, sentence) in words.items():
             told = f" {name} {state}. {sentence} ".replace("→", "->") in night.terminal
             assert told == (night.states[name].failed or state in TOLD_ON_THE_TERMINAL)
@@ -208,7 +183,7 @@ def _expected(nights: Sequence[SeenNight]) -> list[Words]:
     ]
 
 
-def test_a_killed_night_leaves_nothing_on_the_nodes(on_ray: FiveNights) -> None:
-    names = {night.name for night in on_ray.nights}
+def test_a_killed_night_leaves_nothing_on_the_nodes(nights: Sequence[SeenNight]) -> None:
+    names = {night.name for night in nights}
     tasks = Path(gettempdir()).glob("reprocheck-task-*/nights/*")
     assert not names & {place.name for place in tasks}
