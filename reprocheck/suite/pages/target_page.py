@@ -48,6 +48,7 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
         root=ROOT,
         title=line(one.name),
         one=one,
+        of_resume=one.target is not None and one.target.resume is not None,
         told=told,
         words=words,
         tone=rows.tone(one),

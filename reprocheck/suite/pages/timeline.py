@@ -11,6 +11,9 @@ from reprocheck.suite.pages import sparkline, words
 
 WIDTH, HEIGHT = 920, 120
 _LEFT, _TOP, _BOTTOM = 4, 26, 24
+SHOWN = 8
+"""Facts of a change that are shown at once."""
+Fact = tuple[str, tuple[str, str]]
 _DATES = 6
 """Dates below the axis, at most."""
 
@@ -28,11 +31,24 @@ class EnvironmentChange:
     when: float
     facts: dict[str, tuple[str, str]]
 
+    @property
+    def first(self) -> list[Fact]:
+        """Those that are shown at once."""
+        return list(self.facts.items())[:SHOWN]
+
+    @property
+    def more(self) -> list[Fact]:
+        """Those that are folded."""
+        return list(self.facts.items())[SHOWN:]
+
 
 def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
-    """Where the facts of a check are not those of the check before. `checks`: oldest first."""
+    """Where the facts of a check are not those of the check before. `checks`: oldest first.
+
+    A check whose script ended before anything was recorded says nothing of them.
+    """
     found: list[EnvironmentChange] = []
-    for before, check in pairwise(checks):
+    for before, check in pairwise(check for check in checks if check.key.facts):
         facts = _differing(_facts(before), _facts(check))
         if facts:
             found.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from benchmarks.page import objections
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Key
-from reprocheck.suite.pages import site
+from reprocheck.suite.pages import site, timeline
 from tests.report.parts import HOSTILE
 from tests.report.smuggled import ran_and_sent, smuggled
 from tests.report.test_page import Outline
@@ -94,6 +95,39 @@ def test_a_target_has_its_history_baseline_and_changes_of_the_environment(drawn:
         'reprocheck suite baseline accept transformer --why "REASON"',
     ):
         assert words in said
+
+
+def test_a_check_that_recorded_nothing_changes_no_environment(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path / "nightly", target("a"))
+    nights = [night(number, ["a"]) for number in range(3)]
+    packages = {f"package.p{number:02}": "1" for number in range(30)}
+    upgraded = {**dict.fromkeys(packages, "2"), "kernel": "6.1"}
+    with open_history(suite.history) as history:
+        for one in nights:
+            history.begin_night(one)
+        history.add(good(nights[0], "a", beside={**packages, "kernel": "6.1"}))
+        failed = {"verdict": "script_failed", "exit_code": 4, "good": False, "beside": {}}
+        history.add(good(nights[1], "a", key=Key(facts={}), **failed))
+        history.add(good(nights[2], "a", beside=upgraded))
+        folder = site.write(history, suite).index.parent
+    page = (folder / "targets" / "a.html").read_text()
+    (changes,) = re.findall(r'<ol class="changes">(.*?)</ol>', page, re.DOTALL)
+    assert changes.count("<li") == 1
+    at_once, _, folded = changes.partition("<details>")
+    assert at_once.count("→") == timeline.SHOWN
+    assert "22 more facts" in folded and folded.count("1 → 2") == 22
+    assert "kernel" not in changes
+
+
+def test_the_page_of_a_resume_says_why_it_has_no_curves(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path / "nightly", replace(target("a"), resume={}))
+    with open_history(suite.history) as history:
+        history.begin_night(night(0, ["a"]))
+        history.add(good(night(0, ["a"]), "a", verdict="resumes_exactly", curves=b""))
+        folder = site.write(history, suite).index.parent
+    said = text_of(folder / "targets" / "a.html")
+    assert "RESUMES EXACTLY" in said
+    assert "no curves are kept, and none are accepted" in said
 
 
 def test_a_retry_has_a_row_of_its_own(drawn: Drawn) -> None:
