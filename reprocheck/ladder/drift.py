@@ -70,6 +70,15 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     although = ""
     if acting:
         although = tr(", although they differ in {what}", what=what)
+    beside = check.verdict.unequal_series
+    if beside:
+        names = words.listed([words.code(row.name) for row in beside])
+        differ = form(len(beside), "{names} differs", "{names} differ", names=names)
+        return tr(
+            "All losses of both sides are equal in every bit{although}; {differ} beside them.",
+            although=although,
+            differ=differ,
+        )
     if equal:
         return tr("Both sides agree in every bit{although}.", although=although)
     noisy = _noisy(check, noise)

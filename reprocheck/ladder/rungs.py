@@ -274,7 +274,9 @@ def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool
     """Where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
         return tr(in_words.NOTHING_RECORDED)
-    series = check.verdict.failing_series(check.record.fail_on)
+    verdict = check.verdict
+    asked = verdict.failing_series(check.record.fail_on)
+    series = next(filter(None, (asked, *verdict.unequal_series)), None)
     if series is not None and rung is None:
         return in_words.hidden(series.name)
     if came_back:

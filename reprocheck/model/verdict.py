@@ -362,6 +362,13 @@ class Verdict:
         return next((row for row in differ if SERIES_RULE + row.name in rules), None)
 
     @property
+    def unequal_series(self) -> tuple[SeriesComparison, ...]:
+        """The series that are not equal in every bit while all losses are."""
+        if self.bitwise.equal is not True:
+            return ()
+        return tuple(row for row in self.series if row.unequal)
+
+    @property
     def passed(self) -> bool:
         """Whether the exit code is 0."""
         return self.exit_code == 0

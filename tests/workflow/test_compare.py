@@ -217,6 +217,30 @@ def test_noise_of_the_sides_is_told_from_a_difference_between_them(workdir: Path
     assert report(workdir)["compared"]["sentence"].startswith("Both sides agree in every bit")
 
 
+def test_a_series_that_differs_is_said_of_the_sides_and_fails_where_it_is_named(
+    workdir: Path,
+) -> None:
+    (workdir / "reports_it.py").write_text(
+        "import random, reprocheck\n"
+        "for step in range(4):\n"
+        "    reprocheck.log_loss(1 / (step + 1))\n"
+        "    reprocheck.log(val=random.random(), grad_norm=2.0)\n"
+    )
+    for name in ("one.zip", "two.zip"):
+        recorded(workdir, name, "reports_it.py")
+    beside = reprocheck("compare", "one.zip", "two.zip", cwd=workdir)
+    assert beside.returncode == 0, beside.stdout
+    document = report(workdir)
+    assert document["compared"]["sentence"] == (
+        "All losses of both sides are equal in every bit; `val` differs beside them."
+    )
+    assert "agree in everything" not in " ".join(beside.stdout.split())
+    for series, code in (("val", 1), ("grad_norm", 0)):
+        rule = ("--fail-on", f"series:{series}")
+        named = reprocheck("compare", *rule, "one.zip", "two.zip", cwd=workdir)
+        assert named.returncode == code, named.stdout
+
+
 def test_a_side_that_keeps_no_source_is_named(workdir: Path) -> None:
     (workdir / "said.py").write_text((SCRIPTS / "said.py").read_text())
     recorded(workdir, "one.zip", "said.py", "1.0")
