@@ -74,6 +74,7 @@ def test_a_program_reads_them_as_json(folder: Path, capsys: pytest.CaptureFixtur
         "tags": ["vision"],
         "resources": {"cpus": 1.0, "gpus": 2, "npus": 0},
         "matrix": {},
+        "resume": None,
     }
     assert document["targets"][0]["matrix"] == {"lr": "0.1"}
 
