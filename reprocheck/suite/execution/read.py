@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reprocheck.errors import message
-from reprocheck.model import EXIT_CODE, Check, SourceLine
+from reprocheck.model import EXIT_CODE, Check
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
+from reprocheck.suite.execution.lines import line_of
 from reprocheck.suite.execution.perform import tail
 from reprocheck.suite.model import Target, TargetCheck
 
@@ -72,13 +73,6 @@ def _source(check: Check, target: Target) -> str:
     """The line of the first cause, where it is one of a file and not of a cell of a notebook."""
     first = next((cause.source for cause in check.causes), None)
     return line_of(first, target)
-
-
-def line_of(source: SourceLine | None, target: Target) -> str:
-    """A line as a row of the history has it; "" where there is no such file."""
-    if source is None or not (target.workdir / source.file).is_file():
-        return ""
-    return source.at
 
 
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:

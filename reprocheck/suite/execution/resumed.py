@@ -13,7 +13,7 @@ from reprocheck.recording import record as check_records
 from reprocheck.resume.check import load
 from reprocheck.resume.model import CONTINUED, Outcome, ResumeCheck
 from reprocheck.suite import keys
-from reprocheck.suite.execution.read import line_of
+from reprocheck.suite.execution.lines import line_of
 from reprocheck.suite.model import Target, TargetCheck
 from reprocheck.trace import read_run
 
