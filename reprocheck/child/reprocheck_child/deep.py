@@ -144,17 +144,34 @@ class Deep:
                 event["sn"] = self.seeds
                 self.seeds += 1
                 self._last_seeds[place] = event
-            for name in _VALUES:
-                for leaf in keys.get(name, ()):
-                    if type(leaf[1]) is not dict:  # it is still to be read off a device
-                        self._defer(event)
-                        return
-            with self._lock:
-                self._gathered.append(event)
-            if len(self._gathered) >= _GATHERED:
-                self.flush()
+            self._gather(event)
         except Exception as error:
             self.recorder.problem("recording " + r, error)
+
+    def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
+        """As `seen` of each (place, `out`), where no code of the user's has run between them."""
+        if self.hooks.gone:
+            return
+        try:
+            iteration = self._moment(r, keys)
+            for place, out in facts:
+                event = self._fact(r, place, iteration, True)
+                event.update(keys)
+                event["out"] = out
+                self._gather(event)
+        except Exception as error:
+            self.recorder.problem("recording " + r, error)
+
+    def _gather(self, event: dict[str, Any]) -> None:
+        for name in _VALUES:
+            for leaf in event.get(name, ()):
+                if type(leaf[1]) is not dict:  # it is still to be read off a device
+                    self._defer(event)
+                    return
+        with self._lock:
+            self._gathered.append(event)
+        if len(self._gathered) >= _GATHERED:
+            self.flush()
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
         """As `seen` of each (place, value), where the value is that of the last fact `gradient` of
@@ -279,18 +296,26 @@ class Deep:
         )
 
     def _event(self, r: str, place: str, call: bool, keys: dict[str, Any]) -> dict[str, Any]:
+        event = self._fact(r, place, self._moment(r, keys), call)
+        event.update(keys)
+        return event
+
+    def _moment(self, r: str, keys: dict[str, Any]) -> int:
+        """A fact is at hand: says which code has run before it, and returns its iteration."""
         iteration = self._iteration_of(r, keys)
         self._reach(r, iteration)
         if iteration != self._iteration:
             self._counts.clear()
             self._iteration = iteration
+        return iteration
+
+    def _fact(self, r: str, place: str, iteration: int, call: bool) -> dict[str, Any]:
         event = {"e": "seen", "r": r, "i": iteration, "p": place}
         if call:
             index = self._counts.get((r, place), 0)
             self._counts[(r, place)] = index + 1
             if index:
                 event["c"] = index
-        event.update(keys)
         return event
 
     def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:

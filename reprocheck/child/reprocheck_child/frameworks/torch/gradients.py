@@ -331,12 +331,12 @@ class Gradients:
         with self.aside():
             if closure:
                 self._reduced(optimizer, index)
+            facts: List[Tuple[str, List[Any]]] = []
             for name, tensor in self.names.optimizer_weights(optimizer):
-                self.deep.seen("update", name, o=index, out=[["", self.prints.later(tensor, True)]])
+                facts.append((name, [["", self.prints.later(tensor, True)]]))
                 for key, value in list(optimizer.state.get(tensor, {}).items()):
-                    self.deep.seen(
-                        "update", "%s:%s" % (name, key), o=index, out=self.prints.state(value)
-                    )
+                    facts.append(("%s:%s" % (name, key), self.prints.state(value)))
+            self.deep.seen_together("update", facts, o=index)
             self.deep.seen("rng", "after update", g=self.deep.rng())
             self.written.updated(optimizer)
 

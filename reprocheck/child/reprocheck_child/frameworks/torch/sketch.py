@@ -105,6 +105,7 @@ class HostSketches:
         # a fingerprint, and its norm where the sums do not say it
         self.waiting: List[Tuple[Fingerprint, Optional[float]]] = []
         self.slots: List[_Slot] = []
+        self.last: Any = None  # a row, for the last one of a tensor where that is shorter
         self.sums: Any = None
         self.signed: Any = None  # the sums with the signs of each vector
         self.folded: Any = None
@@ -200,6 +201,8 @@ class HostSketches:
         self.folded = self._own(_SLOTS, sketch.VECTORS, sketch.BUCKETS)
         shape = (sketch.GROUPS, 1, sketch.COLUMNS)
         self.slots = [_Slot(row, row.view(shape), row.data_ptr()) for row in self.sums]
+        last = self._own(sketch.ROW)
+        self.last = _Slot(last, last.view(shape), last.data_ptr())
 
     def _own(self, *shape: int) -> Any:
         count = math.prod(shape)
@@ -246,9 +249,15 @@ class HostSketches:
         if rest:
             if before is not None:
                 before(rows * _ROW_BYTES, rows * _ROW_BYTES + rest * 4)
-            last = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
-            signs = self.tables.row(rows).narrow(0, 0, rest)
-            slot.vector.narrow(0, 0, rest).addcmul_(_plain(self.torch, last, clean), signs)
+            last = self.last.vector
+            if plain:
+                # copied: of the operators that cut a row shorter each costs more than that
+                memmove(self.last.address, tensor.data_ptr() + rows * _ROW_BYTES, rest * 4)
+            else:
+                cut = tensor.as_strided((rest,), (1,), offset + rows * sketch.ROW)
+                last[:rest] = _plain(self.torch, cut, clean)
+            memset(self.last.address + rest * 4, 0, _ROW_BYTES - rest * 4)
+            slot.vector.addcmul_(last, self.tables.row(rows))
 
     def _slow_product(self, result: Any, signs: Any, matrix: Any) -> None:
         if self.full_precision() == "highest":
