@@ -57,15 +57,16 @@ def starts(folder: Path) -> list[Row]:
 
 def _checked(folder: Path, level: str) -> Failed:
     """Check the training that nobody has seeded. Raises RuntimeError where no rung is said."""
-    folder.mkdir(parents=True)
-    counted, reports = folder / "starts.txt", folder / "reports"
+    # outside of the working directory: what runs write there is put back between the pairs
+    counted, reports, work = folder / "starts.txt", folder / "reports", folder / "work"
+    work.mkdir(parents=True)
     options = ("--quiet", "--no-draw", "--level", level, "--output", str(reports))
     script = (str(SCRIPTS / "unseeded.py"), str(counted))
     began = time.perf_counter()
     ended = subprocess.run(
         [sys.executable, "-m", "reprocheck", "run", *options, *script],
         env=plain_environment(),
-        cwd=folder,
+        cwd=work,
         capture_output=True,
         text=True,
         check=False,
