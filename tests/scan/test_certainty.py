@@ -55,7 +55,7 @@ def program(more: str = "", in_loop: str = "pass") -> str:
         ("third_party/train.py", program(), "warning"),
         ("third_party/train.py", ONCE, "note"),
         ("train.py", program("net.load_state_dict(torch.load('x'), strict=False)"), None),
-        ("train.py", program("if args.half:\n    net.load_state_dict(given)"), "warning"),
+        ("train.py", program("if args.half:\n    net.load_state_dict(given)"), "note"),
         ("train.py", program("if args.resume:\n    net.load_state_dict(given)"), "error"),
         ("evaluate.py", program(), "error"),
     ],
@@ -89,7 +89,7 @@ def test_a_warning_of_a_number_needs_that_it_goes_into_the_training(
     assert severities(tmp_path, "RC406") == [wanted]
 
 
-def test_a_set_whose_order_reaches_no_training_is_no_error(tmp_path: Path) -> None:
+def test_a_set_whose_order_reaches_no_training_is_worth_a_note(tmp_path: Path) -> None:
     written(tmp_path, "train.py", "text = open('x').read()\n" + program(WORDS))
     assert severities(tmp_path, "RC505") == ["error"]
     written(
@@ -97,7 +97,7 @@ def test_a_set_whose_order_reaches_no_training_is_no_error(tmp_path: Path) -> No
         "train.py",
         f"text = open('x').read()\n{program(WORDS)}".replace("rows =", "sizes ="),
     )
-    assert severities(tmp_path, "RC505") == ["warning"]
+    assert severities(tmp_path, "RC505") == ["note"]
 
 
 def test_an_environment_that_is_seeded_somewhere_is_no_error(tmp_path: Path) -> None:
@@ -220,3 +220,31 @@ def test_a_branch_for_what_is_no_evaluation_is_a_part_of_the_training(tmp_path: 
     assert severities(tmp_path, "RC406") == ["note"]
     train.write_text(train.read_text().replace("if args.test", "if not args.test"))
     assert severities(tmp_path, "RC406") == ["warning"]
+
+
+def test_a_module_that_no_training_imports_is_worth_notes_alone(tmp_path: Path) -> None:
+    written(tmp_path, "shared.py", "SIZE = 3\n")
+    written(tmp_path, "parts.py", f"import shared\n{FILES.replace('TAKEN', '')}")
+    trains = f"import shared\n{program('kept(Rows)')}"
+    train = written(tmp_path, "train.py", f"import parts\n{trains}")
+    assert severities(tmp_path, "RC104") == ["warning"]
+    train.write_text(trains)
+    assert severities(tmp_path, "RC104") == ["note"]
+    train.write_text(f"import importlib\nimportlib.import_module(given)\n{trains}")
+    assert severities(tmp_path, "RC104") == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ("print(random.random())", []),
+        ("logger.info('%s', random.random())", []),
+        ("name = f'run-{random.random()}'\n    writer = open(name, 'w')", []),
+        ("shift = random.random()\n    print(shift)\n    net(row + shift).backward()", ["warning"]),
+    ],
+)
+def test_a_number_that_is_only_told_or_names_something_is_no_finding(
+    more: str, wanted: list[str], tmp_path: Path
+) -> None:
+    written(tmp_path, "train.py", program(in_loop=more))
+    assert severities(tmp_path, "RC406") == wanted

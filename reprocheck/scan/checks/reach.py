@@ -40,6 +40,43 @@ def is_unused(order: Order) -> bool:
     return not _is_decorated(root, defined)
 
 
+def is_reached(module: Module) -> bool:
+    """Whether a program of the folder that trains imports a module, directly or not. Where none
+    trains, or one imports by names that are made at run time, any module may be reached.
+    """
+    reached = _reached(module.project)
+    return not reached or id(module) in reached
+
+
+@kept
+def _reached(project: Project) -> frozenset[int]:
+    """The modules of the programs that train, by their ids; none where all may be."""
+    programs = (streams.imported(one) for one in project if one.is_entry)
+    trainings = [modules for modules in programs if any(map(_trains_in_text, modules))]
+    modules = tuple(chain.from_iterable(trainings))
+    if any(map(_imports_by_name, modules)):
+        return frozenset()
+    return frozenset(map(id, modules))
+
+
+def _trains_in_text(module: Module) -> bool:
+    return _TRAININGS.search(module.source.text) is not None
+
+
+_TRAININGS = re.compile(
+    r"\b(backward|fit|fit_generator|train_on_batch|minimize|apply_gradients|GradientTape|grad"
+    r"|value_and_grad|learn|train|Trainer|TrainOneStepCell)\("
+)
+"""Calls of a training. A look at the text needs no tree of the many modules of a folder."""
+
+
+def _imports_by_name(module: Module) -> bool:
+    return _IMPORTERS.search(module.source.text) is not None
+
+
+_IMPORTERS = re.compile(r"\b(import_module|__import__|exec|instantiate)\(")
+
+
 def _first_name(order: Order) -> str:
     """The function or class of the top level that an order begins in; "" for a module."""
     path = order.function.removeprefix(f"{order.root.name}.")

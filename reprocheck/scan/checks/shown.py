@@ -56,7 +56,7 @@ def is_for_show(order: Order, call: Call) -> bool:
     ways = (_is_in_showing_function, _is_in_showing_branch, _is_asked_for_type)
     if any(holds(call) for holds in ways):
         return True
-    return _is_pictured(order, call) or _is_printed(order, call)
+    return any(holds(order, call) for holds in (_is_pictured, _is_printed, _is_only_told))
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
@@ -121,6 +121,48 @@ def _is_printed(order: Order, call: Call) -> bool:
     if not printed or any(map(_goes_on, order.flow(call.result))):
         return False
     return _leading_to_trainings(order).isdisjoint(map(id, printed))
+
+
+def _is_only_told(order: Order, call: Call) -> bool:
+    """Whether all that takes what is drawn prints it, logs it, or names a file by it, in a program
+    that trains, and no branch is taken by it.
+    """
+    takers = {step.method for step in order.flow(call.result) if isinstance(step, Call)}
+    is_told = not _TELLS.isdisjoint(takers) and takers <= _TELLS | _FORMATS
+    return is_told and streams.trains(order) and not _decides(call)
+
+
+_TELLS = frozenset(
+    {
+        "print",
+        "pprint",
+        "info",
+        "debug",
+        "warning",
+        "add_scalar",
+        "add_text",
+        "set_description",
+        "set_postfix",
+        "open",
+        "makedirs",
+        "mkdir",
+    }
+)
+_FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close", "exists"})
+
+
+def _decides(call: Call) -> bool:
+    """Whether a question in the same function names what a call is assigned to."""
+    statement = call.module.statement_of(call.node)
+    names = {last_word(target) for target in syntax.targets(statement)}
+    around = call.module.function_of(call.node) or call.module.tree
+    asked = (node.test for node in within([around], ast.AST) if isinstance(node, _ASKING))
+    words = (last_word(part) for test in asked for part in within(test, ast.AST))
+    is_asked = any(isinstance(node, _ASKING) for node in call.module.expressions_around(call.node))
+    return is_asked or isinstance(statement, _ASKING) or not names.isdisjoint(words)
+
+
+_ASKING = (ast.If, ast.While, ast.IfExp)
 
 
 def _stands_in_print(module: Module, node: ast.AST) -> bool:

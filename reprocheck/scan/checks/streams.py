@@ -219,8 +219,14 @@ def closure(order: Order) -> tuple[Module, ...]:
     """The modules that belong to a program: those that it imports, directly or not, and those in
     which its steps stand.
     """
-    found = {id(order.root): order.root}
-    waiting = [order.root]
+    return imported(order.root)
+
+
+@kept
+def imported(root: Module) -> tuple[Module, ...]:
+    """A module and those that it imports, directly or not."""
+    found = {id(root): root}
+    waiting = [root]
     while waiting:
         for other in waiting.pop().imports:
             if id(other) not in found:

@@ -35,12 +35,15 @@ def ground(order: Order) -> Ground:
     if _is_updated(order) and (any(map(goes_on, streams.every(order))) or _trains_in_text(order)):
         return Ground.LOOP
     if not order.whole:
-        return _OF_PARTS[reach.is_unused(order)]
+        is_beyond = reach.is_unused(order) or not reach.is_reached(order.root)
+        return _OF_PARTS[is_beyond]
     return _OF_PROGRAMS[streams.trains(order)]
 
 
 _OF_PARTS = {True: Ground.NONE, False: Ground.SOME}
-"""What a function shows that no program reaches, by whether nothing mentions it either."""
+"""What a function shows that no program reaches, by whether nothing mentions it either, or no
+training imports its module.
+"""
 
 
 _OF_PROGRAMS = {True: Ground.SOME, False: Ground.NONE}
