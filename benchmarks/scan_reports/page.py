@@ -24,7 +24,8 @@ ROUNDS = {
     "second": "read after the second change; the rules were changed a third time with these",
     "third": "read after the third change; the rules were changed a fourth time with these",
     "fourth": "read after the fourth change; the rules were changed a fifth time with these",
-    "fifth": "read after the fifth change",
+    "fifth": "read after the fifth change; the rules were changed a sixth time with these",
+    "sixth": "read after the sixth change; the rules were changed a seventh time with these",
 }
 """The readings, first to last, in words."""
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
-from reprocheck.scan.values import UNKNOWN, WALK, Value
+from reprocheck.scan.values import UNKNOWN, WALK, Made, Value
 
 if TYPE_CHECKING:
     from reprocheck.scan.project import Module
@@ -134,9 +134,9 @@ class Order:
         """
         yield from self._steps_at(self._by_input.get(id(value), ()))
 
-    def flow(self, value: Value) -> Iterator[Step]:
+    def flow(self, value: Value, ends: Container[str] = ()) -> Iterator[Step]:
         """The steps that take this value or something made of it, however often it was passed on,
-        in order.
+        in order. What calls of `ends` give back is not followed.
         """
         seen = {id(value)}
         waiting = [value]
@@ -151,7 +151,7 @@ class Order:
             indices.update(taken)
             results = chain.from_iterable(step.outputs for step in self._steps_at(taken))
             for made in chain(results, self._made_of.get(id(one), ())):
-                if id(made) not in seen:
+                if id(made) not in seen and not _is_end(made, ends):
                     seen.add(id(made))
                     waiting.append(made)
         yield from self._steps_at(sorted(indices))
@@ -247,6 +247,10 @@ class Order:
         if names:
             found = chain.from_iterable(_with_name(index, name) for name in names)
         return sorted(set(chain.from_iterable(found)))
+
+
+def _is_end(value: Value, ends: Container[str]) -> bool:
+    return isinstance(value, Made) and value.call.method in ends
 
 
 def _with_name(index: Mapping[str, list[int]], name: str) -> list[list[int]]:

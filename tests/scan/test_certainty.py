@@ -248,3 +248,34 @@ def test_a_number_that_is_only_told_or_names_something_is_no_finding(
 ) -> None:
     written(tmp_path, "train.py", program(in_loop=more))
     assert severities(tmp_path, "RC406") == wanted
+
+
+def test_a_file_whose_number_is_the_largest_is_found_in_any_order(tmp_path: Path) -> None:
+    numbers = "numbers = list(map(int, os.listdir('runs'))) + [-1]"
+    for taken, wanted in (("max(numbers)", "note"), ("numbers", "warning")):
+        text = f"import os\n{numbers}\nrows = DataLoader({taken})"
+        written(tmp_path, "train.py", program(text))
+        assert severities(tmp_path, "RC104") == [wanted]
+
+
+def test_an_environment_that_is_seeded_beside_its_making_is_worth_a_note(tmp_path: Path) -> None:
+    made = "import gym\nclass Game:\n    def __init__(self):\n        self.env = gym.make('x')\n"
+    seeded = "        self.unwrapped.seed(0)\n"
+    used = "        self.rows = self.env.reset()\nrows = Game().rows"
+    for lines, wanted in (("", ["error"]), (seeded, ["note"])):
+        written(tmp_path, "train.py", program(f"{made}{lines}{used}"))
+        assert severities(tmp_path, "RC407") == wanted
+
+
+AGAIN = """\
+for name, weight in net.named_parameters():
+    if QUESTION:
+        weight.data.normal_()
+    else:
+        weight.data.zero_()"""
+
+
+def test_weights_that_a_loop_draws_again_are_worth_a_note(tmp_path: Path) -> None:
+    for question, wanted in (("'weight' in name", "note"), ("weight.dim() > 1", "error")):
+        written(tmp_path, "train.py", program(AGAIN.replace("QUESTION", question)))
+        assert severities(tmp_path, "RC301") == [wanted]

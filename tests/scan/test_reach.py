@@ -317,3 +317,72 @@ def severities(path: Path) -> set[str]:
     found = [one for one in scan([path]).findings if one.code == "RC402"]
     assert found
     return {one.severity for one in found}
+
+
+PUT_BACK = """\
+import torch
+
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for row in rows:
+    state = STATE
+    net(row).sum().backward()
+    torch.set_rng_state(state)
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "wanted"), [("torch.get_rng_state()", "RC301"), ("torch.load('x')", "RC302")]
+)
+def test_a_state_that_is_put_back_is_no_seed(state: str, wanted: str) -> None:
+    found = codes(PUT_BACK.replace("STATE", state))
+    assert [code for code in found if code in ("RC301", "RC302")] == [wanted]
+
+
+@pytest.mark.parametrize(("after", "wanted"), [("before", []), ("True", ["RC706"])])
+def test_a_switch_that_is_put_back_is_no_finding(after: str, wanted: list[str]) -> None:
+    text = f"""\
+import torch
+def measure(net, rows):
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = True
+    for row in rows:
+        net(row).backward()
+        optimizer.step()
+    torch.backends.cudnn.benchmark = {after}
+measure(torch.nn.Conv2d(1, 1, 1), rows)
+"""
+    found = codes(text)
+    assert sorted({code for code in found if code == "RC706"}) == wanted
+
+
+def test_an_object_of_fabric_seeds() -> None:
+    text = """\
+import lightning as L
+import torch
+fabric = L.Fabric(devices=1)
+fabric.seed_everything(3)
+net = torch.nn.Linear(2, 1)
+for row in rows:
+    fabric.backward(net(row))
+"""
+    assert "RC301" not in codes(text)
+
+
+@pytest.mark.parametrize(
+    ("beside", "wanted"), [("flash_attn_with_kvcache(q, k, v)", []), ("v", ["RC703"])]
+)
+def test_attention_of_a_branch_that_generates_has_no_gradient(
+    beside: str, wanted: list[str]
+) -> None:
+    text = f"""\
+from flash_attn import flash_attn_func, flash_attn_with_kvcache
+def forward(q, k, v, kept):
+    if kept is not None:
+        if not kept:
+            return flash_attn_func(q, k, v)
+        return {beside}
+    return q
+"""
+    assert [code for code in codes(text) if code == "RC703"] == wanted

@@ -17,6 +17,8 @@ from pathlib import PurePath
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, files, reach, streams, tables, training
+from reprocheck.scan.index import within
+from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
@@ -57,7 +59,13 @@ def _goes_elsewhere(order: Order, hit: Hit) -> int:
     step = hit.step
     if step is None or isinstance(step, Store) or files.decides_by_number(step):
         return 0
-    return int(not training.goes_in(order, step))
+    ends = _ORDER_FREE if hit.code in _ORDERS else ()
+    return int(not training.goes_in(order, step, ends))
+
+
+_ORDERS = frozenset({"RC104", "RC505", "RC508"})
+_ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
+"""Calls of which the result is the same in any order of what they are given."""
 
 
 # ----------------------------------------------------------------------------------------- the code
@@ -215,6 +223,24 @@ _LOADS = frozenset(
 )
 
 
+def _is_drawn_again(order: Order, hit: Hit) -> int:
+    """A loop over all parameters of the model fills them: that draw counts, and not this one."""
+    taken = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
+    return int(any(map(_fills_parameters, taken)))
+
+
+def _fills_parameters(step: Step) -> bool:
+    """`parameter.normal_()` in a loop over parameters, whatever their number of dimensions."""
+    if step.method not in _FILLS or "parameters()" not in getattr(step, "name", ""):
+        return False
+    tests = (ast.unparse(one.test) for one in step.conditions)
+    return not any(map(_BY_SHAPE.search, tests))
+
+
+_FILLS = frozenset({"normal_", "uniform_"})
+_BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
+
+
 def _is_resume(order: Order, load: Step) -> bool:
     """Whether a checkpoint is loaded only where somebody asks to go on from it."""
     return any(_asks_to_resume(ast.unparse(one.test)) for one in load.conditions)
@@ -230,9 +256,23 @@ _RESUMES = re.compile(
 
 
 def _is_seeded_in_some_way(order: Order, hit: Hit) -> int:
-    """The program seeds an environment somewhere, which may be this one."""
+    """The class or function that makes an environment seeds one, or the program does somewhere."""
+    near = hit.module.class_of(hit.node) or hit.module.function_of(hit.node)
+    if near is not None and any(map(_seeds_object, within(near, ast.Call))):
+        return 2
     calls = chain.from_iterable(module.index.calls for module in streams.closure(order))
     return int(any(map(_seeds_environment, calls)))
+
+
+def _seeds_object(call: ast.Call) -> bool:
+    """`self.unwrapped.seed(0)`: an object is seeded, and no module of generators."""
+    match call.func:
+        case ast.Attribute(attr="seed", value=owner) if call.args:
+            return last_word(owner) not in _GENERATORS
+    return False
+
+
+_GENERATORS = frozenset({"random", "np", "numpy", "torch", "cuda"})
 
 
 def _seeds_environment(call: ast.Call) -> bool:
@@ -255,6 +295,16 @@ def _is_one_of_several(order: Order, hit: Hit) -> int:
     """What it is called on may be something else."""
     receiver = getattr(hit.step, "receiver", None)
     return int(receiver is not None and len(receiver.options()) > 1)
+
+
+def _is_played(order: Order, hit: Hit) -> int:
+    """What comes of an environment is given to a model that predicts, and to none that learns."""
+    flow = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
+    methods = {step.method for step in flow if isinstance(step, Call)}
+    return int("predict" in methods and methods.isdisjoint(_LEARNS))
+
+
+_LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gradients"})
 
 
 def _is_drawn_on_request(order: Order, hit: Hit) -> int:
@@ -296,6 +346,7 @@ def _always(order: Order, hit: Hit) -> int:
 _OF_PROGRAMS: tuple[Doubt, ...] = (_is_without_loop, _is_for_others)
 _OF_VALUES: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(_goes_elsewhere))
 _OF_WEIGHTS: tuple[Doubt, ...] = (*_OF_PROGRAMS, _goes_elsewhere, _refuted_by(_may_be_replaced))
+_OF_LAYERS: tuple[Doubt, ...] = (*_OF_WEIGHTS, _refuted_by(_is_drawn_again))
 _OF_ORDERS: tuple[Doubt, ...] = (
     _is_for_others,
     _is_kept_from_training,
@@ -304,17 +355,18 @@ _OF_ORDERS: tuple[Doubt, ...] = (
 _RARELY_RIGHT: tuple[Doubt, ...] = (*_OF_PROGRAMS, _always)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC104": (_is_for_others, _is_idle, _goes_elsewhere, _is_only_one),
-    "RC301": _OF_WEIGHTS,
-    "RC302": _OF_WEIGHTS,
+    "RC301": _OF_LAYERS,
+    "RC302": _OF_LAYERS,
     "RC303": _RARELY_RIGHT,
     "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
-    "RC402": (*_OF_PROGRAMS, _is_path, _is_unsure),
+    "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _is_unsure),
     "RC406": _OF_WEIGHTS,
     "RC407": (
         *_OF_VALUES,
         _is_seeded_in_some_way,
         _is_one_of_several,
+        _refuted_by(_is_played),
         _is_drawn_on_request,
     ),
     "RC501": _OF_ORDERS,

@@ -17,6 +17,7 @@ from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
+from reprocheck.scan.index import within
 from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
@@ -220,7 +221,7 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
 def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
     for call in filter(_is_flash, every(order)):
-        if call.argument(None, "deterministic") is None:
+        if call.argument(None, "deterministic") is None and not _is_generation(call):
             yield hit(
                 "RC703",
                 call,
@@ -237,6 +238,16 @@ def _is_flash(call: Call) -> bool:
     if given(call, "attn_implementation=flash_attention_2", sure=True):
         return True
     return call.named(*_FLASH) and "()" not in call.name
+
+
+def _is_generation(call: Call) -> bool:
+    """Whether a branch generates text, which has no gradient: it looks up what it kept before."""
+    branches = (one for one in call.module.around(call.node) if isinstance(one, ast.If))
+    words = map(syntax.word, chain.from_iterable(within(one, ast.Call) for one in branches))
+    return _OF_GENERATION in words
+
+
+_OF_GENERATION = "flash_attn_with_kvcache"
 
 
 @check_programs("RC704", unless=(sets("MAMBA_DETERMINISTIC"),))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, starmap
 from operator import attrgetter
 
@@ -51,16 +51,15 @@ def is_reached(module: Module) -> bool:
 @kept
 def _reached(project: Project) -> frozenset[int]:
     """The modules of the programs that train, by their ids; none where all may be."""
-    programs = (streams.imported(one) for one in project if one.is_entry)
-    trainings = [modules for modules in programs if any(map(_trains_in_text, modules))]
-    modules = tuple(chain.from_iterable(trainings))
+    programs = map(streams.imported, filter(attrgetter("is_entry"), project))
+    modules = tuple(chain.from_iterable(filter(_train_in_text, programs)))
     if any(map(_imports_by_name, modules)):
         return frozenset()
     return frozenset(map(id, modules))
 
 
-def _trains_in_text(module: Module) -> bool:
-    return _TRAININGS.search(module.source.text) is not None
+def _train_in_text(modules: Iterable[Module]) -> bool:
+    return any(_TRAININGS.search(module.source.text) for module in modules)
 
 
 _TRAININGS = re.compile(

@@ -154,12 +154,10 @@ _FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close",
 def _decides(call: Call) -> bool:
     """Whether a question in the same function names what a call is assigned to."""
     statement = call.module.statement_of(call.node)
-    names = {last_word(target) for target in syntax.targets(statement)}
     around = call.module.function_of(call.node) or call.module.tree
-    asked = (node.test for node in within([around], ast.AST) if isinstance(node, _ASKING))
-    words = (last_word(part) for test in asked for part in within(test, ast.AST))
-    is_asked = any(isinstance(node, _ASKING) for node in call.module.expressions_around(call.node))
-    return is_asked or isinstance(statement, _ASKING) or not names.isdisjoint(words)
+    asked = map(attrgetter("test"), within(around, *_ASKING))
+    words = map(last_word, chain.from_iterable(map(ast.walk, asked)))
+    return not set(map(last_word, syntax.targets(statement))).isdisjoint(words)
 
 
 _ASKING = (ast.If, ast.While, ast.IfExp)

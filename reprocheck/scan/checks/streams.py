@@ -377,9 +377,24 @@ _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 
 
 def _puts_back(call: Call) -> bool:
-    """Whether a state is set for a block alone, after which the one before it is back."""
+    """Whether a state is set for a block alone, after which the one before it is back, or is one
+    that the program took before.
+    """
     is_state = call.method in ("set_rng_state", "set_rng_state_all")
-    return is_state and any(map(_is_fork, call.contexts))
+    return is_state and (any(map(_is_fork, call.contexts)) or any(map(_is_taken, call.inputs)))
+
+
+def _is_taken(state: Value) -> bool:
+    return state.made_by(*_STATES) is not None
+
+
+_STATES = (
+    "torch.get_rng_state",
+    "torch.random.get_rng_state",
+    "torch.cuda.get_rng_state",
+    "torch.cuda.get_rng_state_all",
+    "torch.npu.get_rng_state",
+)
 
 
 def _is_fork(context: Value) -> bool:

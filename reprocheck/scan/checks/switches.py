@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import filterfalse
 
 from reprocheck.language import tr
@@ -97,7 +98,7 @@ def benchmark(order: Order) -> Iterator[Hit]:
     off = [store for store in stores if _is(store.value, False)]
     for store in stores:
         is_off_later = any(order.is_before(store, other) for other in off)
-        if is_off_later or not _is(store.value, True):
+        if is_off_later or not _is(store.value, True) or _is_restored(order, store, stores):
             continue
         message = tr(
             "cuDNN times its convolutions and takes the fastest, which may be another one in the"
@@ -111,6 +112,15 @@ def benchmark(order: Order) -> Iterator[Hit]:
                 before=at(before[-1], store.module),
             )
         yield hit("RC706", store, message)
+
+
+def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
+    """Whether the same function sets the switch again afterwards, to what it was before."""
+    function = store.module.function_of(store.node)
+    later = filter(partial(order.is_before, store), stores)
+    restoring = filter(lambda one: literal(one.value) is None, later)
+    functions = (one.module.function_of(one.node) for one in restoring)
+    return function is not None and function in functions
 
 
 def _is_overruled(order: Order, one: Step, later: Step) -> bool:

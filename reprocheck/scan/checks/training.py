@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from enum import IntEnum
 from itertools import chain, islice
 from operator import attrgetter
@@ -118,15 +118,16 @@ def _owner(call: Call) -> str:
     return f"{written} {call.name}"
 
 
-def goes_in(order: Order, step: Step) -> bool:
+def goes_in(order: Order, step: Step, ends: Container[str] = ()) -> bool:
     """Whether a value comes to the training: a loader takes it, it is made in the loop that trains,
-    or a call of the training is given what is made of it.
+    or a call of the training is given what is made of it. What calls of `ends` give back has
+    nothing more of it.
     """
     if is_for_samples(step) or _is_in_training(order, step):
         return True
     values = chain(_values(step), _handed_back(order, step))
-    flows = islice(chain.from_iterable(map(order.flow, values)), _MOST)
-    return any(map(_trains_with, flows))
+    flows = chain.from_iterable(order.flow(value, ends) for value in values)
+    return any(map(_trains_with, islice(flows, _MOST)))
 
 
 _NEAREST = 2
