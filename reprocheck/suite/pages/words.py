@@ -184,7 +184,7 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
     check = one.check
     if check is None:
         return
-    yield "verdict", _verdict(check, sentence(one))
+    yield "verdict", _verdict(one, check)
     if check.first_divergence is not None:
         yield "first divergence", f"iteration {check.first_divergence:,}"
     yield "bits", _bits(check)
@@ -200,12 +200,12 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
         yield "commit", f"`{line(short(check.commit))}`"
 
 
-def _verdict(check: TargetCheck, said: str) -> str:
-    """The verdict, with its reason where that was not said before."""
-    reason = line(check.reason)
-    if reason.rstrip(".") in said:
+def _verdict(one: TargetReport, check: TargetCheck) -> str:
+    """The verdict, with its reason where the sentence about the target has not said it before."""
+    has_state = one.state is not None and bool(one.state.sentence)
+    if not check.good or not has_state:
         return title(check)
-    return joined(": ", title(check), reason)
+    return joined(": ", title(check), line(check.reason))
 
 
 def _cause(code: str) -> str:
