@@ -279,3 +279,17 @@ def test_weights_that_a_loop_draws_again_are_worth_a_note(tmp_path: Path) -> Non
     for question, wanted in (("'weight' in name", "note"), ("weight.dim() > 1", "error")):
         written(tmp_path, "train.py", program(AGAIN.replace("QUESTION", question)))
         assert severities(tmp_path, "RC301") == [wanted]
+
+
+NUMBERED = """\
+words = list(set(open("x").read().split()))
+number = {"[PAD]": 0}
+for place, word in enumerate(words):
+    number[word] = place + 1
+table = torch.nn.Embedding(len(number), 3)
+optimizer = torch.optim.SGD(table.parameters(), 0.1)"""
+
+
+def test_a_vocabulary_whose_size_goes_into_a_layer_is_an_error(tmp_path: Path) -> None:
+    written(tmp_path, "train.py", program(NUMBERED))
+    assert severities(tmp_path, "RC505") == ["error"]

@@ -63,7 +63,7 @@ def _goes_elsewhere(order: Order, hit: Hit) -> int:
     return int(not training.goes_in(order, step, ends))
 
 
-_ORDERS = frozenset({"RC104", "RC505", "RC508"})
+_ORDERS = frozenset({"RC104", "RC508"})
 _ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
 """Calls of which the result is the same in any order of what they are given."""
 
