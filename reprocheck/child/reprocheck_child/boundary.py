@@ -37,14 +37,19 @@ class Boundary:
         self.deep = deep
         self.held: list[Callable[[], None]] = []
         """Write weights, states of optimizers and schedules; adapters add theirs."""
+        self.held_next: list[Callable[[], None]] = []
+        """Write, one iteration later, what is to be compared once more; adapters add theirs."""
         self.begins: list[Callable[[], None]] = []
         """Called once, before the first step of all."""
         self.on_rest: list[Callable[[], None]] = []
         """Called when an adapter that rests between two boundaries begins to."""
         self.of_loaders: list[Callable[[], list[Any]]] = []
         """Return the generators that loaders have of their own; adapters add theirs."""
+        self.things: list[tuple[str, Any]] = []
+        """What the variables of the script reach, while what it holds is written."""
         self._can_rest = False
         self._until = 0  # the last iteration that is recorded deeply
+        self._next = 0  # the iteration behind a boundary
         self.values: Any = None
         """Keeps what is held as values, or puts that back, where that is asked for."""
         if deep.recorder.keep or deep.recorder.put_back:
@@ -79,6 +84,7 @@ class Boundary:
         if iteration != self.looked and recorder.before_iteration is not None:
             self.looked = iteration
             recorder.before_iteration()  # whether a checkpoint was written since the last one
+        self._write_next(iteration)
         wanted = recorder.boundaries
         if iteration not in wanted:
             self._rest_behind(iteration)
@@ -86,6 +92,7 @@ class Boundary:
         wanted.discard(iteration)
         deep.rests = False
         self._until = iteration + DEEP - 1
+        self._next = iteration + 1
         if self.values is not None:
             self.values.at_boundary(iteration)
         self._find_own()
@@ -94,14 +101,23 @@ class Boundary:
             deep.seen("state", name, call=False, raw=_text(state))
         for write in self.held:
             write()
+        self.things = []
         return True
+
+    def _write_next(self, iteration: int) -> None:
+        if iteration != self._next:
+            return
+        self._next = 0
+        for write in self.held_next:
+            write()
 
     @guarded("finding the generators of the script's own")
     def _find_own(self) -> None:
         from . import own_generators
 
         besides = [one for held in self.of_loaders for one in held()]
-        self.deep.generators.update(own_generators.found(self.deep, besides))
+        self.things = list(own_generators.reachable(self.deep))
+        self.deep.generators.update(own_generators.found(self.things, besides))
 
     def _rest_behind(self, iteration: int) -> None:
         if self._can_rest and not self.deep.rests and iteration > self._until:

@@ -28,14 +28,15 @@ _LONGEST = 100
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 
-def found(deep: Any, besides: Iterable[Any]) -> dict[str, Read]:
-    """`variable (class)` -> what reads the state of a generator that the script made. `besides`:
-    generators that are known by another name.
+def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Read]:
+    """`variable (class)` -> what reads the state of a generator that the script made.
+
+    `things`: what its variables reach; `besides`: generators that are known by another name.
     """
     readers = {kind: (label, read) for kind, label, read in _readers()}
     skipped = {id(one) for one in (*_shared(), *besides)}
     names: dict[str, Read] = {}
-    for name, thing in _reachable(_roots(deep)):
+    for name, thing in things:
         kind = type(thing)
         if kind in readers and id(thing) not in skipped:
             skipped.add(id(thing))
@@ -90,9 +91,9 @@ def _roots(deep: Any) -> Iterator[Part]:
             yield from list(vars(module).items())
 
 
-def _reachable(roots: Iterable[Part]) -> Iterator[Part]:
-    """What is reached from some variables, the nearest first, each with its name."""
-    waiting = deque((name, thing, 0) for name, thing in roots)
+def reachable(deep: Any) -> Iterator[Part]:
+    """What is reached from the variables of the script, the nearest first, each with its name."""
+    waiting = deque((name, thing, 0) for name, thing in _roots(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
         name, thing, depth = waiting.popleft()

@@ -18,6 +18,7 @@ of weights.
 _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 """What Keras puts behind the name of a layer that it makes once more."""
 _ATTRIBUTE = "attribute"
+_OWN_WEIGHT, _OWN_NUMBER = "own weight", "own number"
 Facts = dict[str, Seen]
 
 
@@ -27,6 +28,7 @@ class Held:
 
     rates  the hyper-parameters of each optimizer at its first update
     attributes  tensors of modules that no checkpoint holds
+    own, counts  copies of weights that objects of the script hold, and what these count
     """
 
     weights: Facts = field(default_factory=dict)
@@ -35,13 +37,24 @@ class Held:
     schedules: Facts = field(default_factory=dict)
     rates: Facts = field(default_factory=dict)
     attributes: Facts = field(default_factory=dict)
+    own: Facts = field(default_factory=dict)
+    counts: Facts = field(default_factory=dict)
 
 
 def held(side: Side) -> Held:
     """What one run holds there."""
+    return _sorted(side, side.held)
+
+
+def held_next(side: Side) -> Held:
+    """What of it was written once more, one iteration later."""
+    return _sorted(side, side.held_next)
+
+
+def _sorted(side: Side, facts: Mapping[str, Seen]) -> Held:
     found = Held(rates=_rates(side))
     averaged = _averages(side)
-    for name, fact in side.held.items():
+    for name, fact in facts.items():
         _place_of(found, fact, averaged)[name] = fact
     return found
 
@@ -65,6 +78,10 @@ def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
         return found.states
     if fact.class_ == _ATTRIBUTE:
         return found.attributes
+    if fact.class_ == _OWN_WEIGHT:
+        return found.own
+    if fact.class_ == _OWN_NUMBER:
+        return found.counts
     if fact.class_:
         return found.schedules
     if fact.place.startswith(averaged):

@@ -19,6 +19,7 @@ from reprocheck.resume.gap import (
     generators,
     mechanisms,
     optimizers,
+    own,
     sentences,
     state,
 )
@@ -251,6 +252,8 @@ def found_of(
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     gaps.update(attributes.behind(continued, resumed, gaps))
+    if not _is_told(gaps, iterations):
+        gaps.update(own.lost(continued, resumed))
     undecided = _open(continued, resumed, gaps, others)
     if equal:
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
@@ -282,6 +285,13 @@ def _gaps(
         yield "batch", batch, batch.iteration
     if resumed.iterations:
         yield from _steps(pair)
+
+
+def _is_told(gaps: Mapping[StateRungName, Gap], iterations: Mapping[StateRungName, int]) -> bool:
+    """Whether what differs comes before the first update: copies that each step makes anew would
+    differ by that alone.
+    """
+    return any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)
 
 
 def _open(

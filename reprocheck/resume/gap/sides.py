@@ -91,6 +91,13 @@ class Side:
         return {fact.place: fact for fact in self._at_start("held")}
 
     @cached_property
+    def held_next(self) -> Mapping[str, Seen]:
+        """What was written of it once more, one iteration later."""
+        following = self.first + 1
+        facts = (fact for fact in self.since("held") if fact.iteration == following)
+        return {fact.place: fact for fact in facts}
+
+    @cached_property
     def states(self) -> Mapping[str, str]:
         """Generator -> its state there, in base64."""
         return {fact.place: fact.raw for fact in self._at_start("state")}

@@ -374,3 +374,78 @@ def test_a_side_without_its_point_says_so() -> None:
 def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
     assert set(LIBRARIES) <= {name for _, _, name in SAVERS}
     assert "register_for_checkpointing" in entry("RC118").fix_for((*LIBRARIES.values(), "torch"))
+
+
+def averaged(iteration: int, contents: Sequence[str], *counts: int) -> list[Seen]:
+    """What an average of a script's own holds where the training goes on, and one iteration
+    later.
+    """
+    facts = boundary(iteration, raw(0, 100))
+    for later, (content, count) in enumerate(zip(contents, counts, strict=True)):
+        held = {"body": f"body {content}", "head": f"head {content}"}
+        facts += [
+            Seen(
+                kind="held",
+                place=f"ema.shadow['{name}']",
+                class_="own weight",
+                iteration=iteration + later,
+                outputs=tensor(value),
+            )
+            for name, value in held.items()
+        ]
+        number = [("", Leaf(value=count))]
+        facts.append(
+            Seen(
+                kind="held",
+                place="ema.updates",
+                class_="own number",
+                iteration=iteration + later,
+                outputs=number,
+            )
+        )
+    return facts
+
+
+def said_of(continued: Sequence[Seen], resumed: Sequence[Seen], *, equal: bool = True) -> Explained:
+    return explained([found_of(trace(continued), trace(resumed), K, equal=equal)])
+
+
+def test_an_average_of_the_scripts_own_that_was_lost_is_named_with_its_count() -> None:
+    found = said_of(averaged(K + 1, ["a", "b"], 2, 3), averaged(1, ["x", "y"], 0, 1))
+    assert first(found) == ("weights", "ema.shadow['body']", "RC119")
+    details = {rung.name: rung.detail for rung in found.rungs}
+    assert details["hyper-parameters"] == (
+        "the value of ema.updates was 2 and is 0 after the resume"
+    )
+    count = said_of(averaged(K + 1, ["a", "b"], 2, 3), averaged(1, ["a", "b"], 0, 1))
+    assert first(count) == ("hyper-parameters", "ema.updates", "RC118")
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (["a", "b"], ["x", "b"]),  # made anew by each step, as a copy of the gradients
+        (["a", "a"], ["x", "x"]),  # held for as long as the process lives
+        (["a", "b"], ["a", "b"]),
+    ],
+)
+def test_copies_that_carry_nothing_on_are_not_lost(was: list[str], now: list[str]) -> None:
+    found = said_of(averaged(K + 1, was, 7, 7), averaged(1, now, 9, 9))
+    assert found.first is None
+
+
+def test_copies_are_not_blamed_for_what_differs_before_the_first_update() -> None:
+    resumed = [*averaged(1, ["x", "y"], 0, 1)]
+    states = {
+        rung.name: rung
+        for rung in said_of(
+            averaged(K + 1, ["a", "b"], 2, 3),
+            [
+                replace(fact, outputs=tensor("other")) if fact.kind == "call" else fact
+                for fact in resumed
+            ],
+            equal=False,
+        ).rungs
+    }
+    assert states["forward"].status == "differs"
+    assert states["weights"].status == "equal"

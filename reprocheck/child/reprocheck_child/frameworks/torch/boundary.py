@@ -12,6 +12,7 @@ from ...leaves import plain
 from .attributes import attributes, numbers
 from .identity import ByIdentity
 from .names import LIMIT
+from .own_weights import OwnWeights
 
 
 class Held:
@@ -33,6 +34,9 @@ class Held:
         """See schedules being made, and states of generators being put back."""
         torch, boundary = self.torch, self.deep.boundary
         boundary.held.append(self.write)
+        own = OwnWeights(torch, self.deep, self)
+        boundary.held.append(own.write)
+        boundary.held_next.append(own.write_next)
         boundary.begins.append(self.name_copies)
         # what `copy.deepcopy` calls of a copy
         about = "a module was copied"

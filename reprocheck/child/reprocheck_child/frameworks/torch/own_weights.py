@@ -1,0 +1,136 @@
+"""Copies of weights that plain objects of a script hold, such as an average of its own, and the
+numbers that these objects count on. No `state_dict` of a module has them.
+
+They are written where a training goes on and one iteration later: what each step makes anew, such
+as a copy of the gradients, cannot be told from an average before.
+"""
+
+from collections import OrderedDict
+from typing import Any, Dict, FrozenSet, Iterator, List, Tuple
+
+from ... import scope
+from ...hooking import guarded
+from ...leaves import plain
+
+CONTAINERS = (dict, OrderedDict, list, tuple)
+"""Plain ones alone: a class derived from them may run code of the script."""
+LARGEST_COUNT = 1 << 31
+"""What is larger is a time in nanoseconds, an address or a seed."""
+Named = Tuple[str, Any]
+Shapes = Tuple[Tuple[int, ...], ...]
+
+
+class OwnWeights:
+    """Writes `held` facts: one a tensor of a set of weights, one a number beside it."""
+
+    def __init__(self, torch: Any, deep: Any, held: Any) -> None:
+        self.torch = torch
+        self.deep = deep
+        self.held = held
+        self.sets: FrozenSet[Shapes] = frozenset()
+        self.found: List[Named] = []
+        """The objects that hold such copies, from a boundary to the next iteration."""
+
+    @guarded("looking at weights that objects of the script hold")
+    def write(self) -> None:
+        """Write all of them."""
+        with self.held.aside(), self.torch.no_grad():
+            self.found = list(self._holders())
+            self._write()
+
+    @guarded("looking again at weights that objects of the script hold")
+    def write_next(self) -> None:
+        """Write what the same objects hold now."""
+        with self.held.aside(), self.torch.no_grad():
+            self._write()
+        self.found = []
+
+    def _write(self) -> None:
+        for name, thing in self.found:
+            for part, value in scope.attributes(thing):
+                if type(value) in CONTAINERS:
+                    self._write_tensors(name + part, value)
+                elif _is_counted(value):
+                    self._write_fact(name + part, plain(value), "own number")
+
+    def _write_tensors(self, name: str, container: Any) -> None:
+        for part, tensor in self._copies(container):
+            leaf = self.held.prints.later(tensor, sketched=False)
+            self._write_fact(name + part, leaf, "own weight")
+
+    def _write_fact(self, name: str, leaf: Any, kind: str) -> None:
+        self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
+
+    def _holders(self) -> Iterator[Named]:
+        """The objects that hold copies of weights. One that holds an optimizer, too, is a trainer,
+        which counts more than what it goes on with.
+        """
+        things = self.deep.boundary.things
+        tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
+        if not tensors:
+            return
+        self.sets = self._sets()
+        copies = {id(container) for _, container in tensors if self._copies(container)}
+        if not copies:
+            return
+        for name, thing in things:
+            values = [value for _, value in scope.attributes(thing)]
+            if copies.isdisjoint(map(id, values)):
+                continue
+            if not any(isinstance(one, self.torch.optim.Optimizer) for one in values):
+                yield name, thing
+
+    def _begins(self, container: Any) -> bool:
+        """Whether a container has a tensor in front: a glance, as there are thousands of them."""
+        values = container.values() if isinstance(container, dict) else container
+        return type(next(iter(values), None)) is self.torch.Tensor
+
+    def _sets(self) -> FrozenSet[Shapes]:
+        """The shapes of the weights of each model: of all, of those that are trained, and of all
+        with the buffers. A single shape is that of too many other tensors.
+        """
+        names = self.held.names
+        models: Dict[int, List[Tuple[Any, bool]]] = {}
+        owners = {id(tensor): owner for tensor, owner in self._owners()}
+        for _, tensor, buffer in self.held.weights():
+            top = names.top(owners[id(tensor)])
+            models.setdefault(id(top), []).append((tensor, buffer))
+        sets = set()
+        for held in models.values():
+            weights = [tensor for tensor, buffer in held if not buffer]
+            trained = [tensor for tensor in weights if tensor.requires_grad]
+            sets |= {_shapes(weights), _shapes(trained), _shapes([tensor for tensor, _ in held])}
+        return frozenset(shapes for shapes in sets if len(shapes) > 1)
+
+    def _owners(self) -> Iterator[Tuple[Any, Any]]:
+        """Each weight and buffer that has a name, with the module that holds it."""
+        for owner, attribute, _ in list(self.held.names.weights.values()):
+            module = owner()
+            for tensors in ("_parameters", "_buffers"):
+                tensor = getattr(module, tensors, {}).get(attribute)
+                if tensor is not None:
+                    yield tensor, module
+
+    def _copies(self, container: Any) -> List[Named]:
+        """The tensors of a container that holds as many of the same shapes as a model has; [] of
+        another one, and of one of weights that are registered.
+        """
+        parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
+        tensors = [value for _, value in parts]
+        if len(tensors) < 2 or not all(type(one) is self.torch.Tensor for one in tensors):
+            return []
+        if _shapes(tensors) not in self.sets:
+            return []
+        weights = self.held.names.weights
+        if any(id(one) in weights or one.grad_fn is not None for one in tensors):
+            return []
+        return [(part, one) for part, one in parts if one.is_floating_point()]
+
+
+def _shapes(tensors: List[Any]) -> Shapes:
+    """The shapes of the tensors that hold fractions, in an order of their own."""
+    return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))
+
+
+def _is_counted(value: Any) -> bool:
+    return type(value) is int and abs(value) < LARGEST_COUNT
