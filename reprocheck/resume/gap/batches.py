@@ -210,15 +210,30 @@ def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
     )
 
 
-def ended_early(data: Data) -> BatchGap | None:
-    """The first batch that the resumed run does not reach, although it ended by itself."""
+def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
+    """The first batch that the resumed run does not reach, although it ended by itself. `facts`:
+    all that it did.
+    """
     number = len(data.resumed)
     if number >= len(data.due):
         return None
     due = data.due[number]
     return BatchGap(
-        iteration=number + 1, expected=spots(data.continued)[due], ended=True, position=None
+        iteration=number + 1,
+        expected=spots(data.continued)[due],
+        ended=True,
+        passed_over=_is_passed_over(data, due, facts),
     )
+
+
+def _is_passed_over(data: Data, due: Batch, facts: Iterable[Seen]) -> bool:
+    """Whether the resumed run took a batch from its loader and did not train on it. In an order
+    that is the same in each epoch, the epoch that was done may have been passed over rightly.
+    """
+    handed = (Batch(fact, Pass(0), 0) for fact in facts if fact.kind == "batch")
+    times = sum(due.equals(batch) for batch in handed)
+    rightly = any(due.equals(batch) for batch in (*data.done, *data.resumed))
+    return times > int(rightly)
 
 
 def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection[str]) -> BatchGap:

@@ -172,6 +172,8 @@ class BatchGap:
     strange: bool = False
     ended: bool = False
     """The resumed run ended by itself where the continued run went on."""
+    passed_over: bool = False
+    """Then: it took that batch from its loader, and did not train on it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

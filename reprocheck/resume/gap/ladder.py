@@ -322,7 +322,7 @@ def _until(batch: BatchGap | None) -> float:
 def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     gap = batches.first_gap(data, generators.unrestored(continued, resumed))
     if gap is None and resumed.trace.ended:
-        return batches.ended_early(data)
+        return batches.ended_early(data, resumed.trace.seen)
     if gap is None or gap.later_pass:
         return gap
     if gap.without_loader:

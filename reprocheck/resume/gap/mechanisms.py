@@ -171,6 +171,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     GeneratorGap: _OF_GENERATOR,
     SharesGap: [("resume-other-ranks", _always)],
     BatchGap: [
+        ("resume-offset-again", lambda gap: gap.passed_over),
         ("resume-epoch-skipped", _ended),
         ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
         *((name, _of_the_draws(holds)) for name, holds in _OF_GENERATOR),

@@ -182,6 +182,8 @@ def _at(line: str) -> str:
 
 
 def _of_batch(gap: BatchGap) -> str:
+    if gap.passed_over:
+        return f"the resumed run passed over {spot(gap.expected)} and ended by itself"
     if gap.ended:
         return f"the resumed run ended by itself before it came to {spot(gap.expected)}"
     if gap.content:

@@ -449,3 +449,13 @@ def test_copies_are_not_blamed_for_what_differs_before_the_first_update() -> Non
     }
     assert states["forward"].status == "differs"
     assert states["weights"].status == "equal"
+
+
+def test_a_run_that_passes_over_all_batches_of_each_pass_applies_its_offset_again() -> None:
+    continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
+    loaded = Seen(kind="load", place="model", iteration=1)
+    passed = trace([loaded, *walked(1, [3, 1])], ended=True)
+    found = explained([found_of(continued, passed, K)])
+    assert first(found) == ("batch", "", "RC114")
+    other = trace([loaded, *walked(1, [0, 2])], ended=True)  # a validation
+    assert first(explained([found_of(continued, other, K)])) == ("batch", "", "RC115")
