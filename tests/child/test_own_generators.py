@@ -10,7 +10,7 @@ from types import FrameType
 
 import numpy as np
 
-from reprocheck.child.reprocheck_child import own_generators
+from reprocheck.child.reprocheck_child import own_generators, own_things
 
 
 class Script:
@@ -49,7 +49,7 @@ def noise() -> Iterator[float]:
 
 def names(*besides: object) -> set[str]:
     """Those that the frames of this test hold."""
-    return set(own_generators.found(own_generators.reachable(Script()), besides))
+    return set(own_generators.found(own_things.reachable(Script()), besides))
 
 
 def test_they_are_named_by_the_way_to_them() -> None:
@@ -73,7 +73,7 @@ def test_the_generators_that_all_code_shares_are_left_out() -> None:
 
 def test_a_state_is_read_and_not_moved() -> None:
     rng, twister = np.random.default_rng(6), random.Random(7)
-    readers = own_generators.found(own_generators.reachable(Script()), ())
+    readers = own_generators.found(own_things.reachable(Script()), ())
     for name, draw in (
         ("rng (numpy.random.Generator)", rng.random),
         ("twister (random.Random)", twister.random),

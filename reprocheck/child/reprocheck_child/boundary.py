@@ -113,10 +113,10 @@ class Boundary:
 
     @guarded("finding the generators of the script's own")
     def _find_own(self) -> None:
-        from . import own_generators
+        from . import own_generators, own_things
 
         besides = [one for held in self.of_loaders for one in held()]
-        self.things = list(own_generators.reachable(self.deep))
+        self.things = list(own_things.reachable(self.deep))
         self.deep.generators.update(own_generators.found(self.things, besides))
 
     def _rest_behind(self, iteration: int) -> None:

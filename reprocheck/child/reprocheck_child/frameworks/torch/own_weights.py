@@ -5,8 +5,9 @@ They are written where a training goes on and one iteration later: what each ste
 as a copy of the gradients, cannot be told from an average before.
 """
 
-from collections import OrderedDict
-from typing import Any, Dict, FrozenSet, Iterator, List, Tuple
+from collections import OrderedDict, defaultdict
+from itertools import chain
+from typing import Any, DefaultDict, Dict, FrozenSet, Iterator, List, Set, Tuple
 
 from ... import scope
 from ...hooking import guarded
@@ -90,26 +91,22 @@ class OwnWeights:
         with the buffers. A single shape is that of too many other tensors.
         """
         names = self.held.names
-        models: Dict[int, List[Tuple[Any, bool]]] = {}
-        owners = {id(tensor): owner for tensor, owner in self._owners()}
+        owners = self._owners()
+        models: DefaultDict[int, _Model] = defaultdict(_Model)
         for _, tensor, buffer in self.held.weights():
             top = names.top(owners[id(tensor)])
-            models.setdefault(id(top), []).append((tensor, buffer))
-        sets = set()
-        for held in models.values():
-            weights = [tensor for tensor, buffer in held if not buffer]
-            trained = [tensor for tensor in weights if tensor.requires_grad]
-            sets |= {_shapes(weights), _shapes(trained), _shapes([tensor for tensor, _ in held])}
+            models[id(top)].add(tensor, buffer)
+        sets = chain.from_iterable(model.sets() for model in models.values())
         return frozenset(shapes for shapes in sets if len(shapes) > 1)
 
-    def _owners(self) -> Iterator[Tuple[Any, Any]]:
-        """Each weight and buffer that has a name, with the module that holds it."""
+    def _owners(self) -> Dict[int, Any]:
+        """The module that holds it, by the `id` of each weight and buffer that has a name."""
+        found = {}
         for owner, attribute, _ in list(self.held.names.weights.values()):
             module = owner()
-            for tensors in ("_parameters", "_buffers"):
-                tensor = getattr(module, tensors, {}).get(attribute)
-                if tensor is not None:
-                    yield tensor, module
+            tensors = {**getattr(module, "_parameters", {}), **getattr(module, "_buffers", {})}
+            found[id(tensors.get(attribute))] = module
+        return found
 
     def _copies(self, container: Any) -> List[Named]:
         """The tensors of a container that holds as many of the same shapes as a model has; [] of
@@ -125,6 +122,28 @@ class OwnWeights:
         if any(id(one) in weights or one.grad_fn is not None for one in tensors):
             return []
         return [(part, one) for part, one in parts if one.is_floating_point()]
+
+
+class _Model:
+    """The tensors of one model."""
+
+    def __init__(self) -> None:
+        self.all: List[Any] = []
+        self.weights: List[Any] = []
+        self.trained: List[Any] = []
+
+    def add(self, tensor: Any, buffer: bool) -> None:
+        """A weight of it, or a buffer."""
+        self.all.append(tensor)
+        if buffer:
+            return
+        self.weights.append(tensor)
+        if tensor.requires_grad:
+            self.trained.append(tensor)
+
+    def sets(self) -> Set[Shapes]:
+        """The shapes of each of the three sets."""
+        return {_shapes(self.all), _shapes(self.weights), _shapes(self.trained)}
 
 
 def _shapes(tensors: List[Any]) -> Shapes:
