@@ -14,7 +14,7 @@ from .lines import of_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterable
 
 DEEP = 2
 """Iterations from a boundary on that are recorded deeply, where an adapter can rest.
@@ -99,8 +99,7 @@ class Boundary:
         deep.seen("boundary", framework, call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
-        for write in self.held:
-            write()
+        _call_all(self.held)
         self.things = []
         return True
 
@@ -108,8 +107,7 @@ class Boundary:
         if iteration != self._next:
             return
         self._next = 0
-        for write in self.held_next:
-            write()
+        _call_all(self.held_next)
 
     @guarded("finding the generators of the script's own")
     def _find_own(self) -> None:
@@ -126,8 +124,7 @@ class Boundary:
     def _rest(self) -> None:
         self.deep.seen("rest", "", call=False)
         self.deep.rests = True
-        for callback in self.on_rest:
-            callback()
+        _call_all(self.on_rest)
 
     def watch(self, generator: str, name: str, *modules: Any) -> None:
         """Wrap a function of a module that puts a state of a generator back; `modules` behind the
@@ -160,3 +157,8 @@ class Boundary:
 
 def _text(state: bytes) -> str:
     return b64encode(state).decode()
+
+
+def _call_all(callbacks: Iterable[Callable[[], None]]) -> None:
+    for callback in callbacks:
+        callback()

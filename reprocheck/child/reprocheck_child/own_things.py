@@ -84,8 +84,8 @@ def _of_function(thing: FunctionType) -> list[Part]:
 
 
 def _of_generator(thing: GeneratorType[Any, Any, Any]) -> list[Part]:
-    frame = thing.gi_frame
-    return [] if frame is None else _named(dict(frame.f_locals))
+    # one that has come to its end has no frame
+    return _named(dict(getattr(thing.gi_frame, "f_locals", {})))
 
 
 def _of_object(thing: Any) -> list[Part]:

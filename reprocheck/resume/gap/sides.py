@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import msgspec
 
 from reprocheck.trace.deep import DeepTrace, Seen
 
+_PLACE, _ITERATION = attrgetter("place"), attrgetter("iteration")
 _LEFT_OUT = frozenset(
     {
         "boundary",
@@ -82,20 +84,18 @@ class Side:
     @property
     def frameworks(self) -> tuple[str, ...]:
         """The framework whose step begins there; else all that the process has imported."""
-        told = dict.fromkeys(fact.place for fact in self._at_start("boundary"))
+        told = dict.fromkeys(map(_PLACE, self._at_start("boundary")))
         return tuple(filter(None, told)) or tuple(self.trace.frameworks)
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
         """What the training holds there by name: weights, buffers, `weight:state`, schedules."""
-        return {fact.place: fact for fact in self._at_start("held")}
+        return _by_place(self._at_start("held"))
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
         """What was written of it once more, one iteration later."""
-        following = self.first + 1
-        facts = (fact for fact in self.since("held") if fact.iteration == following)
-        return {fact.place: fact for fact in facts}
+        return _by_place(self._in_iteration(self.first + 1, "held"))
 
     @cached_property
     def states(self) -> Mapping[str, str]:
@@ -110,27 +110,39 @@ class Side:
 
     def before(self, *kinds: str) -> Iterator[Seen]:
         """The facts of these kinds before it, in order."""
-        return (fact for fact in self.trace.seen[: self.start] if fact.kind in kinds)
+        return _of_kinds(self.trace.seen[: self.start], kinds)
 
     def since(self, *kinds: str) -> Iterator[Seen]:
         """The facts of these kinds behind it, in order."""
-        return (fact for fact in self.trace.seen[self.start :] if fact.kind in kinds)
+        return _of_kinds(self.trace.seen[self.start :], kinds)
 
     @cached_property
     def initial(self) -> Mapping[str, Seen]:
         """The weights and buffers before the first update of all."""
-        return {fact.place: fact for fact in self.trace.seen if fact.kind == "weights"}
+        return _by_place(_of_kinds(self.trace.seen, ("weights",)))
 
     @cached_property
     def iterations(self) -> int:
         """How many iterations with a loss were recorded from there on."""
-        return len({fact.iteration for fact in self.since("loss")})
+        return len(set(map(_ITERATION, self.since("loss"))))
 
     def _is_boundary(self, fact: Seen) -> bool:
         return fact.kind == "boundary" and fact.iteration == self.first
 
     def _at_start(self, kind: str) -> Iterator[Seen]:
-        return (fact for fact in self.since(kind) if fact.iteration == self.first)
+        return self._in_iteration(self.first, kind)
+
+    def _in_iteration(self, iteration: int, kind: str) -> Iterator[Seen]:
+        return (fact for fact in self.since(kind) if fact.iteration == iteration)
+
+
+def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:
+    return (fact for fact in facts if fact.kind in kinds)
+
+
+def _by_place(facts: Iterator[Seen]) -> Mapping[str, Seen]:
+    """The last fact of each place."""
+    return {fact.place: fact for fact in facts}
 
 
 def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
@@ -160,7 +172,7 @@ def _is_step(fact: Seen, is_behind: bool, is_used: bool) -> bool:
 def last_step(facts: Sequence[Seen]) -> int:
     """The last step that came to its update; the last of all where none has one."""
     updated = [fact.iteration for fact in facts if fact.kind == "update"]
-    return max(updated or (fact.iteration for fact in facts), default=0)
+    return max(updated or map(_ITERATION, facts), default=0)
 
 
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
