@@ -240,7 +240,7 @@ class CallDiffers:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputsDiffer:
-    """A module is given something else, and no recorded producer differs."""
+    """A module is given something else, and nothing that was recorded makes the difference."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -248,7 +248,7 @@ class LossDiffers:
     """The loss, or what it is made of behind the last module, differs."""
 
     only_labels: bool = False
-    """What the loss is taken against differs, and no recorded producer does."""
+    """What the loss is taken against differs, and nothing that was recorded makes it differ."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

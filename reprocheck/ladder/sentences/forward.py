@@ -13,7 +13,7 @@ from reprocheck.model.evidence import CallDiffers
 from reprocheck.model.letters import capital
 from reprocheck.trace.deep import Seen
 
-_NO_PRODUCER = mark("no recorded producer differs")
+_NO_PRODUCER = mark("nothing that was recorded makes the difference")
 _ONE = mark("does not"), mark("differs")
 _SEVERAL = mark("do not"), mark("differ")
 """How it is said of something that it does not agree: beside what agrees, and alone."""
