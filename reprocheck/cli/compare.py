@@ -15,6 +15,7 @@ import typer
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, OneCommand, RunCommand, with_settings
 from reprocheck.errors import UsageError
+from reprocheck.model import Setting
 from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -84,12 +85,27 @@ def compare(
     console = Console(held, data_on_stdout=target is not None and target.is_stdout)
     try:
         with spoken(held.lang):
+            held = _with_own_options(held, against, runs, force=force)
             if against is not None:
                 return _with_commit(against, ctx.meta[ENTRY], held, console, target, force=force)
             first, second = _two(sides or [])
             return _recordings(first, second, held, console, target, force=force)
     finally:
         console.clear()
+
+
+def _with_own_options(held: Settings, against: str | None, runs: int, *, force: bool) -> Settings:
+    """The settings with what `compare` alone takes, so that the command can be typed again."""
+    typed = []
+    if against is not None:
+        typed.append(Setting(name="against", value=against, origin="--against"))
+    if against is not None and runs > 1:
+        typed.append(Setting(name="runs", value=runs, origin="--runs"))
+    if force:
+        typed.append(Setting(name="force", value=True, origin="--force"))
+    names = {setting.name for setting in typed}
+    others = (setting for setting in held.provenance if setting.name not in names)
+    return replace(held, provenance=(*others, *typed))
 
 
 def _two(sides: list[str]) -> tuple[Path, Path]:
@@ -200,4 +216,5 @@ def _compared(
     written = write(check, folder, console, target, draw=held.draw)
     page = summary.page(written=written, drawn=held.draw)
     summary.print_place(check, console, Path(os.path.relpath(folder)), page)
+    summary.print_next(check, console)
     return check.verdict.exit_code

@@ -1,5 +1,5 @@
-"""The commands to type next: `reprocheck run` with what the user typed, some of it replaced.
-Standard library only.
+"""The commands to type next: the command that was given with what the user typed, some of it
+replaced. Standard library only.
 """
 
 from __future__ import annotations
@@ -37,6 +37,15 @@ def again(check: Check, options: str, command: str = "run", words: tuple[str, ..
     given = _options(check, options, left_out)
     started = words or check.record.entry_point.words
     return line(" ".join(["reprocheck", command, *given, *map(shlex.quote, started)]))
+
+
+def compared_again(check: Check, options: str) -> str:
+    """`reprocheck compare` of the same two recordings, or against the same commit, likewise."""
+    given = _options(check, options, _SAID_ELSEWHERE)
+    sides = [in_shell(side.name) for side in check.record.compared]
+    if check.record.setting("against") is not None:
+        sides = [shlex.quote(word) for word in check.record.entry_point.words]
+    return line(" ".join(["reprocheck", "compare", *given, *sides]))
 
 
 def without_files(check: Check, files: Sequence[str], options: str) -> str:

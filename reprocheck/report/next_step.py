@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from reprocheck.language import mark, tr
 from reprocheck.model import Check, VerdictName, is_elsewhere
 from reprocheck.report import compared
-from reprocheck.report.again import again
+from reprocheck.report.again import again, compared_again
 from reprocheck.report.text import line
 
 Step = tuple[str, str]
@@ -22,7 +22,7 @@ MORE_TIME = 4
 def next_command(check: Check) -> Step:
     """(why, command) to type next: the first step that applies."""
     if check.between is not None:
-        return compared.next_command(check)
+        return _stricter(check, compared_again) or compared.next_command(check)
     for step in _STEPS:
         found = step(check)
         if found is not None:
@@ -47,16 +47,27 @@ def _allowed_difference(check: Check) -> Step | None:
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
     if verdict.verdict != "reproducible" or not verdict.next_rule or confirmed:
         return None
-    fails_on = ""
-    if verdict.passed:
-        fails_on = f"--fail-on {shlex.quote(verdict.next_rule)}"
     located = any(cause.source for cause in check.causes)
     searchable = located or verdict.failing_series(check.record.fail_on) is not None
     if searchable and _not_searched(check):
-        return tr(CONFIRM), again(check, fails_on, "explain")
-    if verdict.passed and not verdict.plainly_passes:
-        return tr(_MAKE_A_FAILURE[verdict.first_divergence is not None]), again(check, fails_on)
-    return None
+        return tr(CONFIRM), again(check, _stricter_rule(check), "explain")
+    return _stricter(check, again)
+
+
+def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None:
+    """The command with the rule that makes the exit code 1, where a pass leaves something out."""
+    verdict = check.verdict
+    if not verdict.passed or verdict.plainly_passes:
+        return None
+    why = _MAKE_A_FAILURE[verdict.first_divergence is not None]
+    return tr(why), command(check, _stricter_rule(check))
+
+
+def _stricter_rule(check: Check) -> str:
+    """As an option; "" where the check fails already."""
+    if not check.verdict.passed:
+        return ""
+    return f"--fail-on {shlex.quote(check.verdict.next_rule)}"
 
 
 _MAKE_A_FAILURE = {

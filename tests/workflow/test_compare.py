@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ def recorded(workdir: Path, name: str, *arguments: str, **environment: str) -> P
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"reprocheck compare {name} OTHER" in done.stdout
     return workdir / name
+
+
+def next_of(stdout: str) -> tuple[str, str]:
+    """Why, and the command to type next."""
+    rows = stdout.splitlines()
+    at = next(number for number, row in enumerate(rows) if row.strip().startswith("next "))
+    return rows[at].strip().removeprefix("next").strip(), rows[at + 1].strip()
 
 
 def drift(document: dict[str, Any]) -> dict[str, list[str]]:
@@ -235,6 +243,14 @@ def test_a_series_that_differs_is_said_of_the_sides_and_fails_where_it_is_named(
         "All losses of both sides are equal in every bit; `val` differs beside them."
     )
     assert "agree in everything" not in " ".join(beside.stdout.split())
+    said = next_of(beside.stdout)
+    assert said == (
+        "Make the difference of the series a failure:",
+        "reprocheck compare --fail-on series:val one.zip two.zip",
+    )
+    stricter = reprocheck(*shlex.split(said[1])[1:], cwd=workdir)
+    assert stricter.returncode == 1, stricter.stdout
+    assert "Record each side several times" in " ".join(next_of(stricter.stdout))
     for series, code in (("val", 1), ("grad_norm", 0)):
         rule = ("--fail-on", f"series:{series}")
         named = reprocheck("compare", *rule, "one.zip", "two.zip", cwd=workdir)
@@ -308,6 +324,35 @@ def test_another_commit_is_recorded_beside_the_working_directory(workdir: Path) 
     assert (unknown.returncode, "no such commit" in unknown.stderr) == (2, True)
     nothing = reprocheck("compare", "--against=HEAD", cwd=package)
     assert (nothing.returncode, "nothing to run" in nothing.stderr) == (2, True)
+
+
+def test_the_next_command_against_a_commit_is_whole(workdir: Path) -> None:
+    (workdir / "train.py").write_text(
+        "import random, reprocheck\n"
+        "for step in range(4):\n"
+        "    reprocheck.log_loss(1 / (step + 1))\n"
+        "    reprocheck.log(val=random.random())\n"
+    )
+    git(workdir, "init", "-q")
+    git(workdir, "add", "train.py")
+    git(workdir, "commit", "-qm", "first")
+    done = reprocheck(
+        "compare", "--against", "HEAD", "--runs", "2", "--steps", "3", "train.py", cwd=workdir
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    why, command = next_of(done.stdout)
+    assert why == "Make the difference of the series a failure:"
+    words = shlex.split(command)
+    assert words[:2] + words[-1:] == ["reprocheck", "compare", "train.py"]
+    for option, value in (
+        ("--fail-on", "series:val"),
+        ("--against", "HEAD"),
+        ("--runs", "2"),
+        ("--steps", "3"),
+    ):
+        assert words[words.index(option) + 1] == value
+    stricter = reprocheck(*words[1:], cwd=workdir)
+    assert stricter.returncode == 1, stricter.stdout
 
 
 def test_mistakes_are_named(workdir: Path) -> None:
