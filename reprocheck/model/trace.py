@@ -143,6 +143,8 @@ class Process:
     """
     error: str = ""
     """The exception that ended it and that nobody caught, in one line."""
+    failed_at: str = ""
+    """`file:line` of the innermost line of the user's that this exception came from."""
     gone: float | None = None
     """Seconds after the start of the run at which it was seen to end; None where it was not, or
     where reprocheck ended it.
@@ -327,6 +329,13 @@ class Run:
     def longest(self) -> int:
         """The number of iterations of the rank that recorded most of them; 0 without any."""
         return max((len(trace.losses) for trace in self.traces), default=0)
+
+    @property
+    def failed_at(self) -> str:
+        """`file:line` of the user's at which the first of its processes that an exception ended was
+        at its end; "" where that is not known.
+        """
+        return next((one.failed_at for one in self.processes if one.failed_at), "")
 
     def shown(self, path: str) -> str:
         """A path of this run as a report names it: relative to the working directory where it lies

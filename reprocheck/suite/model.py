@@ -180,8 +180,9 @@ class TargetCheck:
     first_divergence  the first iteration that differs at the tolerance
     rung, place       the first rung that differs, and where
     causes            codes, best first
-    source            the line of the first cause: `train.py:12`, the file relative to the working
-                      directory of the target; "" where none is known
+    source            the line of the first cause, else that at which the script failed:
+                      `train.py:12`, the file relative to the working directory of the target; ""
+                      where none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check

@@ -171,6 +171,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         world=recorded.world,
         ended=recorded.ended,
         error=recorded.error,
+        failed_at=recorded.failed_at,
         gone=record.gone.get(recorded.name),
         origin=recorded.origin,
         started=said.time,

@@ -239,6 +239,7 @@ class Stop(Event):
 
 class Exit(Event):
     error: str = ""
+    l: str = ""  # noqa: E741
     time: float | None = None
 
 

@@ -87,6 +87,7 @@ class Recorded:
     left_because: str = ""
     ended: bool = False
     error: str = ""
+    failed_at: str = ""
     cut: bool = False
     broken: str = ""
     """Why lines are missing in it; "" where it is whole."""
@@ -404,7 +405,8 @@ def _take_stop(recorded: Recorded, event: events.Stop) -> None:
 
 
 def _take_exit(recorded: Recorded, event: events.Exit) -> None:
-    recorded.ended, recorded.error, recorded.over = True, event.error, event.time
+    recorded.ended, recorded.over = True, event.time
+    recorded.error, recorded.failed_at = event.error, event.l
 
 
 def _take_environment(recorded: Recorded, event: events.Environment) -> None:

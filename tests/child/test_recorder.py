@@ -36,6 +36,35 @@ def test_every_supported_interpreter_records_without_the_package_installed(
     assert [event["v"] for event in recording.events("loss")] == [[3.0], ["nan"], [1 / 3]]
 
 
+@pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).resolve().name)
+def test_the_exit_names_the_innermost_line_of_the_users_that_an_exception_came_from(
+    python: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text("import json\n\ndef read(text):\n    json.loads(text)\n")
+    source = "import own\ntry:\n    own.read('{')\nexcept ValueError:\n    own.read('[')\n"
+    exit = record(source, tmp_path, python=python).processes[0][-1]
+    assert (exit["e"], exit["l"]) == ("exit", "own.py:4")
+    assert exit["error"].startswith("JSONDecodeError: ")
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("import broken\n", "broken.py:2"),
+        ("x = 1\nx = (\n", "script.py:2"),
+        ("x = 1\nexec('raise ValueError')\n", "script.py:2"),
+        ("import sys\nsys.exit('no data')\n", None),
+        ("pass\n", None),
+    ],
+)
+def test_code_that_cannot_be_parsed_names_its_line_and_an_exit_none(
+    source: str, line: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("x = 1\nx = = 2\n")
+    exit = record(source, tmp_path).processes[0][-1]
+    assert (exit["e"], exit.get("l")) == ("exit", line)
+
+
 def test_early_stop_ends_the_process_past_a_bare_except_and_flushes_output(tmp_path: Path) -> None:
     source = (
         "import reprocheck\nfor step in range(50):\n    try:\n        print('step', step)\n        reprocheck.log_loss(step)\n"

@@ -525,13 +525,22 @@ class Recorder(Writer):
             self._complete()
             self._unmute()
             event = {"e": "exit", "time": time_ns() / 1e9}
-            error = self.redacted(stop.last_error())
-            if error:
-                event["error"] = error
+            error = stop.uncaught()
+            if error is not None:
+                self._say_error(event, error)
             self.emit(event)
             self._file.close()
         if self._training:
             stop.mark(self.folder, self.world[0])
+
+    def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
+        """What ended the script, and the line of the user's that it came from."""
+        from . import users
+
+        event["error"] = self.redacted(stop.in_one_line(error))
+        line = users.line_of(self, error)
+        if line:
+            event["l"] = line
 
     def find_world(self) -> None:
         """Asks the frameworks which of how many ranks this process is."""

@@ -60,14 +60,16 @@ def mark(folder: str, rank: int | None) -> None:
     leave_mark(os.path.join(folder, _MARK + str(rank)))
 
 
-def last_error() -> str:
-    """The exception that nobody caught, in one line; empty where there was none, or where it is
-    that of an exit.
+def uncaught() -> BaseException | None:
+    """The exception that nobody caught; None where there was none, or where it is that of an
+    exit.
     """
     # `last_exc` is new in Python 3.12, which still sets the older name, too
-    error = getattr(sys, "last_value", None)
-    if error is None:
-        return ""
+    return getattr(sys, "last_value", None)
+
+
+def in_one_line(error: BaseException) -> str:
+    """The name of an exception and the first line of what it says."""
     name = type(error).__name__
     try:
         said = name + ": " + str(error).strip().partition("\n")[0]

@@ -74,6 +74,28 @@ def has_line(frame: FrameType) -> bool:
     return file_of(frame) == frame.f_code.co_filename
 
 
+def line_of(recorder: Any, error: BaseException) -> str:
+    """`file:line` of the innermost line of the user's that an exception came from; "" where it came
+    from none.
+
+    Code that cannot be parsed was never run: the exception itself names its line.
+    """
+    places = []
+    trace = error.__traceback__
+    while trace is not None:
+        places.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        places.append((error.filename or _MADE_FROM_TEXT, error.lineno or 1))
+    inside = folder_of(recorder)
+    foreign = foreign_folders()
+    for file, line in reversed(places):
+        name = name_of(file, inside, foreign, recorder.masked)
+        if name:
+            return "%s:%d" % (name, line)
+    return ""
+
+
 def program(recorder: Any, frame: Any) -> str:
     """The script of the user's that this process executes, "" where it is not known.
 

@@ -8,7 +8,7 @@ from reprocheck.errors import message
 from reprocheck.model import EXIT_CODE, Check
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
-from reprocheck.suite.execution.lines import line_of
+from reprocheck.suite.execution.lines import first_line
 from reprocheck.suite.execution.perform import tail
 from reprocheck.suite.model import Target, TargetCheck
 
@@ -69,12 +69,6 @@ def _no_report(performed: Performed) -> str:
     return f"{ending}\n{tail(performed.job.folder)}".strip()
 
 
-def _source(check: Check, target: Target) -> str:
-    """The line of the first cause, where it is one of a file and not of a cell of a notebook."""
-    first = next((cause.source for cause in check.causes), None)
-    return line_of(first, target)
-
-
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
     verdict, record = check.verdict, check.record
     rung = check.first_rung
@@ -89,7 +83,7 @@ def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
         first_bitwise=verdict.bitwise.first_iteration,
         first_divergence=verdict.diverges_from,
         causes=tuple(cause.code for cause in check.causes),
-        source=_source(check, target),
+        source=first_line(check.causes, check.runs, target),
         rtol=record.tolerance.rtol,
         atol=record.tolerance.atol,
     )

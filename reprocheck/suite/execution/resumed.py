@@ -6,14 +6,16 @@ would repeat them. The run that wrote the checkpoint is what the resumed one is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from reprocheck.model import Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume.check import load
-from reprocheck.resume.model import CONTINUED, Outcome, ResumeCheck
+from reprocheck.resume.model import CONTINUED, ResumeCheck
 from reprocheck.suite import keys
-from reprocheck.suite.execution.lines import line_of
+from reprocheck.suite.execution.lines import first_line
 from reprocheck.suite.model import Target, TargetCheck
 from reprocheck.trace import read_run
 
@@ -21,6 +23,7 @@ from reprocheck.trace import read_run
 def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     """The row with what the check says at the place that stands for all. Raises ReportError."""
     check = load(folder)
+    runs = [read_run(folder, run) for run in check_records.read(folder).runs]
     outcome = check.decisive
     tolerance = check.record.tolerance
     row = replace(
@@ -30,7 +33,7 @@ def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
         reason=outcome.reason,
         good=outcome.exit_code == 0,
         causes=tuple(cause.code for cause in outcome.causes),
-        source=_source(outcome, target),
+        source=first_line(outcome.causes, runs, target),
         rtol=tolerance.rtol,
         atol=tolerance.atol,
     )
@@ -45,20 +48,14 @@ def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
     first = outcome.explained.first
     if first is not None:
         row = replace(row, rung=first.name, place=first.place)
-    return _with_environment(row, folder, check, target)
-
-
-def _source(outcome: Outcome, target: Target) -> str:
-    """The line of the first mechanism."""
-    return line_of(next((cause.source for cause in outcome.causes), None), target)
+    return _with_environment(row, runs, check, target)
 
 
 def _with_environment(
-    row: TargetCheck, folder: Path, check: ResumeCheck, target: Target
+    row: TargetCheck, runs: Iterable[Run], check: ResumeCheck, target: Target
 ) -> TargetCheck:
     """The row with what the continued run recorded of its environment."""
-    recorded = (run for run in check_records.read(folder).runs if run.number == CONTINUED)
-    continued = next((read_run(folder, run) for run in recorded), None)
+    continued = next((run for run in runs if run.number == CONTINUED), None)
     if continued is None or not keys.environment(continued):
         return row
     return replace(

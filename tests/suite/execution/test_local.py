@@ -132,6 +132,20 @@ def test_of_a_script_that_ends_before_it_is_recorded_no_environment_is_known(
     assert (dict(check.key.facts), dict(check.beside), check.curves) == ({}, {}, b"")
 
 
+def test_a_script_that_fails_is_annotated_where_it_failed(tmp_path: Path) -> None:
+    source = (
+        "import json, reprocheck\n"
+        "def read(text):\n"
+        "    return json.loads(text)\n"
+        "reprocheck.log_loss(1.0)\n"
+        "read('[')\n"
+    )
+    check = read(perform(job(tmp_path, "fails", source)))
+    assert (check.verdict, check.source) == ("script_failed", "train.py:3")
+    ends = read(perform(job(tmp_path, "ends", "raise SystemExit(3)\n")))
+    assert (ends.verdict, ends.source) == ("script_failed", "")
+
+
 def test_a_report_travels_as_bytes(tmp_path: Path) -> None:
     done = perform(job(tmp_path, "travels", GOOD))
     there = replace(done.job, root=tmp_path / "there")

@@ -70,6 +70,13 @@ def test_one_that_writes_no_checkpoint_says_what_to_do(tmp_path: Path) -> None:
     assert check.key.facts
 
 
+def test_one_that_fails_when_it_is_resumed_is_annotated_where_it_failed(tmp_path: Path) -> None:
+    check = checked(tmp_path, "fails")
+    assert check.verdict == "script_failed"
+    at = SCRIPT.splitlines().index('        raise KeyError("model")') + 1
+    assert check.source == f"train.py:{at}"
+
+
 def test_what_cannot_be_resumed_names_the_command(tmp_path: Path) -> None:
     check = checked(tmp_path, ranks=2)
     assert check.verdict == "error"
