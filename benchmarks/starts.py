@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.processes import SCRIPTS, plain_environment
 from benchmarks.table import Row
 
+UNSEEDED = SCRIPTS / "unseeded.py"
 ALLOWED = 2
 """Starts at level `auto`."""
 _FAILED = 1
@@ -30,7 +31,7 @@ class Failed:
 
 def starts(folder: Path) -> list[Row]:
     """Starts and time until the first rung that differs is known, at both levels."""
-    former, new = (_checked(folder / level, level) for level in ("loss", "auto"))
+    former, new = (checked(UNSEEDED, folder / level, level) for level in ("loss", "auto"))
     return [
         Row(
             what="starts of a script until the rung is known: level `loss`, two pairs of runs",
@@ -55,13 +56,17 @@ def starts(folder: Path) -> list[Row]:
     ]
 
 
-def _checked(folder: Path, level: str) -> Failed:
-    """Check the training that nobody has seeded. Raises RuntimeError where no rung is said."""
+def checked(training: Path, folder: Path, level: str) -> Failed:
+    """Check a training that fails, and that adds a line to the file that it is given when it
+    starts.
+
+    Raises RuntimeError where the check does not fail, or no rung is said.
+    """
     # outside of the working directory: what runs write there is put back between the pairs
     counted, reports, work = folder / "starts.txt", folder / "reports", folder / "work"
     work.mkdir(parents=True)
     options = ("--quiet", "--no-draw", "--level", level, "--output", str(reports))
-    script = (str(SCRIPTS / "unseeded.py"), str(counted))
+    script = (str(training), str(counted))
     began = time.perf_counter()
     ended = subprocess.run(
         [sys.executable, "-m", "reprocheck", "run", *options, *script],
