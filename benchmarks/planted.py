@@ -1,4 +1,4 @@
-"""Secrets of 34 kinds, drawn by a seeded generator; `benchmarks.sown` plants them.
+"""Secrets of 38 kinds, drawn by a seeded generator; `benchmarks.sown` plants them.
 
 The formats are those that the vendors document, not those that the redaction looks for:
 
@@ -8,8 +8,9 @@ The formats are those that the vendors document, not those that the redaction lo
 - npm *About access tokens*; PyPI *API tokens* (macaroons); Telegram *bot tokens*; PostgreSQL
   *Connection URIs*; MongoDB *Connection strings*; Azure *Storage connection strings*
 - RFC 7519 (JWT), RFC 7468 (PEM), RFC 3986 (user and password in a URL), RFC 5322 (e-mail), RFC 791
-  and RFC 4291 (addresses), ISO/IEC 7812-1 (cards), ITU-T E.164 (phones)
-- what clients of databases, trackers and cloud stores print: a user, a bucket
+  and RFC 4291 (addresses), ISO/IEC 7812-1 (cards), ISO 13616 (IBAN), ITU-T E.164 (phones)
+- what clients of databases, trackers and cloud stores print: a user, a bucket; what `id`, sockets,
+  resolvers, NCCL and Slurm print: groups, a host; paths as Python on Windows prints them
 """
 
 from __future__ import annotations
@@ -159,6 +160,61 @@ def _bucket(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
     return f"{scheme}://{bucket}/{_name(draw)}/train.bin", (bucket,)
 
 
+def _groups(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    user, group = _name(draw), _name(draw)
+    number = draw.randint(1001, 9999)
+    return f"uid={number}({user}) gid={number}({user}) groups={number}({user}),27({group})", (
+        user,
+        group,
+    )
+
+
+def _windows_path(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    """Below a home folder paths stay, as they do on Linux; else the name of the file alone."""
+    user, project = _name(draw), _name(draw)
+    form, needles = draw.choice(
+        (
+            ("C:\\Users\\{}\\{}\\train.py", (user,)),
+            ("c:\\users\\{}\\{}\\data", (user,)),
+            ("D:/{}/{}/train.bin", (user, project)),
+            ("\\\\{}\\{}\\runs\\last.pt", (user, project)),
+        )
+    )
+    return form.format(user, project), needles
+
+
+_OF_HOSTS = (
+    "HTTPSConnectionPool(host='{}', port=443): Max retries exceeded",
+    "ssh: connect to host {} port 22: Connection refused",
+    'could not translate host name "{}" to address',
+    "Cannot connect to host {}:443 ssl:default [Connect call failed]",
+    "[c10d] The client socket has failed to connect to [{}]:29500 (errno: 111)",
+    "{}:4242:4301 [0] NCCL INFO Bootstrap : Using eth0",
+    "srun: error: {}: task 0: Exited with exit code 1",
+    "slurmstepd: error: *** STEP 1201.0 ON {} CANCELLED AT",
+    "MASTER_ADDR={} MASTER_PORT=29500",
+    'connection to server at "{}", port 5432 failed: timeout expired',
+)
+
+
+def _host_of_cluster(draw: Draw, sender: Sender) -> tuple[str, tuple[str, ...]]:
+    first = draw.choice((f"{_name(draw)}{draw.randint(1, 99):02}", f"node-{draw.randint(1, 999)}"))
+    place = draw.choice(("", f".{_name(draw)}.example", f".{_name(draw)}.hpc.ac.uk"))
+    return draw.choice(_OF_HOSTS).format(first + place), (first + place,)
+
+
+def _iban(draw: Draw) -> str:
+    country, length = draw.choice((("DE", 18), ("NL", 14), ("ES", 20), ("CH", 17)))
+    rest = drawn(draw, string.digits, length)
+    if country == "NL":
+        rest = drawn(draw, string.ascii_uppercase, 4) + rest[4:]
+    number = int("".join(str(int(letter, 36)) for letter in f"{rest}{country}00"))
+    text = f"{country}{98 - number % 97:02}{rest}"
+    if draw.random() < 0.5:
+        return text
+    return " ".join(text[start : start + 4] for start in range(0, len(text), 4))
+
+
 def _ipv4(draw: Draw) -> str:
     first = draw.choice([10, 172, 192, draw.randint(11, 126)])
     return ".".join(str(one) for one in (first, *(draw.randint(1, 254) for _ in range(3))))
@@ -225,6 +281,10 @@ KINDS: Mapping[str, Maker] = {
     "person with an e-mail address": _person,
     "user of a service": _account,
     "bucket of a cloud store": _bucket,
+    "groups of a user": _groups,
+    "path of Windows": _windows_path,
+    "host of a cluster in a message": _host_of_cluster,
+    "bank account (IBAN)": _token(_iban),
     "IPv4 address": _token(_ipv4),
     "IPv6 address": _token(_ipv6),
     "name of the host": _of_sender(lambda sender: sender.host),

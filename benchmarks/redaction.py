@@ -1,7 +1,7 @@
 """How much of what is planted in a check comes out in its attachment: `python -m
 benchmarks.redaction`.
 
-1,000 secrets of 34 kinds (`benchmarks.planted`) in every place where text can enter what a report
+1,000 secrets of 38 kinds (`benchmarks.planted`) in every place where text can enter what a report
 shows (`benchmarks.sown`); each file of the attachment is searched for each of them, as it is and as
 JSON and HTML write it. `--write` puts the table into docs/reference/bundle.md: with one row a seed,
 so that it can be seen whether patterns were made for the secrets of one.

@@ -39,6 +39,11 @@ def _file_of(found: str) -> str:
     return f"<path>/{name}" if slash and name else "<path>"
 
 
+def _without_names(groups: str) -> str:
+    """Groups as `id` prints them, by their numbers."""
+    return re.sub(r"\([^)]*\)", "(<user>)", groups)
+
+
 def _user(regex: str) -> Pattern:
     return Pattern(
         kind=mark("user name"),
@@ -60,7 +65,14 @@ ACCOUNTS: tuple[Pattern, ...] = (
     _user(rf"(?i)(?<!\w)(?:for|as|by) user[ :]+[\"'`]?({_NAME})"),
     _user(rf"(?i)(?<!\w)logged in as:? [\"'`]?({_NAME}(?: \([\w.-]+\))?)"),
     _user(rf"(?i)(?<![A-Za-z])user(?:_?name)?[\"']?\s*[=:]\s*[\"']?({_NAME})(?![\w.(\[])"),
-    _user(rf"(?<!\w)[ug]id=\d+\(({_NAME})\)"),
+    _user(rf"(?<!\w)e?[ug]id=\d+\(({_NAME})\)"),
+    Pattern(
+        kind=mark("user name"),
+        regex=re.compile(rf"(?<!\w)groups=(\d+\({_NAME}\)(?:,\d+\({_NAME}\))*)"),
+        shown=_without_names,
+        accepted=always,
+        group=1,
+    ),
     Pattern(
         kind=mark("token, key or password"),
         regex=re.compile(r"(?i)(?<![A-Za-z0-9])pw[\"']?\s*[=:]\s*[\"']?([^\s\"',;()<]{4,})"),

@@ -2,7 +2,7 @@
 
 In this order: private keys; names of home, user and host; folders of the machine; values that are
 known to be the sender's (of arguments and variables); what a scanner of secrets finds; the patterns
-that the recorder has (`shared.redaction`); those of `accounts` and `patterns`.
+that the recorder has (`shared.redaction`); those of the other modules of this folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.language import mark
 from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
+from reprocheck.redaction.banks import BANK_ACCOUNTS
+from reprocheck.redaction.hosts import NAMED_HOSTS
 from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, always, always_shown
+from reprocheck.redaction.windows import WINDOWS_PATHS
 
 KINDS_OF_MARKS = {
     "<secret>": mark("token, key or password"),
@@ -87,14 +90,14 @@ class Detector:
         counts: Counter[str] = Counter()
         # first: what takes a part of a key away would hide where it ends
         shown = mask(Redactor().keys(text), *self._identity)
-        for pattern in (*self._folders, PATHS):
+        for pattern in (*self._folders, WINDOWS_PATHS, PATHS):
             shown = _replaced(shown, pattern, counts)
         shown = self._without_known(shown, counts)
         shown = self._scanned(shown, counts)
         shown = Redactor().text(shown)
         for sign, kind in KINDS_OF_MARKS.items():
             counts[kind] += max(0, shown.count(sign) - text.count(sign) - counts.pop(sign, 0))
-        for pattern in (*ACCOUNTS, *PATTERNS, *ADDRESSES):
+        for pattern in (*ACCOUNTS, *NAMED_HOSTS, BANK_ACCOUNTS, *PATTERNS, *ADDRESSES):
             shown = _replaced(shown, pattern, counts)
         return shown, +counts
 

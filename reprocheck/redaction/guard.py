@@ -186,13 +186,15 @@ class Redaction:
         if self.strict and not shapes.is_known_package(name):
             self.counts[mark("package (left out)")] += 1
             return None
-        return lists.PACKAGE + self.checked(name), self.version(str(value))
+        return lists.PACKAGE + self.checked(name), self.version(name, str(value))
 
-    def version(self, text: str) -> str:
+    def version(self, of: str, text: str) -> str:
         """The version of a package or a framework."""
         if self._is_too_free(text):
             self.counts[mark("version (left out)")] += 1
             return NOT_SHOWN
+        if shapes.is_version_of(of, text):
+            return text
         return self.checked(text)
 
     def _numbered(self, kind: str, text: str) -> str:

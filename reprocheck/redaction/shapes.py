@@ -55,6 +55,11 @@ _AMOUNT = re.compile(r"\d{1,4}(?:\.\d{1,3})?(?:[gm]i?b|[gm]hz)|[a-z]?\d{1,5}[a-z
 _BETWEEN = re.compile(r"[^A-Za-z0-9.+]+|\+(?=\W|$)|\.(?=\W|$)|(?<=[a-z])\.(?=[a-z])")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}(?:\+[0-9a-f]{1,4})?")
 _OF_NVIDIA = re.compile(r"nvidia-[a-z]{2,12}(?:-[a-z]{2,12}){0,2}(?:-cu\d{2})?")
+_OF_FOUR_PARTS = re.compile(r"(\d{1,3})(?:\.\d{1,3}){3}")
+LEAST_OF_ADDRESS = 10
+"""Networks begin at so much: `10.…` and `172.…` are the usual ones; versions of packages are
+smaller.
+"""
 _SEPARATORS = re.compile(r"[._/\[\]() :-]+")
 _SMALL = re.compile(r"\d{1,3}")
 
@@ -152,6 +157,18 @@ def is_commit(key: str, value: object) -> bool:
     """
     names_one = key.endswith((".commit", ".git_version", ".build"))
     return names_one and isinstance(value, str) and _COMMIT.fullmatch(value) is not None
+
+
+def is_version_of(package: str, text: str) -> bool:
+    """Whether four numbers are the version of a package, and no address.
+
+    >>> is_version_of("grobid", "0.11.0.1"), is_version_of("acme", "10.23.13.197")
+    (True, False)
+    """
+    found = _OF_FOUR_PARTS.fullmatch(text)
+    if found is None:
+        return False
+    return int(found.group(1)) < LEAST_OF_ADDRESS or bool(_OF_NVIDIA.fullmatch(package))
 
 
 def is_known_package(name: str) -> bool:

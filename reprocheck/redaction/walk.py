@@ -102,7 +102,7 @@ def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, objec
 
 
 def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, str]:
-    return {redaction.name(key): redaction.version(one) for key, one in versions.items()}
+    return {redaction.name(key): redaction.version(key, one) for key, one in versions.items()}
 
 
 _WHOLE_VALUES: Mapping[How | None, Callable[[Redaction, Any], Any]] = {

@@ -26,6 +26,15 @@ from reprocheck.redaction.patterns import place
         "see https://github.com/pytorch/pytorch/issues/1234 and http://localhost:6006/",
         "The generator is set by the user; user-defined, as a user would",
         "train-net.step() and file:///usr/lib/x",
+        "pad 0.11.0.1, opencv-python-headless  4.10.0.84, __version__ = '4.10.0.84'",
+        r"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.6\bin",
+        'print(f"A:\\t{x}\\n\\nB:\\n{y}") matches \\\\w+\\\\d+\\\\n',
+        "client = Client(host=config.host, port=self.port); host: str = None",
+        "node=aten.conv2d.default, node: ConvolutionBackward0, layer12.attn.weight:1024",
+        "failed to resolve torch.ops.aten.addmm, cannot reach aten.mm.default",
+        "transformers.models.llama2.modeling:123 and train.py:1200, [rank0]:1234",
+        "GB83 WEST 1234 5698 7654 32 has another checksum, SM80 and DE12 are none",
+        "conv2d(groups=4), (3),2(pad)",
     ],
 )
 def test_what_reports_say_stays_as_it_is(text: str) -> None:
@@ -62,6 +71,32 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("at https://github.com/acme/falcon.git", "at https://github.com/<path>"),
         ("on gpu-node-0042.cluster", "on <host>"),
         ("metric/10.23.13.197 on ip-10-23-13-197", "metric/<address> on <address>"),
+        (r'File "C:\Users\jdoe\falcon\train.py", line 3', r'File "~\falcon\train.py", line 3'),
+        (r"'C:\\Users\\Jane Doe\\train.py'", r"'~\\train.py'"),
+        (r"c:/users/jdoe and D:\acme\raw\train.bin", r"~ and <path>\train.bin"),
+        (r"\\files01\acme\jdoe\last.pt", r"<path>\last.pt"),
+        (
+            r"C:\Users\jdoe\v\Lib\site-packages\torch\nn.py",
+            r"<python>\torch\nn.py",
+        ),
+        ("IBAN DE89 3704 0044 0532 0130 00, GB82WEST12345698765432", "IBAN <number>, <number>"),
+        (
+            "uid=1004(jdoe) gid=1004(jdoe) groups=1004(jdoe),27(falcon)",
+            "uid=1004(<user>) gid=1004(<user>) groups=1004(<user>),27(<user>)",
+        ),
+        ("on node-17.hpc.acme.example now", "on <host> now"),
+        ("Pool(host='tracker', port=443): Max", "Pool(host='<host>', port=443): Max"),
+        ("connect to host gpu07 port 22: No route", "connect to host <host> port 22: No route"),
+        ('translate host name "db.acme" to address', 'translate host name "<host>" to address'),
+        ("connect to [node-17]:29500 (errno: 111)", "connect to [<host>]:29500 (errno: 111)"),
+        ("resolve 'db.acme.io' ([Errno -2] Name", "resolve '<host>' ([Errno -2] Name"),
+        ("node-17:4242:4301 [0] NCCL INFO", "<host>:4242:4301 [0] NCCL INFO"),
+        ("srun: error: node-17: task 0: Exited", "srun: error: <host>: task 0: Exited"),
+        ("*** STEP 12.0 ON node-17 CANCELLED", "*** STEP 12.0 ON <host> CANCELLED"),
+        (
+            "MASTER_ADDR=node-17 SLURM_NODELIST=gpu[01-04]",
+            "MASTER_ADDR=<host> SLURM_NODELIST=<host>",
+        ),
     ],
 )
 def test_what_says_who_and_where_is_masked(text: str, shown: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from reprocheck.redaction import Redaction
 
 COMMAND = (
@@ -50,7 +52,7 @@ def test_strict_lets_facts_of_lists_leave_alone() -> None:
     }.items():
         assert redaction.fact(key, value) is None
     assert redaction.fact("variable.ACME_MODE", "1") == ("variable.-1", "<set>")
-    assert redaction.version("2.13.0+acme") == "<set>"
+    assert redaction.version("torch", "2.13.0+acme") == "<set>"
 
 
 def test_a_fact_goes_through_the_detector() -> None:
@@ -73,3 +75,18 @@ def test_a_setting_that_names_a_series_is_a_name() -> None:
     assert Redaction("strict").setting("fail_on", "series:acme") == "series:name-1"
     assert Redaction().setting("workdir", "copy") == "copy"
     assert Redaction().setting("output", "/srv/acme/reports") == "<path>"
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "shown"),
+    [
+        ("grobid", "0.11.0.1", "0.11.0.1"),
+        ("opencv-python", "4.10.0.84", "4.10.0.84"),
+        ("nvidia-curand-cu12", "10.3.5.147", "10.3.5.147"),
+        ("acme", "10.23.13.197", "<address>"),
+        ("acme", "2.0+10.23.13.197", "2.0+<address>"),
+    ],
+)
+def test_a_version_of_four_parts_is_no_address(package: str, version: str, shown: str) -> None:
+    fact = Redaction("default").fact(f"package.{package}", version)
+    assert fact == (f"package.{package}", shown)

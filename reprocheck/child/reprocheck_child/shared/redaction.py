@@ -211,11 +211,13 @@ _IPV6 = re.compile(
 an end would be read again from each of its letters.
 """
 _VERSION_BEFORE = re.compile(
-    r"(?i)(?:==|[<>~!]=|\b(?:v|version|release|driver|build|runtime|cuda|cudnn|cublas|nccl|cann|hdk"
-    r"|rocm|mkl|lib\w*)\W{0,3})$"
+    r"(?i)(?:==|[<>~!]=|\b(?:v|release|driver|build|runtime|cuda|cudnn|cublas|nccl|cann|hdk|rocm|mkl"
+    r"|lib\w*)\W{0,3}|(?<![A-Za-z])versions?[\W_]{0,6}|(?<![\w-])(?:nvidia|opencv)-[\w-]{1,32}\s{1,16})$"
 )
-_OPEN_ADDRESSES = ("127.", "0.0.0.0", "255.")
-"""Addresses that say nothing about a network: this machine itself, all of it, masks."""
+_LONGEST_BEFORE = 56
+"""Characters before a number of four parts that can say that it is a version."""
+_OPEN_ADDRESSES = ("127.", "0.", "255.")
+"""Addresses that say nothing about a network: this machine itself, no machine (RFC 1122), masks."""
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = "-----END "
 _KEY_LINE = re.compile(
@@ -315,7 +317,7 @@ class Redactor:
 
     def _address(self, match: Match[str]) -> str:
         found = match.group()
-        before = match.string[max(0, match.start() - 16) : match.start()]
+        before = match.string[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
         if found.startswith(_OPEN_ADDRESSES) or _VERSION_BEFORE.search(before):
             return found
         return self._masked(ADDRESS)
