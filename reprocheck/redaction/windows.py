@@ -28,8 +28,9 @@ def place(path: str) -> str:
     ~\falcon\train.py <path>\train.bin
     """
     for pattern, shown in ((_LIBRARY, "<python>"), (_HOME, "~")):
-        if pattern.match(path):
-            return pattern.sub(lambda _, shown=shown: shown, path, count=1)
+        known = pattern.match(path)
+        if known is not None:
+            return shown + path[known.end() :]
     separator, name = re.findall(rf"({_SEPARATOR})([^\\/]*)$", path)[-1]
     return f"<path>{separator}{name}"
 

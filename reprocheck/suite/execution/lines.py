@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
-from reprocheck.model import Cause, Run, SourceLine
+from reprocheck.model import Run, SourceLine
 from reprocheck.suite.model import Target
 
 
-def first_line(causes: Iterable[Cause], runs: Iterable[Run], target: Target) -> str:
-    """The line of the first cause; where none has one, that at which the first run failed."""
+class Named(Protocol):
+    """What has a line of the user's where that is known: a cause, or a mechanism of a resume."""
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The line."""
+
+
+def first_line(causes: Iterable[Named], runs: Iterable[Run], target: Target) -> str:
+    """The line of the first cause or mechanism; where it has none, that at which the first run
+    failed.
+    """
     found = next((cause.source for cause in causes), None)
     return line_of(found, target) or line_of(_failed_at(runs), target)
 
