@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from reprocheck.suite.targets import Suite
 
 MOST_NIGHTS = 20
-"""Nights that are named, the newest of those that were looked at."""
+"""Nights that are named and whose files are drawn, the newest of those that were looked at."""
 
 
 def command(
@@ -57,6 +58,9 @@ def command(
         nights = _looked_at(history, merged, joined)
         _put_states(history, suite, nights)
         _print(standard_output(), history, merged, nights)
+        if nights:
+            index = _drawn(history, suite, nights[-MOST_NIGHTS:])
+            standard_output().line(f"  pages: {os.path.relpath(index)}")
     return 0
 
 
@@ -124,6 +128,17 @@ def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None
     for night in nights:
         if without_states(history, night):
             history.put_states(states_of_night(history, night, suite.targets))
+
+
+def _drawn(history: History, suite: Suite, nights: Sequence[Night]) -> Path:
+    """Draws the files of the nights and the site. Returns the first page of that."""
+    from reprocheck.suite import pages
+    from reprocheck.suite.night.folder import night_folder
+    from reprocheck.suite.pages import site
+
+    for night in nights:
+        pages.write(pages.read(history, night.id, suite), night_folder(suite, night))
+    return site.write(history, suite).index
 
 
 def _print(

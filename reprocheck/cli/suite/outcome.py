@@ -28,9 +28,14 @@ MOST_NAMED = 20
 """Targets that are named; a night in which more failed is to be read in its report."""
 
 
-def print_outcome(outcome: Outcome, suite: Suite, index: Path, out: Stream) -> None:
+def print_outcome(
+    outcome: Outcome, suite: Suite, index: Path, out: Stream, *, elsewhere: Path | None = None
+) -> None:
     """Prints the night in a few lines; those that name what failed and the next command are the
-    last ones. `index`: the first page of the site.
+    last ones.
+
+    index      the first page of the site
+    elsewhere  the folder that the night was kept in, where that is not the suite's own
     """
     head, style = HEADS[outcome.exit_code]
     out.labelled(head, f"night {outcome.night.id}: {_counted(outcome)}", style)
@@ -40,7 +45,7 @@ def print_outcome(outcome: Outcome, suite: Suite, index: Path, out: Stream) -> N
     if len(named) > MOST_NAMED:
         out.line(f"  and {len(named) - MOST_NAMED} more")
     out.line(f"  pages: {relpath(index)}")
-    for why, command in _next(outcome):
+    for why, command in _next(outcome, elsewhere):
         out.paragraph(f"{why}:", indent=2)
         out.line(f"    {command}")
 
@@ -71,8 +76,17 @@ def _told(outcome: Outcome) -> Iterator[TargetState]:
     return (state for state in outcome.states if state.state in SAID)
 
 
-def _next(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """(why, command)."""
+def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:
+    """(why, command). The other commands read the history of the suite's own folder, and a share of
+    a night says nothing of what changed: both are brought together first.
+    """
+    if elsewhere is not None:
+        folder = shlex.quote(str(elsewhere))
+        yield "take it into the suite's own history", f"reprocheck suite merge {folder}"
+        return
+    if outcome.night.shard:
+        yield "join the shares of the night once all have ended", "reprocheck suite merge"
+        return
     if outcome.failed:
         target = shlex.quote(outcome.failed[0].target)
         yield "look at one", f"reprocheck suite show {target}"

@@ -141,7 +141,7 @@ def command(
     out = standard_output()
     if file is not None and file.file is None:
         out = standard_error()
-    print_outcome(outcome, suite, written.index, out)
+    print_outcome(outcome, suite, written.index, out, elsewhere=folder)
     if file is not None:
         write_night(file, report)
     for sentence in notices.send(suite.webhooks, report):

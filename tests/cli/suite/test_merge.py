@@ -63,11 +63,15 @@ def test_shards_become_a_night_with_states_and_reports(
     printed = said(capsys, "m1", "m2/history.sqlite")
     assert printed == (
         "MERGED 2 new checks, 1 night night 2026-11-01T02-00-00Z-0001:"
-        " 2 of 2 targets good; shards 3-4 of 4 are missing"
+        " 2 of 2 targets good; shards 3-4 of 4 are missing pages: nightly/site/index.html"
     )
     assert "shard 3 of 4 is missing" in said(capsys, "m4")
     printed = said(capsys, "m3")
-    assert printed.endswith("2026-11-01T02-00-00Z-0001: 3 of 4 targets good")
+    assert "2026-11-01T02-00-00Z-0001: 3 of 4 targets good pages: " in printed
+    overview = (suite / "nightly" / "site" / "index.html").read_text()
+    assert all(f"targets/{name}" in overview for name in NAMES)
+    (summary,) = (suite / "nightly").glob("nights/*/summary.md")
+    assert "2026-11-01T02-00-00Z-0001" in summary.read_text()
     assert said(capsys, "m1", "m2", "m3", "m4").startswith("MERGED 0 new checks, 1 night")
 
     with open_history(url_of_file(suite / "nightly" / "history.sqlite"), create=False) as history:

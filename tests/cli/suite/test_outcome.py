@@ -16,7 +16,16 @@ from reprocheck.suite.targets import Suite
 OPERATION = "First to differ from night n1: the forward of `1` (Scaled)."
 
 
-def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Path) -> None:
+def printed(folder: Path, outcome: Outcome, elsewhere: Path | None = None) -> list[str]:
+    target = Target(name="small", words=("train.py",), workdir=folder)
+    suite = Suite(targets=(target,), folder=folder, history="", file=folder / "reprocheck.toml")
+    text = io.StringIO()
+    index = folder / "site" / "index.html"
+    print_outcome(outcome, suite, index, Stream(text), elsewhere=elsewhere)
+    return text.getvalue().splitlines()
+
+
+def drift(shard: str = "") -> Outcome:
     state = TargetState(
         night="n2",
         target="small",
@@ -25,21 +34,34 @@ def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Pat
         sentence="loss differs",
         operation=OPERATION,
     )
-    outcome = Outcome(
-        night=Night(id="n2", started=0.0, targets=("small",), selected=("small",)),
+    night = Night(id="n2", started=0.0, targets=("small",), selected=("small",), shard=shard)
+    return Outcome(
+        night=night,
         checks=(TargetCheck(night="n2", target="small", verdict="reproducible", good=True),),
         states=(state,),
     )
-    target = Target(name="small", words=("train.py",), workdir=tmp_path)
-    suite = Suite(targets=(target,), folder=tmp_path, history="", file=tmp_path / "reprocheck.toml")
-    text = io.StringIO()
-    print_outcome(outcome, suite, tmp_path / "site" / "index.html", Stream(text))
-    rows = text.getvalue().splitlines()
+
+
+def test_a_drift_has_its_operation_and_the_command_that_accepts_it(tmp_path: Path) -> None:
+    rows = printed(tmp_path, drift())
     assert rows[0] == "FAILED night n2: 1 target checked: 1 drift"
     assert rows[1:3] == ["  small drift. loss differs", f"    {OPERATION}"]
     assert rows[-2:] == [
         "  accept new curves that are meant:",
         '    reprocheck suite baseline accept small --why "REASON"',
+    ]
+
+
+def test_a_share_of_a_night_and_one_kept_elsewhere_are_brought_together_first(
+    tmp_path: Path,
+) -> None:
+    assert printed(tmp_path, drift("1/2"))[-2:] == [
+        "  join the shares of the night once all have ended:",
+        "    reprocheck suite merge",
+    ]
+    assert printed(tmp_path, drift("1/2"), Path("a b/1"))[-2:] == [
+        "  take it into the suite's own history:",
+        "    reprocheck suite merge 'a b/1'",
     ]
 
 
