@@ -93,7 +93,8 @@ class GeneratorGap:
     restored    a state was put back before the training went on; `line` is where
     reseeded    the seed that was set after that
     seed, since the seed that the resumed run set last, and the draws since then; None: not known
-    of_rank     the rank of the continued run whose state it is
+    of_rank     the rank of the continued run whose state it was given
+    ahead_of_rank  draws of 32 bits since then
     drawn_by    what draws from it first
     """
 
@@ -106,6 +107,7 @@ class GeneratorGap:
     seed: SeedSet | None = None
     since: int | None = None
     of_rank: int | None = None
+    ahead_of_rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,9 @@ def _gap(
         ahead = twister.ahead(was, now)
     if now is not None and seed is not None and seed.seed is not None:
         since = twister.ahead(twister.seeded(_base(name), seed.seed), now)
+    given = _of_rank(name, resumed.states[name], others)
+    if given is None and restore is not None and ahead is None:
+        given = _behind_a_rank(name, now, others)
     return GeneratorGap(
         name=name,
         drawn_by=drawer,
@@ -212,7 +215,8 @@ def _gap(
         reseeded=reseeded,
         seed=seed,
         since=since,
-        of_rank=_of_rank(name, resumed.states[name], others),
+        of_rank=given.rank if given is not None else None,
+        ahead_of_rank=given.since if given is not None else 0,
     )
 
 
@@ -241,9 +245,31 @@ def _seed(fact: Seen) -> SeedSet:
     return SeedSet(seed=number, line=fact.line, by=fact.by)
 
 
-def _of_rank(name: str, state: str, others: Mapping[int, States]) -> int | None:
-    same = (rank for rank, states in others.items() if states.get(name) == state)
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A rank whose state a generator was given, and draws of 32 bits since then."""
+
+    rank: int
+    since: int = 0
+
+
+def _of_rank(name: str, state: str, others: Mapping[int, States]) -> _Given | None:
+    same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
     return next(same, None)
+
+
+def _behind_a_rank(
+    name: str, now: twister.State | None, others: Mapping[int, States]
+) -> _Given | None:
+    """Of a state that its own generator does not come to: the rank whose generator does."""
+    for rank, states in others.items():
+        was = twister.state_of(name, states.get(name, ""))
+        since = None
+        if was is not None and now is not None:
+            since = twister.ahead(was, now)
+        if since is not None and since > 0:
+            return _Given(rank, since)
+    return None
 
 
 def _base(name: str) -> str:

@@ -146,22 +146,32 @@ def explained(ranks: Sequence[Found]) -> Explained:
     )
 
 
-def _order(found: Found) -> tuple[int, int]:
+def _order(found: Found) -> tuple[int, bool, int]:
     if found.first is None:
-        return len(RUNGS), found.rank
-    return RUNGS.index(found.first), found.rank
+        return len(RUNGS), True, found.rank
+    return RUNGS.index(found.first), *_among_ranks(found, found.first)
+
+
+def _among_ranks(found: Found, rung: StateRungName) -> tuple[bool, int]:
+    """Of ranks that differ on one rung, one that was given another rank's state stands first: what
+    else was done to a generator may have been done to those of all ranks.
+    """
+    gap = found.gaps[rung]
+    of_a_rank = isinstance(gap, GeneratorGap) and gap.of_rank is not None
+    return not of_a_rank, found.rank
 
 
 def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
-    differing = next((rank for rank in ranks if name in rank.gaps), None)
-    if differing is not None:
+    all_differing = [rank for rank in ranks if name in rank.gaps]
+    if all_differing:
+        differing = min(all_differing, key=lambda rank: _among_ranks(rank, name))
         gap = differing.gaps[name]
         return StateRung(
             name=name,
             status="differs",
             iteration=differing.iterations.get(name),
             rank=differing.rank,
-            ranks=tuple(rank.rank for rank in ranks if name in rank.gaps),
+            ranks=tuple(rank.rank for rank in all_differing),
             place=sentences.place(gap),
             detail=sentences.detail(gap, behind=differing.origin(name)),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from reprocheck.language import count
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
     BatchGap,
@@ -117,6 +118,11 @@ def _of_generator(gap: GeneratorGap) -> str:
 
 
 def _stands(gap: GeneratorGap) -> str:
+    if gap.of_rank is not None and gap.ahead_of_rank:
+        return (
+            f"was put back{_at(gap.line)} to the state of rank {gap.of_rank}, and is"
+            f" {draws(gap.ahead_of_rank)} ahead of that"
+        )
     if gap.of_rank is not None:
         return f"has the state of rank {gap.of_rank}"
     if gap.reseeded is not None:
@@ -211,8 +217,9 @@ def _drawn(gap: BatchGap) -> str:
 def _of_shares(gap: SharesGap) -> str:
     was, now = gap.ranks
     return (
-        f"with {now} ranks instead of {was}, the samples of all ranks together are not those that"
-        f" were due: of {gap.of} samples, seen twice: {gap.twice}, never seen: {gap.never}"
+        f"with {count(now, 'rank')} instead of {was}, the samples of all ranks together are not"
+        f" those that were due: of {gap.of} samples, seen twice: {gap.twice}, never seen:"
+        f" {gap.never}"
     )
 
 

@@ -190,6 +190,25 @@ def test_the_state_of_another_rank_is_known() -> None:
     assert found.first is not None and "the state of rank 1" in found.first.detail
 
 
+def test_a_rank_with_the_state_of_another_comes_before_what_all_ranks_show() -> None:
+    restore = Seen(kind="restore", place="numpy", line="train.py:9")
+    others = {1: {"numpy": raw(5, 90)}}
+    given = [restore, *boundary(1, raw(5, 92))]
+    drawn = found_of(CONTINUED, trace([restore, *boundary(1, raw(0, 102))]), K, states=others)
+    of_rank = found_of(CONTINUED, trace(given), K, states=others)
+    found = explained([drawn, Found(rank=7, gaps=of_rank.gaps, iterations=of_rank.iterations)])
+    assert first(found) == ("RNG state", "numpy", "RC111")
+    assert found.first is not None and (found.first.rank, found.first.ranks) == (7, (0, 7))
+    said = "put back at train.py:9 to the state of rank 1, and is one 64-bit draw ahead of that"
+    assert said in found.first.detail
+
+
+def test_a_generator_that_was_not_put_back_is_not_that_of_another_rank_by_its_seed() -> None:
+    others = {1: {"numpy": raw(5)}}
+    found = explained([found_of(CONTINUED, trace(boundary(1, raw(5, 92))), K, states=others)])
+    assert first(found) == ("RNG state", "numpy", "RC112")
+
+
 def test_a_generator_that_nothing_draws_from_may_stand_anywhere() -> None:
     quiet = trace([*FIRST, *boundary(K + 1, raw(0, 100), draws=False)])
     found = found_of(quiet, trace(boundary(1, raw(9), draws=False)), K)
