@@ -42,7 +42,14 @@ def _explained(folder: Path, teller: Teller, further: Further) -> None:
         while rungs:
             teller.clear()
             teller.status(f"putting back {objects(rungs)}")
-            further.put_back(Wanted(place=number, rungs=rungs, batches=_batches(folder, outcome)))
+            further.put_back(
+                Wanted(
+                    place=number,
+                    rungs=rungs,
+                    batches=_batches(folder, outcome),
+                    beside=outcome.explained.beside,
+                )
+            )
             outcome = load(folder).outcomes[number]
             rungs = next_rungs(outcome)
     _try_patch(folder, teller, further)

@@ -229,6 +229,7 @@ class Explained:
     steps        how many steps the rungs from the forward pass on were compared in; None: all
     mechanisms   of each rung that differs, where it has one
     ranks        that were compared
+    beside       names of what is put back although no `state_dict` has it
     other_ranks  where the resumed run has another number of them
     """
 
@@ -239,6 +240,7 @@ class Explained:
     starts_over: bool = False
     steps: int | None = None
     ranks: tuple[int, ...] = ()
+    beside: tuple[str, ...] = ()
     other_ranks: OtherRanks | None = None
 
     @property

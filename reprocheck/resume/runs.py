@@ -62,13 +62,15 @@ MOST_KEPT = 2 << 30
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """A resumed run that is to be made: which place, what is put back, and where the batches of the
-    continued run begin (`docs/reference/trace-format.md`).
+    """A resumed run that is to be made: which place, what is put back, where the batches of the
+    continued run begin, and what is put back that no `state_dict` has
+    (`docs/reference/trace-format.md`).
     """
 
     place: int
     rungs: tuple[StateRungName, ...]
     batches: Mapping[str, object] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(kw_only=True, slots=True)
@@ -266,6 +268,7 @@ class Further:
                 "iteration": taken.checkpoint.iteration + 1,
                 "rungs": list(wanted.rungs),
                 "batches": dict(wanted.batches),
+                "beside": list(wanted.beside),
             },
         }
         made = _plan(taken, self.continued, self.asked, number, told)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 import numpy as np
+import pytest
 
 from reprocheck.child.reprocheck_child import own_generators, own_things
 
@@ -73,7 +74,8 @@ def test_the_generators_that_all_code_shares_are_left_out() -> None:
 
 def test_a_state_is_read_and_not_moved() -> None:
     rng, twister = np.random.default_rng(6), random.Random(7)
-    readers = own_generators.found(own_things.reachable(Script()), ())
+    found = own_generators.found(own_things.reachable(Script()), ())
+    readers = {name: own_generators.reader(one) for name, one in found.items()}
     for name, draw in (
         ("rng (numpy.random.Generator)", rng.random),
         ("twister (random.Random)", twister.random),
@@ -82,3 +84,25 @@ def test_a_state_is_read_and_not_moved() -> None:
         assert readers[name]() == before
         draw()
         assert readers[name]() != before
+
+
+def test_states_are_taken_and_put_back_in_place() -> None:
+    torch = pytest.importorskip("torch")
+    twister, bits = random.Random(1), np.random.default_rng(1)
+    words, legacy = np.random.Generator(np.random.MT19937(1)), np.random.RandomState(1)
+    tensors = torch.Generator().manual_seed(1)
+    made = {"a": twister, "b": bits, "c": words, "d": legacy, "e": tensors}
+    held = own_generators.found(made.items(), ())
+    assert list(held.values()) == list(made.values())
+    values = own_generators.OwnGenerators(lambda: held)
+
+    def drawn() -> list[float]:
+        numbers = [twister.random(), bits.random(), words.random(), legacy.random_sample()]
+        return [*numbers, float(torch.rand(1, generator=tensors))]
+
+    kept = values.take()
+    due = drawn()
+    assert values.put({**kept, "gone": None}) == list(held)
+    assert drawn() == due
+    values.put(kept)
+    assert values.put(kept) == []

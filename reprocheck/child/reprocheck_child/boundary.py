@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from . import import_hook
+from . import import_hook, own_generators, own_things
 from .hooking import guarded, replace
 from .lines import of_line
 
@@ -47,6 +47,8 @@ class Boundary:
         """Return the generators that loaders have of their own; adapters add theirs."""
         self.things: list[tuple[str, Any]] = []
         """What the variables of the script reach, while what it holds is written."""
+        self.generators: dict[str, Any] = {}
+        """Those that the script made for itself, as they were found last."""
         self._can_rest = False
         self._until = 0  # the last iteration that is recorded deeply
         self._next = 0  # the iteration behind a boundary
@@ -56,6 +58,8 @@ class Boundary:
             from . import putting_back
 
             self.values = putting_back.of(deep.recorder)
+            self.values.holders.append(own_generators.OwnGenerators(lambda: self.generators))
+            self.values.on_pass.append(self._look_for_generators)
         self.restores = 0
         self.looked = 0  # the iteration before which a checkpoint was looked for last
         import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
@@ -93,9 +97,9 @@ class Boundary:
         deep.rests = False
         self._until = iteration + DEEP - 1
         self._next = iteration + 1
+        self._find_own()
         if self.values is not None:
             self.values.at_boundary(iteration)
-        self._find_own()
         deep.seen("boundary", framework, call=False, g=deep.rng())
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
@@ -109,13 +113,20 @@ class Boundary:
         self._next = 0
         _call_all(self.held_next)
 
-    @guarded("finding the generators of the script's own")
+    @guarded("finding what the script made for itself")
     def _find_own(self) -> None:
-        from . import own_generators, own_things
-
-        besides = [one for held in self.of_loaders for one in held()]
         self.things = list(own_things.reachable(self.deep))
-        self.deep.generators.update(own_generators.found(self.things, besides))
+        self._name_generators(self.things)
+        readers = {name: own_generators.reader(one) for name, one in self.generators.items()}
+        self.deep.generators.update(readers)
+
+    @guarded("finding the generators of the script's own")
+    def _look_for_generators(self) -> None:
+        self._name_generators(own_things.reachable(self.deep))
+
+    def _name_generators(self, things: Iterable[tuple[str, Any]]) -> None:
+        besides = [one for held in self.of_loaders for one in held()]
+        self.generators = own_generators.found(things, besides)
 
     def _rest_behind(self, iteration: int) -> None:
         if self._can_rest and not self.deep.rests and iteration > self._until:

@@ -6,31 +6,68 @@ from __future__ import annotations
 
 import sys
 
+from .holders import GENERATORS
 from .states import NumpyState, PythonState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Iterator
 
+    from .holders import Values
+
     Part = tuple[str, Any]
     Read = Callable[[], bytes]
 
 
-def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Read]:
-    """`variable (class)` -> what reads the state of a generator that the script made.
+def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
+    """`variable (class)` -> a generator that the script made.
 
     `things`: what its variables reach; `besides`: generators that are known by another name.
     """
-    readers = {kind: (label, read) for kind, label, read in _readers()}
+    labels = dict(_kinds())
     skipped = {id(one) for one in (*_shared(), *besides)}
-    names: dict[str, Read] = {}
+    names: dict[str, Any] = {}
     for name, thing in things:
-        kind = type(thing)
-        if kind in readers and id(thing) not in skipped:
+        label = labels.get(type(thing))
+        if label is not None and id(thing) not in skipped:
             skipped.add(id(thing))
-            label, read = readers[kind]
-            names["%s (%s)" % (name, label)] = read(thing)
+            names["%s (%s)" % (name, label)] = thing
     return names
+
+
+def reader(generator: Any) -> Read:
+    """What reads the state of one of them."""
+    return _class_of(generator).read(generator)
+
+
+class OwnGenerators:
+    """The generators that `find` returns by their names, as values: taken by the continued run, and
+    put back into a resumed one.
+    """
+
+    rung = GENERATORS
+
+    def __init__(self, find: Callable[[], dict[str, Any]]) -> None:
+        self.find = find
+
+    def take(self) -> Values:
+        """Their states as they give them themselves."""
+        return {name: _class_of(one).take(one) for name, one in self.find().items()}
+
+    def put(self, kept: Values) -> list[str]:
+        """Sets those that are there."""
+        changed = []
+        for name, generator in self.find().items():
+            if name in kept and self._sets(generator, kept[name]):
+                changed.append(name)
+        return changed
+
+    def _sets(self, generator: Any, state: Any) -> bool:
+        """Sets one; returns whether it stood elsewhere."""
+        read = reader(generator)
+        before = read()
+        _class_of(generator).put(generator, state)
+        return read() != before
 
 
 def _of_python(generator: Any) -> Read:
@@ -45,23 +82,60 @@ def _of_torch(generator: Any) -> Read:
     return lambda: bytes(generator.get_state().numpy().tobytes())
 
 
-_CLASSES = (
-    ("random", "Random", _of_python),
-    ("numpy.random", "Generator", _of_numpy),
-    ("numpy.random", "RandomState", _of_numpy),
-    ("torch", "Generator", _of_torch),
-)
-"""Module and name of each class of generators, and what reads one of them."""
+class _Class:
+    """A class of generators.
 
-
-def _readers() -> Iterator[tuple[type, str, Callable[[Any], Read]]]:
-    """The classes that are there, each with its public name, and with what reads one of them. A
-    module that is still being imported may not have its classes yet.
+    read  what reads the state of one as bytes, without a copy where that can be
+    take, put  its state as a value, and one that is put back
     """
-    for module, name, read in _CLASSES:
+
+    def __init__(
+        self,
+        read: Callable[[Any], Read],
+        take: Callable[[Any], Any],
+        put: Callable[[Any, Any], object],
+    ) -> None:
+        self.read = read
+        self.take = take
+        self.put = put
+
+
+def _put_bits(generator: Any, state: Any) -> None:
+    generator.bit_generator.state = state
+
+
+_CLASSES = {
+    "random.Random": _Class(
+        _of_python, lambda one: one.getstate(), lambda one, state: one.setstate(state)
+    ),
+    "numpy.random.Generator": _Class(_of_numpy, lambda one: one.bit_generator.state, _put_bits),
+    "numpy.random.RandomState": _Class(
+        _of_numpy, lambda one: one.get_state(), lambda one, state: one.set_state(state)
+    ),
+    "torch.Generator": _Class(
+        _of_torch, lambda one: one.get_state(), lambda one, state: one.set_state(state.cpu())
+    ),
+}
+"""By the public name of each class."""
+
+
+def _class_of(generator: Any) -> _Class:
+    return _CLASSES[_label(generator)]
+
+
+def _label(generator: Any) -> str:
+    return next(label for kind, label in _kinds() if kind is type(generator))
+
+
+def _kinds() -> Iterator[tuple[type, str]]:
+    """The classes that are there, each with its public name. A module that is still being imported
+    may not have its classes yet.
+    """
+    for label in _CLASSES:
+        module, _, name = label.rpartition(".")
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:
-            yield kind, "%s.%s" % (module, name), read
+            yield kind, label
 
 
 def _shared() -> Iterator[Any]:

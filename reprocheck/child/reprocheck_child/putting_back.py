@@ -50,6 +50,8 @@ class _Values:
         self.codec = Codec()
         self.holders: list[Holder] = [HostGenerators()]
         """Adapters add theirs."""
+        self.on_pass: list[Callable[[], None]] = []
+        """Called where a loader begins to hand out its data."""
         self.by_step: dict[str, str] = {}
         """Rungs of what each step of the training is given anew, with what is said where none was;
         adapters add theirs.
@@ -73,6 +75,10 @@ class _Values:
     def _given(self, name: str, number: int) -> str:
         """The name of the file of what a step was given."""
         return "given-%d-%s-%d" % (self._rank(), name, number)
+
+    def _look(self) -> None:
+        for look in self.on_pass:
+            look()
 
     def _rank(self) -> int:
         return int(self.recorder.world[0] or 0)
@@ -102,6 +108,7 @@ class Keeping(_Values):
     @guarded("keeping the states of generators")
     def pass_begins(self, loader: str) -> None:
         """A loader begins to hand out its data."""
+        self._look()
         self.passes[loader] = [holder.take() for holder in self.generators()]
 
     @guarded("keeping what a training holds")
@@ -184,6 +191,7 @@ class PuttingBack(_Values):
 
     rungs    of the ladder across the gap: what is put back
     batches  where they begin: see `docs/reference/trace-format.md`
+    beside   of what no `state_dict` has, the names of what is put back
     """
 
     puts = True
@@ -194,6 +202,7 @@ class PuttingBack(_Values):
         self.iteration = int(asked["iteration"])
         self.rungs = frozenset(asked["rungs"])
         self.batches: Mapping[str, Any] = asked.get("batches") or {}
+        self.beside = frozenset(asked.get("beside", ()))
         self.counts: dict[str, int] = {}
         self.queue: deque[dict[str, Any]] | None = None
         self.began = False
@@ -218,6 +227,7 @@ class PuttingBack(_Values):
         kept = passes.get(loader, only)
         if kept is None:
             return
+        self._look()
         self._put_generators(kept)
 
     @guarded("putting back what a training holds")

@@ -58,7 +58,7 @@ def confirmation(outcome: Outcome, attempts: Sequence[Attempt]) -> Confirmation 
 def _found(outcome: Outcome, attempts: Sequence[Attempt]) -> Found:
     """The search as the runs answer it. Raises Unanswered where one is missing."""
     rungs = differing(outcome.explained)
-    if outcome.verdict not in LOOKED_INTO or not rungs:
+    if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
         return Found()
     made = _by_rungs(attempts)
 
@@ -115,6 +115,8 @@ def _sentence(outcome: Outcome, attempts: Sequence[Attempt], rungs: Rungs) -> st
         made = _by_rungs(attempts)
         alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
         return words.confirmed(outcome, made[frozenset(rungs)], alone)
+    if not outcome.compared:
+        return words.NO_ITERATION
     if not attempts and any(rung.status == "equal" for rung in outcome.explained.rungs):
         return words.NOTHING
     if not attempts:

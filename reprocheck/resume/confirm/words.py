@@ -16,6 +16,10 @@ NOTHING = (
 UNRECORDED = (
     "Not confirmed: of what the training goes on with nothing was recorded that could be put back."
 )
+NO_ITERATION = (
+    "Not confirmed: the resumed run makes no iteration, and what was lost is put back in front of"
+    " its first forward pass."
+)
 OBJECTS: Mapping[StateRungName, str] = {
     "weights": "the weights and buffers",
     "optimizer state": "the state of the optimizer",

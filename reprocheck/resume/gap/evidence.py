@@ -24,9 +24,11 @@ class WeightsGap:
     equal     how many agree
     loaded    files and modules that the resumed run loaded before it went on
     missing   keys that a module did not find in what it was given
+    own       whether objects of the script hold them: copies of weights
     """
 
     names: tuple[str, ...]
+    own: bool = False
     initial: tuple[str, ...] = ()
     equal: int = 0
     loaded: tuple[str, ...] = ()
@@ -68,10 +70,12 @@ class ScheduleGap:
     place     the optimizer, the scheduler or the scaler
     name      the value that differs
     values    in both runs, where they are small
+    own       whether an object of the script counts it, beside copies of weights
     """
 
     place: str
     name: str
+    own: bool = False
     values: tuple[object, object] | None = None
 
 

@@ -25,9 +25,11 @@ from reprocheck.resume.gap import (
 )
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
+    AttributeGap,
     BatchGap,
     Gap,
     GeneratorGap,
+    ScheduleGap,
     StepGap,
     WeightsGap,
 )
@@ -64,6 +66,7 @@ class Found:
     """What one rank shows: the gap on each rung that differs, and the rungs that were compared.
 
     steps  how many steps were compared; None: all
+    beside  names of what is put back although no `state_dict` has it
     open   gaps that may follow from one further down: their rung says neither equal nor different
     """
 
@@ -75,6 +78,7 @@ class Found:
     marked: bool = True
     steps: int | None = None
     frameworks: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def first(self) -> StateRungName | None:
@@ -143,6 +147,7 @@ def explained(ranks: Sequence[Found]) -> Explained:
         starts_over=leading.starts_over,
         steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
         ranks=tuple(rank.rank for rank in ranks),
+        beside=tuple(dict.fromkeys(name for rank in ranks for name in rank.beside)),
     )
 
 
@@ -210,7 +215,7 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     if name is None:
         return None
     known = entry(name)
-    kinds = (_class_of_generator(gap), *found.frameworks)
+    kinds = (_kind_of(gap), *found.frameworks)
     others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
     return Mechanism(
         code=known.code,
@@ -221,10 +226,14 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     )
 
 
-def _class_of_generator(gap: Gap) -> str:
-    """The class of a generator of the script's own: its state is saved in another way; "" of
-    others.
+def _kind_of(gap: Gap) -> str:
+    """What a fix is chosen by before the framework: the class of a generator of the script's own,
+    or that no `state_dict` has what is lost; "" of others.
     """
+    if isinstance(gap, AttributeGap):
+        return "an attribute of a module"
+    if isinstance(gap, (WeightsGap, ScheduleGap)):
+        return "an object of the script" if gap.own else ""
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
     return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
 
@@ -276,6 +285,7 @@ def found_of(
         iterations=iterations,
         marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=_steps_of(continued, resumed, pair),
+        beside=own.beside(continued, resumed, gaps),
     )
 
 

@@ -7,7 +7,9 @@ anew in both runs: so only what changes from step to step and still differs behi
 
 from __future__ import annotations
 
-from reprocheck.resume.gap.evidence import Gap, ScheduleGap, WeightsGap
+from collections.abc import Mapping
+
+from reprocheck.resume.gap.evidence import AttributeGap, Gap, ScheduleGap, WeightsGap
 from reprocheck.resume.gap.held import Facts, agrees, compared, held, held_next, unequal_leaves
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.model import StateRungName
@@ -15,20 +17,43 @@ from reprocheck.resume.model import StateRungName
 
 def lost(continued: Side, resumed: Side) -> dict[StateRungName, Gap]:
     """The gaps on the rungs of the weights and of the hyper-parameters; {} where there are none."""
-    if not (continued.marked and resumed.marked):
-        return {}
+    weights, counts = _lost_names(continued, resumed)
     was, now = held(continued), held(resumed)
-    then, later = held_next(continued), held_next(resumed)
     gaps: dict[StateRungName, Gap] = {}
-    weights = _lost(was.own, now.own, then.own, later.own)
     if weights:
         equal = len(compared(was.own, now.own).equal)
-        gaps["weights"] = WeightsGap(names=weights, equal=equal)
-    for name in _lost(was.counts, now.counts, then.counts, later.counts):
+        gaps["weights"] = WeightsGap(names=weights, equal=equal, own=True)
+    for name in counts[:1]:
         _, leaf, other = unequal_leaves(was.counts[name], now.counts[name])[0]
-        gap = ScheduleGap(place=name, name="", values=(leaf.value, other.value))
-        gaps.setdefault("hyper-parameters", gap)
+        gap = ScheduleGap(place=name, name="", values=(leaf.value, other.value), own=True)
+        gaps["hyper-parameters"] = gap
     return gaps
+
+
+def beside(continued: Side, resumed: Side, gaps: Mapping[StateRungName, Gap]) -> tuple[str, ...]:
+    """What is put back with weights and hyper-parameters although no `state_dict` has it: what the
+    gaps are of. Where they are of something else, an average may be lost behind that: all that
+    objects of the script hold and that is not what it was.
+    """
+    if any(isinstance(gap, (WeightsGap, ScheduleGap)) and gap.own for gap in gaps.values()):
+        weights, counts = _lost_names(continued, resumed)
+        return (*weights, *counts)
+    was, now = held(continued), held(resumed)
+    own = (*compared(was.own, now.own).unequal, *compared(was.counts, now.counts).unequal)
+    of_modules = (gap.names for gap in gaps.values() if isinstance(gap, AttributeGap))
+    return (*own, *(name for names in of_modules for name in names))
+
+
+def _lost_names(continued: Side, resumed: Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of copies of weights and of numbers."""
+    if not (continued.marked and resumed.marked):
+        return (), ()
+    was, now = held(continued), held(resumed)
+    then, later = held_next(continued), held_next(resumed)
+    return (
+        _lost(was.own, now.own, then.own, later.own),
+        _lost(was.counts, now.counts, then.counts, later.counts),
+    )
 
 
 def _lost(was: Facts, now: Facts, then: Facts, later: Facts) -> tuple[str, ...]:

@@ -112,3 +112,11 @@ def test_what_differs_behind_the_state_alone_is_not_put_back() -> None:
     end, tried = made(outcome("forward"), ("weights",))
     assert not tried and end.confirmation is not None
     assert "of what the training goes on with nothing was recorded" in end.confirmation.sentence
+
+
+def test_a_run_without_an_iteration_is_given_nothing() -> None:
+    found = replace(outcome("batch", named=("batch",)), compared=0)
+    assert next_rungs(found) == ()
+    made = confirmation(found, ())
+    assert made is not None and not made.confirmed
+    assert "makes no iteration" in made.sentence

@@ -438,6 +438,10 @@ def test_an_average_of_the_scripts_own_that_was_lost_is_named_with_its_count() -
     )
     count = said_of(averaged(K + 1, ["a", "b"], 2, 3), averaged(1, ["a", "b"], 0, 1))
     assert first(count) == ("hyper-parameters", "ema.updates", "RC118")
+    assert found.beside == ("ema.shadow['body']", "ema.shadow['head']", "ema.updates")
+    assert count.beside == ("ema.updates",)
+    assert found.mechanism is not None and "average.shadow" in found.mechanism.fix
+    assert count.mechanism is not None and "average.updates" in count.mechanism.fix
 
 
 @pytest.mark.parametrize(

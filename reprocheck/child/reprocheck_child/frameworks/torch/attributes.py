@@ -24,17 +24,18 @@ def attributes(torch: Any, names: Any) -> Iterator[Named]:
     return islice(kept, MOST)
 
 
-def numbers(names: Any) -> Iterator[Named]:
-    """(path, number) of those of the modules that have a name, but for layers of PyTorch: these
-    hold sizes.
+def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
+    """(path, module, attribute) of those of the modules that have a name, but for layers of
+    PyTorch: these hold sizes.
     """
     own = (
-        (below(path, name), value)
+        (below(path, name), module, name)
         for module, path in names.modules.living()
         if not type(module).__module__.startswith("torch.")
         for name, value in list(vars(module).items())
+        if _is_counted_on(name, value)
     )
-    return islice(filter(_is_counted_on, own), MOST)
+    return islice(own, MOST)
 
 
 def _of_module(module: Any, path: str) -> Iterator[Named]:
@@ -49,9 +50,8 @@ def _of_module(module: Any, path: str) -> Iterator[Named]:
         yield from ((place + part, one) for part, one in scope.parts(value))
 
 
-def _is_counted_on(held: Named) -> bool:
-    path, value = held
-    return type(value) in (int, float) and not path.rpartition(".")[2].startswith("_")
+def _is_counted_on(name: str, value: Any) -> bool:
+    return type(value) in (int, float) and not name.startswith("_")
 
 
 def _is_kept(value: Any, torch: Any) -> bool:

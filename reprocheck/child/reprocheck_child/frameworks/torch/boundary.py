@@ -44,7 +44,7 @@ class Held:
         if boundary.values is not None:
             from . import held_values
 
-            held_values.install(torch, self.deep, self)
+            held_values.install(torch, self.deep, self, own)
         boundary.watch("torch", "set_rng_state", torch, torch.random)
         for backend in ("cuda", "xpu"):
             module = getattr(torch, backend, None)
@@ -71,8 +71,9 @@ class Held:
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], b=buffer)
             for name, tensor in attributes(self.torch, self.names):
                 self._write(name, [["", self.prints.later(tensor, sketched=False)]], k="attribute")
-            for name, number in numbers(self.names):
-                self._write(name, [["", plain(number)]], k="attribute")
+            for name, module, attribute in numbers(self.names):
+                number = plain(vars(module)[attribute])
+                self._write(name, [["", number]], k="attribute")
             for index, optimizer in self.optimizers():
                 for name, tensor in self.names.optimizer_weights(optimizer):
                     for key, value in list(optimizer.state.get(tensor, {}).items()):

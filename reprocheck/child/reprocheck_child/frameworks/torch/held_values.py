@@ -2,16 +2,22 @@
 resumed one.
 """
 
-from typing import Any, Dict, Iterator, List, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+from .attributes import attributes, numbers
 
 _COUNTER = "n_averaged"
 """The buffer that `AveragedModel` counts in: what lies beside it are averages of weights."""
 
 
-def install(torch: Any, deep: Any, held: Any) -> None:
-    """Take and put back what `held` (see `boundary`) knows of; hand out batches."""
+_MOST_BESIDE = 1 << 26
+"""Bytes of tensors that modules keep beside their weights, such as caches."""
+
+
+def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
+    """Take and put back what `held` (see `boundary`) and `own` (see `own_weights`) know of."""
     values = deep.boundary.values
     tensors = _Tensors(torch)
     values.codec.add("torch", tensors.encode, tensors.decode)
@@ -20,6 +26,10 @@ def install(torch: Any, deep: Any, held: Any) -> None:
         _States(torch, held),
         _Schedules(torch, held),
         _Generators(torch),
+        _TensorsBeside(torch, values, partial(_copies, own)),
+        _TensorsBeside(torch, values, partial(_attributes, torch, held)),
+        _NumbersBeside(values, SCHEDULES, partial(_counts, own)),
+        _NumbersBeside(values, WEIGHTS, partial(numbers, held.names)),
     ]
 
 
@@ -141,9 +151,9 @@ class _Schedules:
                 changed.append(name)
         for index, optimizer in self.held.optimizers():
             name = "optimizer %d" % index
-            for group, numbers in zip(optimizer.param_groups, kept.get(name, [])):
-                if not _same(self.torch, _numbers(group), numbers):
-                    group.update(numbers)
+            for group, wanted in zip(optimizer.param_groups, kept.get(name, [])):
+                if not _same(self.torch, _numbers(group), wanted):
+                    group.update(wanted)
                     changed.append(name)
         for name, tensor in self._averages():
             if name in kept and _replaced(self.torch, tensor, kept[name]):
@@ -186,6 +196,79 @@ class _Generators:
             if generators and module.is_initialized():
                 for number, generator in enumerate(generators):
                     yield "%s:%d" % (backend, number), generator
+
+
+class _TensorsBeside:
+    """Tensors that no `state_dict` has; of these, those are put back whose names are asked for."""
+
+    rung = WEIGHTS
+
+    def __init__(
+        self, torch: Any, values: Any, each: Callable[[], Iterator[Tuple[str, Any]]]
+    ) -> None:
+        self.torch = torch
+        self.values = values
+        self.each = each
+
+    def take(self) -> Dict[str, Any]:
+        """By name."""
+        return dict(self.each())
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        """In place."""
+        wanted = self.values.beside & kept.keys()
+        return [
+            name
+            for name, tensor in self.each()
+            if name in wanted and _replaced(self.torch, tensor, kept[name])
+        ]
+
+
+def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
+    """Copies of weights that objects of the script hold."""
+    own.find()
+    yield from own.copies()
+
+
+def _counts(own: Any) -> Iterator[Tuple[str, Any, str]]:
+    """What these objects count."""
+    own.find()
+    yield from own.counts()
+
+
+def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
+    """What modules keep beside their weights, as far as there is room."""
+    size = 0
+    for name, tensor in attributes(torch, held.names):
+        size += tensor.numel() * tensor.element_size()
+        if size > _MOST_BESIDE:
+            return
+        yield name, tensor
+
+
+class _NumbersBeside:
+    """Numbers that modules and objects of the script count on, as `_TensorsBeside`."""
+
+    def __init__(
+        self, values: Any, rung: str, each: Callable[[], Iterator[Tuple[str, Any, str]]]
+    ) -> None:
+        self.values = values
+        self.rung = rung
+        self.each = each
+
+    def take(self) -> Dict[str, Any]:
+        """By name."""
+        return {name: vars(thing)[attribute] for name, thing, attribute in self.each()}
+
+    def put(self, kept: Dict[str, Any]) -> List[str]:
+        """Past `__setattr__`, which may be the script's."""
+        changed = []
+        for name, thing, attribute in list(self.each()):
+            now = vars(thing)[attribute]
+            if name in self.values.beside and name in kept and now != kept[name]:
+                vars(thing)[attribute] = kept[name]
+                changed.append(name)
+        return changed
 
 
 def _averages(held: Any) -> Tuple[str, ...]:

@@ -36,7 +36,7 @@ class OwnWeights:
     def write(self) -> None:
         """Write all of them."""
         with self.held.aside(), self.torch.no_grad():
-            self.found = list(self._holders())
+            self.find()
             self._write()
 
     @guarded("looking again at weights that objects of the script hold")
@@ -46,18 +46,30 @@ class OwnWeights:
             self._write()
         self.found = []
 
-    def _write(self) -> None:
+    def find(self) -> None:
+        """Look for the objects, by the names of their variables."""
+        self.found = list(self._holders())
+
+    def copies(self) -> Iterator[Named]:
+        """The tensors by their names."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if type(value) in CONTAINERS:
-                    self._write_tensors(name + part, value)
-                elif _is_counted(value):
-                    self._write_fact(name + part, plain(value), "own number")
+                    yield from ((name + part + place, one) for place, one in self._copies(value))
 
-    def _write_tensors(self, name: str, container: Any) -> None:
-        for part, tensor in self._copies(container):
+    def counts(self) -> Iterator[Tuple[str, Any, str]]:
+        """(name, object, attribute) of the numbers beside them."""
+        for name, thing in self.found:
+            for part, value in scope.attributes(thing):
+                if _is_counted(value):
+                    yield name + part, thing, part[1:]
+
+    def _write(self) -> None:
+        for name, tensor in self.copies():
             leaf = self.held.prints.later(tensor, sketched=False)
-            self._write_fact(name + part, leaf, "own weight")
+            self._write_fact(name, leaf, "own weight")
+        for name, thing, attribute in self.counts():
+            self._write_fact(name, plain(vars(thing)[attribute]), "own number")
 
     def _write_fact(self, name: str, leaf: Any, kind: str) -> None:
         self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
