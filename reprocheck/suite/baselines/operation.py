@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck import settings
-from reprocheck.model import Check, Rung, RungName, Size
+from reprocheck.ladder.words import listed
+from reprocheck.model import Check, Ladder, Rung, RungName, Size
 from reprocheck.recording import bundle
 from reprocheck.report.why import SIZE
 from reprocheck.workflow import replay
@@ -17,6 +18,8 @@ from reprocheck.workflow.check import written
 
 _AROUND: tuple[RungName, ...] = ("environment", "files and arguments")
 """Rungs that say what was changed around the training, and not where in it the numbers differ."""
+MOST_AROUND = 3
+"""Of these, how many a sentence names."""
 _AGREES = (
     "The deeper recording agrees with that of {since} in everything that both hold: what differs"
     " lies in iterations that it does not reach, or comes and goes from run to run."
@@ -31,7 +34,8 @@ class Operation:
     place     module, parameter, loader or hyper-parameter
     culprit   the operation that made the difference; "" where that is not known
     relative  ||a - b|| / ||b||, estimated; None where it cannot be
-    around    the places that differ on the rungs environment, and files and arguments
+    around    the places that differ on the rungs environment, and files and arguments, and facts of
+              the environment that may change numbers
     sentence  for people
     report    the folder of the comparison, with its report
     """
@@ -65,9 +69,7 @@ def _read(check: Check, *, since: str) -> Operation:
     ladder = check.ladder
     if ladder is None:
         return Operation(sentence=f"The deeper recordings of {since} and now cannot be compared.")
-    around = tuple(
-        rung.place or rung.rung for rung in map(ladder.rung, _AROUND) if rung.status == "differs"
-    )
+    around = _around(check, ladder)
     first = ladder.first_of_training
     if first is None:
         return Operation(around=around, sentence=f"{_AGREES.format(since=since)}{_changed(around)}")
@@ -82,6 +84,19 @@ def _read(check: Check, *, since: str) -> Operation:
         around=around,
         sentence=_sentence(first, around, since),
     )
+
+
+def _around(check: Check, ladder: Ladder) -> tuple[str, ...]:
+    """What else is not the same: files, arguments and facts of the environment that may change
+    numbers. A commit is none of them, its files are.
+    """
+    rungs = (rung for rung in map(ladder.rung, _AROUND) if rung.status == "differs")
+    places = [rung.place or rung.rung for rung in rungs]
+    drift = check.between.drift if check.between else ()
+    acting = (one for one in drift if one.expects != "nothing")
+    keys = (difference.key for one in acting for difference in one.differences)
+    named = (key.removeprefix("source.") for key in keys if not key.startswith("git."))
+    return tuple(dict.fromkeys((*places, *named)))
 
 
 def _sentence(rung: Rung, around: tuple[str, ...], since: str) -> str:
@@ -106,4 +121,4 @@ def _relative(rung: Rung) -> str:
 def _changed(around: tuple[str, ...]) -> str:
     if not around:
         return ""
-    return f" Around it {' and '.join(around)} changed."
+    return f" Around it {listed(around, MOST_AROUND)} changed."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,27 @@ def test_the_sentence_has_operation_size_and_what_changed_around_it(moved: Opera
     assert moved.sentence.startswith("First to differ from the last green night: ")
     assert "(Scaled), in iteration 1, on the rung forward, rounding-level" in moved.sentence
     assert any("train.py" in place for place in moved.around)
+
+
+def test_all_that_changed_around_it_is_named_and_much_of_it_counted(
+    tmp_path: Path,
+) -> None:
+    script = "import os, reprocheck\nfor step in range(3):\n    reprocheck.log_loss({value})\n"
+    jobs = []
+    for night, value, number in (("night-1", 1.0, 1), ("night-2", 1.5, 2)):
+        (tmp_path / "train.py").write_text(script.format(value=value))
+        job = _job(tmp_path, night, tmp_path / "nightly")
+        named = {name: str(number) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NCCL_ALGO")}
+        jobs.append(replace(job, target=replace(job.target, environment=named)))
+        perform(jobs[-1])
+    first, second = jobs
+    found = between(
+        first.recording, second.recording, tmp_path / "compared", names=("night 1", "night 2")
+    )
+    changed = {"train.py", *(f"variable.{name}" for name in named)}
+    assert changed <= set(found.around)
+    assert found.around[0] in found.sentence
+    assert f"and {len(found.around) - 3} more changed." in found.sentence
 
 
 def test_the_comparison_has_a_report(moved: Operation) -> None:
