@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +22,7 @@ MOST_OPEN = 32
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
+_RANK = (_PROCESS, b'{"e":"rank"')
 _COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"', b'{"e":"enough"')
 
 Output = Callable[[str, bytes], None]
@@ -28,7 +30,7 @@ Output = Callable[[str, bytes], None]
 
 
 class TraceTail:
-    """The newest facts of a trace folder: `iteration` and `loss` last recorded, and which processes
+    """The newest facts of a trace folder: `iteration` last recorded, `loss`, and which processes
     stopped themselves.
 
     Processes go by the name of their file, `PID-NANOSECONDS.jsonl`.
@@ -37,7 +39,8 @@ class TraceTail:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.iteration = 0
-        self.loss: float | None = None
+        self._rank_of: dict[str, int] = {}
+        self._last_loss: dict[str, float | None] = {}
         self.training: set[str] = set()
         self.stopped: set[str] = set()
         self.enough: set[str] = set()  # those that go on and record nothing further
@@ -56,6 +59,19 @@ class TraceTail:
         self._with_optimizer: set[str] = set()
         # losses in the `.losses` file, and closed iterations, when the last one began
         self._stretches: dict[str, tuple[int, int]] = {}
+
+    @property
+    def loss(self) -> float | None:
+        """The loss last recorded; of several ranks that of the first, so that two runs show the
+        same one.
+        """
+        if not self._last_loss:
+            return None
+        return self._last_loss[min(self._last_loss, key=self._place)]
+
+    def _place(self, name: str) -> int:
+        """The rank of a process; those without one come after all others."""
+        return self._rank_of.get(name, sys.maxsize)
 
     @property
     def all_recorded(self) -> bool:
@@ -154,10 +170,14 @@ class TraceTail:
             self.training.add(name)
         if name in self.training or _names_a_rank(lines[:1]):
             self.ranks.add(name)
+        for event in _events(line for line in lines if line.startswith(_RANK)):
+            rank = event.get("rank")
+            if isinstance(rank, int):
+                self._rank_of[name] = rank
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
         for event in _events(losses[-1:]):
-            self.loss = _number(event.get("v"))
+            self._last_loss[name] = _number(event.get("v"))
         if name in self._closed:
             self.iteration = max(self.iteration, self._closed[name])
         elif name not in self._with_optimizer:
@@ -189,7 +209,7 @@ class TraceTail:
                 while data := file.read(_AT_ONCE):
                     losses = stored(data)
                     if losses:
-                        self.loss = losses[-1]
+                        self._last_loss[name] = losses[-1]
                         start, closed, grown = start + len(losses), closed + len(losses), True
                     if len(losses) * WIDTH < _AT_ONCE:
                         break

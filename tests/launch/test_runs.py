@@ -204,6 +204,25 @@ def test_ranks_that_are_gone_do_not_end_a_second_stage(tmp_path: Path) -> None:
     )
 
 
+def test_the_loss_that_is_shown_is_that_of_the_first_rank(tmp_path: Path) -> None:
+    tail = TraceTail(tmp_path)
+    assert tail.loss is None
+    for name, rank, loss in (("7-1", "null", 7.0), ("8-1", "1", 8.0), ("9-1", "0", 9.0)):
+        (tmp_path / f"{name}.jsonl").write_text(
+            f'{{"e":"process","rank":{rank}}}\n{{"e":"loss","v":[{loss}]}}\n'
+        )
+        tail.look()
+        assert tail.loss == loss
+    with (tmp_path / "8-1.jsonl").open("a") as file:
+        file.write('{"e":"loss","v":[1.0]}\n')
+    tail.look()
+    assert tail.loss == 9.0, "rank 1 comes after rank 0, whenever it is read"
+    with (tmp_path / "7-1.jsonl").open("a") as file:
+        file.write('{"e":"rank","rank":0,"world":3}\n{"e":"loss","v":[2.0]}\n')
+    tail.look()
+    assert tail.loss == 2.0, "a framework knows its rank later than a launcher"
+
+
 def test_recorder_settings(place: Place) -> None:
     place.check("pass", steps=None)
     settings = json.loads((place.folder / "run-1" / "trace" / "recorder.json").read_text())
