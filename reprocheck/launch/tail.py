@@ -170,10 +170,7 @@ class TraceTail:
             self.training.add(name)
         if name in self.training or _names_a_rank(lines[:1]):
             self.ranks.add(name)
-        for event in _events(line for line in lines if line.startswith(_RANK)):
-            rank = event.get("rank")
-            if isinstance(rank, int):
-                self._rank_of[name] = rank
+        self._take_rank(name, lines)
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
         for event in _events(losses[-1:]):
@@ -182,6 +179,13 @@ class TraceTail:
             self.iteration = max(self.iteration, self._closed[name])
         elif name not in self._with_optimizer:
             self.iteration = max(self.iteration, self._losses[name])
+
+    def _take_rank(self, name: str, lines: list[bytes]) -> None:
+        """What a launcher, or later the framework, says of the rank of a process."""
+        for event in _events(line for line in lines if line.startswith(_RANK)):
+            rank = event.get("rank")
+            if isinstance(rank, int):
+                self._rank_of[name] = rank
 
     def _count(self, name: str, lines: list[bytes]) -> None:
         """Closed iterations: an update says how many."""
