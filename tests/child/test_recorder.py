@@ -53,6 +53,7 @@ def test_the_exit_names_the_innermost_line_of_the_users_that_an_exception_came_f
         ("import broken\n", "broken.py:2"),
         ("x = 1\nx = (\n", "script.py:2"),
         ("x = 1\nexec('raise ValueError')\n", "script.py:2"),
+        ("x = 1\nraise SyntaxError('x')\n", "script.py:2"),
         ("import sys\nsys.exit('no data')\n", None),
         ("pass\n", None),
     ],

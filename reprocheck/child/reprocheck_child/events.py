@@ -538,9 +538,7 @@ class Recorder(Writer):
         from . import users
 
         event["error"] = self.redacted(stop.in_one_line(error))
-        line = users.line_of(self, error)
-        if line:
-            event["l"] = line
+        event["l"] = users.line_of(self, error)
 
     def find_world(self) -> None:
         """Asks the frameworks which of how many ranks this process is."""

@@ -80,20 +80,20 @@ def line_of(recorder: Any, error: BaseException) -> str:
 
     Code that cannot be parsed was never run: the exception itself names its line.
     """
-    places = []
-    trace = error.__traceback__
-    while trace is not None:
-        places.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
-        trace = trace.tb_next
-    if isinstance(error, SyntaxError):
-        places.append((error.filename or _MADE_FROM_TEXT, error.lineno or 1))
+    from traceback import walk_tb
+
     inside = folder_of(recorder)
     foreign = foreign_folders()
-    for file, line in reversed(places):
+
+    def named(file: str, line: object) -> str:
         name = name_of(file, inside, foreign, recorder.masked)
-        if name:
-            return "%s:%d" % (name, line)
-    return ""
+        return "%s:%s" % (name, line) if name else ""
+
+    frames = walk_tb(error.__traceback__)
+    lines = [named(frame.f_code.co_filename, line) for frame, line in frames]
+    if isinstance(error, SyntaxError) and error.filename:
+        lines.append(named(error.filename, error.lineno))
+    return next(filter(None, reversed(lines)), "")
 
 
 def program(recorder: Any, frame: Any) -> str:
