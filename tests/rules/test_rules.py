@@ -13,7 +13,7 @@ from reprocheck.rules.page import is_code, language, markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
-LIBRARIES = {"accelerate"}
+LIBRARIES = {"accelerate", "lightning", "transformers"}
 WITHOUT_NETS = {"python", "numpy", "sklearn"}
 """What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}

@@ -52,7 +52,11 @@ ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
 HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
-LIBRARIES = {"Accelerator.save_state": "accelerate"}
+LIBRARIES = {
+    "Accelerator.save_state": "accelerate",
+    "Trainer.save_checkpoint": "lightning",
+    "transformers.Trainer": "transformers",
+}
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
 UNMARKED = (

@@ -392,7 +392,14 @@ def test_a_side_without_its_point_says_so() -> None:
 
 def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
     assert set(LIBRARIES) <= {name for _, _, name in SAVERS}
-    assert "register_for_checkpointing" in entry("RC118").fix_for((*LIBRARIES.values(), "torch"))
+    words = {
+        "accelerate": "register_for_checkpointing",
+        "lightning": "ckpt_path",
+        "transformers": "save_only_model",
+    }
+    assert set(words) == set(LIBRARIES.values())
+    for library, word in words.items():
+        assert word in entry("RC118").fix_for((library, "torch"))
 
 
 def averaged(iteration: int, contents: Sequence[str], *counts: int) -> list[Seen]:
