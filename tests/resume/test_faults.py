@@ -19,7 +19,7 @@ import pytest
 from reprocheck.cli import main
 
 SCRIPT = """
-import os, pickle, random, subprocess, sys, tempfile, threading
+import os, pickle, random, shutil, subprocess, sys, tempfile, threading
 import reprocheck
 
 how = set(sys.argv[1:])
@@ -42,6 +42,11 @@ if pointer and os.path.exists(pointer):
 
 def save(held):
     data = pickle.dumps(held)
+    if "moved" in how:
+        with tempfile.NamedTemporaryFile(suffix=".pkl", delete=False) as file:
+            file.write(data)
+        shutil.move(file.name, where)
+        return
     with open(where, "wb") as file:
         file.write(data[:40])
         file.flush()
@@ -67,7 +72,7 @@ while state["step"] < 8:
     held = dict(state, rng=random.getstate())
     if "slowly" in how and state["step"] >= 3:
         threading.Thread(target=save, args=(held,), daemon=True).start()
-    elif state["step"] == 3:
+    elif state["step"] == (8 if "last" in how else 3):
         save(held)
         if "snapshot" in how:
             subprocess.Popen(["sh", "-c", "exec 3>>ckpt.pkl; sleep 600"])
@@ -151,6 +156,16 @@ def test_a_checkpoint_where_temporary_files_go_is_named(
     code, said = _said(("train.py", "temporary"), capsys)
     assert code == 3 and "INCONCLUSIVE" in said
     assert "ckpt.pkl was written to the folder for temporary files (TMPDIR)" in said
+
+
+def test_a_draft_that_is_moved_from_there_is_a_checkpoint(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = _said(("train.py", "moved"), capsys)
+    assert code == 0 and "RESUMES EXACTLY" in said
+    assert "checkpoint ckpt.pkl after update 3 (train.py:" in said
+    code, said = _said(("train.py", "moved", "last"), capsys)
+    assert code == 3 and "came to its end after 8 iterations, and wrote no checkpoint" in said
 
 
 def test_what_is_read_beside_the_snapshot_makes_no_verdict(

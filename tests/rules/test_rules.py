@@ -13,7 +13,7 @@ from reprocheck.rules.page import is_code, language, markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
-LIBRARIES = {"accelerate", "lightning", "transformers"}
+LIBRARIES = {"accelerate", "lightning", "transformers", "torch.distributed.checkpoint"}
 WITHOUT_NETS = {"python", "numpy", "sklearn"}
 """What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}
@@ -27,7 +27,11 @@ GENERATORS = {
     "torch.Generator",
 }
 """Classes of generators that a script makes for itself."""
-HOLDERS = {"an object of the script", "an attribute of a module"}
+HOLDERS = {
+    "an object of the script",
+    "an object of the script (lightning)",
+    "an attribute of a module",
+}
 """What holds something that no `state_dict` has."""
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 

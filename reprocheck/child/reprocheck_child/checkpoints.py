@@ -353,22 +353,25 @@ class Checkpoints:
         whole = without_links(absolute(path))
         if not whole or whole.startswith((self._own, *NO_FILES)):
             return
-        inside = self._saving.get(get_ident())
-        by, line = "", ""
-        if inside is not None:
-            by, line = inside.by, inside.line
-        written = Written(by, line or self._line(), self._updates())
+        written = self._in_saver()
         if whole.startswith(os.path.join(self._root, "")):
             self._touched = True
             self._written[os.path.relpath(whole, self._root)] = written
         elif self._pattern and self._matches(whole):
             self._touched = True
             self._written[whole] = written
-        elif self._is_out_of_place(whole, by):
+        elif self._is_out_of_place(whole, written.by):
             if whole.startswith(self._temporary):
                 self.temporary[os.path.basename(whole)] = None
             else:
                 self._outside(self._recorder.masked(whole))
+
+    def _in_saver(self) -> Written:
+        """Something is written now, perhaps by a saver that is under way."""
+        inside = self._saving.get(get_ident())
+        if inside is None:
+            return Written("", self._line(), self._updates())
+        return Written(inside.by, inside.line or self._line(), self._updates())
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
         """Whether a checkpoint is about to be written where no snapshot is taken."""
@@ -383,9 +386,14 @@ class Checkpoints:
         if self._pattern and not new.startswith(inside) and self._matches(new):
             self._touched = True
             self._written[new] = Written("", self._line(), self._updates())
-        if not old.startswith(inside) or not new.startswith(inside):
+        if old.startswith(self._temporary) and not new.startswith(self._temporary):
+            self.temporary.pop(os.path.basename(old), None)  # a draft
+        if not new.startswith(inside):
             return
         self._touched = True
+        if not old.startswith(inside):
+            self._written[os.path.relpath(new, self._root)] = self._in_saver()
+            return
         old, new = os.path.relpath(old, self._root), os.path.relpath(new, self._root)
         for path in list(self._written):
             if path == old or path.startswith(old + "/"):

@@ -56,6 +56,8 @@ LIBRARIES = {
     "Accelerator.save_state": "accelerate",
     "Trainer.save_checkpoint": "lightning",
     "transformers.Trainer": "transformers",
+    "torch.distributed.checkpoint.save": "torch.distributed.checkpoint",
+    "torch.distributed.checkpoint.async_save": "torch.distributed.checkpoint",
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
@@ -219,7 +221,8 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     if name is None:
         return None
     known = entry(name)
-    kinds = (_kind_of(gap), *found.frameworks)
+    kind = _kind_of(gap)
+    kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *found.frameworks)
     others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
     return Mechanism(
         code=known.code,

@@ -396,6 +396,7 @@ def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
         "accelerate": "register_for_checkpointing",
         "lightning": "ckpt_path",
         "transformers": "save_only_model",
+        "torch.distributed.checkpoint": "set_state_dict",
     }
     assert set(words) == set(LIBRARIES.values())
     for library, word in words.items():
