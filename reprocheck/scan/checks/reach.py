@@ -53,7 +53,7 @@ def _reached(project: Project) -> frozenset[int]:
     """The modules of the programs that train, by their ids; none where all may be."""
     programs = map(streams.imported, filter(attrgetter("is_entry"), project))
     modules = tuple(chain.from_iterable(filter(_train_in_text, programs)))
-    if any(map(_imports_by_name, modules)):
+    if any(map(imports_by_name, modules)):
         return frozenset()
     return frozenset(map(id, modules))
 
@@ -69,7 +69,8 @@ _TRAININGS = re.compile(
 """Calls of a training. A look at the text needs no tree of the many modules of a folder."""
 
 
-def _imports_by_name(module: Module) -> bool:
+def imports_by_name(module: Module) -> bool:
+    """Whether a module imports others, or makes objects, by names that are made at run time."""
     return _IMPORTERS.search(module.source.text) is not None
 
 

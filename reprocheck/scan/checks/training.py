@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import IntEnum
 from itertools import chain, islice
 from operator import attrgetter
@@ -118,18 +118,54 @@ def _owner(call: Call) -> str:
     return f"{written} {call.name}"
 
 
-def goes_in(order: Order, step: Step, ends: Container[str] = ()) -> bool:
-    """Whether a value comes to the training: a loader takes it, it is made in the loop that trains,
-    or a call of the training is given what is made of it. What calls of `ends` give back has
-    nothing more of it.
+def goes_in(
+    order: Order, step: Step, ends: Container[str] = (), *, by_function: bool = True
+) -> bool:
+    """Whether a value comes to the training: a loader takes it, it is made in the loop that trains
+    or (`by_function`) in a function that does, or a call of the training is given what is made of
+    it. What calls of `ends` give back has nothing more of it.
     """
-    if is_for_samples(step) or _is_in_training(order, step):
+    if is_for_samples(step) or _is_in_training(order, step, by_function=by_function):
         return True
     values = chain(_values(step), _handed_back(order, step))
     flows = chain.from_iterable(order.flow(value, ends) for value in values)
     return any(map(_trains_with, islice(flows, _MOST)))
 
 
+def distance(order: Order, step: Step) -> int:
+    """How far weights are from an optimizer: 0 where it takes them, 1 where it takes what the
+    functions around them give back, 2 where none is seen.
+    """
+    if _is_optimized(order, _values(step)):
+        return 0
+    return 2 - _is_optimized(order, _handed_back(order, step))
+
+
+def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
+    """Whether an optimizer, or a library that trains, is given what is made of some values, or
+    what they are put into.
+    """
+    taken = list(islice(chain.from_iterable(map(order.flow, values)), _MOST))
+    if any(map(_optimizes, taken)):
+        return True
+    holders = [one.receiver for one in taken if isinstance(one, Call) and one.method in _PUTS]
+    around = chain.from_iterable(map(order.flow, filter(None, holders)))
+    return any(map(_optimizes, islice(around, _MOST)))
+
+
+_PUTS = frozenset({"add", "append", "add_module", "insert", "extend"})
+
+
+def _optimizes(step: Step) -> bool:
+    if not isinstance(step, Call):
+        return False
+    if step.method in _WHOLE or step.named(*_TAKING, *_PASS_NAMES):
+        return True
+    return _OPTIMIZERS.search(step.method.lower()) is not None
+
+
+_OPTIMIZERS = re.compile(r"optim|adam|sgd|lars|lamb|rmsprop|trainer")
+"""In the name of what takes weights."""
 _NEAREST = 2
 """Functions around a step of which the results count as made of it."""
 
@@ -218,16 +254,18 @@ _TAKES = (
 )
 
 
-def _is_in_training(order: Order, step: Step) -> bool:
-    """Whether it happens in a loop that trains, or in a function that does, and not in a branch
-    that is for something else now and then.
+def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
+    """Whether it happens in a loop that trains, or (`by_function`) in a function that does, and not
+    in a branch that is for something else now and then.
     """
     loops, functions = places(order)
     if any(map(_is_now_and_then, step.conditions)):
         return False
     if not loops.isdisjoint(_loops(step)):
         return True
-    return isinstance(step, Call) and not functions.isdisjoint(map(id, reach.functions(step)))
+    if not by_function or not isinstance(step, Call):
+        return False
+    return not functions.isdisjoint(map(id, reach.functions(step)))
 
 
 @kept
