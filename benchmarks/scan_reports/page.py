@@ -26,6 +26,7 @@ ROUNDS = {
     "fourth": "read after the fourth change; the rules were changed a fifth time with these",
     "fifth": "read after the fifth change; the rules were changed a sixth time with these",
     "sixth": "read after the sixth change; the rules were changed a seventh time with these",
+    "seventh": "read with severities that follow from the readings before; then changed again",
 }
 """The readings, first to last, in words."""
 

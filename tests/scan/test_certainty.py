@@ -371,3 +371,51 @@ def test_a_number_beside_the_loop_is_a_note_where_the_program_seeds(tmp_path: Pa
     for seeds, wanted in (("", "warning"), ("import torch\ntorch.manual_seed(3)\n", "note")):
         written(tmp_path, "train.py", seeds + program(BEFORE_LOOP))
         assert severities(tmp_path, "RC406") == [wanted]
+
+
+INITIALISED = """\
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+    def forward(self, x):
+        return self.layer(x)
+def initialize(m):
+    if isinstance(m, torch.nn.KIND):
+        torch.nn.init.normal_(m.weight)
+        FILL
+net = Net()
+net.apply(initialize)"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "fill", "line"),
+    [
+        ("Linear", "torch.nn.init.zeros_(m.bias)", 10),
+        ("Linear", "m.bias.data.zero_()", 10),
+        ("Linear", "pass", 5),  # the bias is drawn where the layer is made
+        ("Conv2d", "torch.nn.init.zeros_(m.bias)", 5),
+    ],
+)
+def test_weights_that_a_function_draws_again_are_found_there(
+    kind: str, fill: str, line: int, tmp_path: Path
+) -> None:
+    made = INITIALISED.replace("KIND", kind).replace("FILL", fill)
+    text = program().replace("import torch\n\nnet = torch.nn.Linear(2, 1)", made)
+    written(tmp_path, "train.py", text.replace("import random\n\n", ""))
+    (found,) = (one for one in scan([tmp_path], jobs=1).findings if one.code == "RC301")
+    assert (found.line, found.severity) == (line, "error")
+
+
+FITS = (
+    "import sklearn.decomposition\nfor rows in given:\n    sklearn.decomposition.PCA().fit(rows)\n"
+)
+
+
+def test_a_program_that_fits_classifiers_alone_times_no_training(tmp_path: Path) -> None:
+    net = "net = torch.nn.Conv2d(1, 1, 1)\n"
+    train = written(tmp_path, "train.py", TIMED + net + FITS)
+    assert severities(tmp_path, "RC706") == ["note"]
+    train.write_text(TIMED + net + FITS + program("other = net"))
+    assert severities(tmp_path, "RC706") == ["warning"]

@@ -386,3 +386,15 @@ def forward(q, k, v, kept):
     return q
 """
     assert [code for code in codes(text) if code == "RC703"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("workers", "wanted"), [("num_workers=options.workers", 0), ("num_workers=0", 1), ("", 1)]
+)
+def test_workers_may_be_some_where_their_number_is_not_known(workers: str, wanted: int) -> None:
+    text = f"import torch\ntorch.manual_seed(0)\n{NOISY}".replace("random.seed(0)", "pass")
+    text = text.replace("num_workers=2", workers) + (
+        "net = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+        "for row in loader:\n    net(row).sum().backward()\n    optimizer.step()\n"
+    )
+    assert codes(text.replace("random.shuffle(rows)", "pass")).count("RC511") == wanted

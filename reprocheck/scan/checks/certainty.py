@@ -349,6 +349,12 @@ def _is_drawn_on_request(order: Order, hit: Hit) -> int:
     return int(syntax.are_all(order.on(hit.step.result), lambda one: set(one.conditions) > own))
 
 
+def _fits_classifiers_alone(order: Order, hit: Hit) -> int:
+    """All that trains is scikit-learn's, as in an evaluation of features: no network does."""
+    trainings = filter(training.goes_on, streams.every(order))
+    return int(syntax.are_all(trainings, lambda one: one.name.startswith("sklearn.")))
+
+
 def _has_no_convolution(order: Order, hit: Hit) -> int:
     """No module of the program speaks of a convolution, which is what is timed."""
     texts = (module.source.text for module in streams.closure(order))
@@ -391,8 +397,10 @@ _OF_ORDERS: tuple[Doubt, ...] = (
     _is_kept_from_training,
     _refuted_by(_is_for_evaluation),
 )
+_OF_NETS: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(_fits_classifiers_alone))
 _RARELY_RIGHT: tuple[Doubt, ...] = (*_OF_PROGRAMS, _always)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
+    "RC101": _RARELY_RIGHT,
     "RC104": (_is_for_others, _is_idle, _goes_elsewhere, _is_only_one),
     "RC301": _OF_LAYERS,
     "RC302": _OF_LAYERS,
@@ -417,9 +425,10 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC510": _RARELY_RIGHT,
     "RC511": (*_OF_VALUES, _refuted_by(_is_for_evaluation)),
     "RC512": _OF_ORDERS,
+    "RC602": _OF_NETS,
     "RC701": _RARELY_RIGHT,
     "RC703": (_is_for_others,),
-    "RC706": (*_OF_PROGRAMS, _has_no_convolution),
+    "RC706": (*_OF_NETS, _has_no_convolution),
     "RC902": _RARELY_RIGHT,
 }
 """What each rule must show. Other rules need a training in a loop, and code that is for it."""

@@ -12,7 +12,7 @@ from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, t
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import UNKNOWN, Instance, literal
+from reprocheck.scan.values import UNKNOWN, Instance, Value, literal
 
 _POOL = re.compile(
     r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"
@@ -80,14 +80,19 @@ def has_workers(loader: Call) -> bool:
 
 
 def may_have_workers(loader: Call) -> bool:
-    """Whether a loader of torch, or of a class of the user's that is one, may have workers that
-    torch seeds.
+    """Whether a loader of torch, or of a class of the user's that is one, is given a number of
+    workers that may be more than none: torch seeds them.
     """
+    if loader.name.startswith("torch.") and loader.method == "DataLoader":
+        return _may_be_some(loader.argument(5, "num_workers"))
     match loader.result:
         case Instance() as made if made.is_a("torch.utils.data.DataLoader"):
-            workers = loader.argument(None, "num_workers")
-            return workers is not None and literal(workers) != 0
-    return has_workers(loader)
+            return _may_be_some(loader.argument(None, "num_workers"))
+    return False
+
+
+def _may_be_some(workers: Value | None) -> bool:
+    return workers is not None and literal(workers) != 0
 
 
 def _is_seeded(order: Order, drawing: Drawing) -> bool:

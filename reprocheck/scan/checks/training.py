@@ -136,9 +136,15 @@ def distance(order: Order, step: Step) -> int:
     """How far weights are from an optimizer: 0 where it takes them, 1 where it takes what the
     functions around them give back, 2 where none is seen.
     """
-    if _is_optimized(order, _values(step)):
+    if _is_optimized(order, (*_values(step), *_applied_to(step))):
         return 0
     return 2 - _is_optimized(order, _handed_back(order, step))
+
+
+def _applied_to(step: Step) -> Iterator[Value]:
+    """`net.apply(initialize)`: the net, of a step in that function."""
+    if step.by is not None and step.by.method == "apply" and step.by.receiver is not None:
+        yield step.by.receiver
 
 
 def _is_optimized(order: Order, values: Iterable[Value]) -> bool:

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import filterfalse, islice
 
 from reprocheck.language import mark, tr
@@ -19,6 +18,7 @@ from reprocheck.scan.checks import (
     hyper,
     processes,
     reach,
+    replaced,
     seed_values,
     seeding,
     shown,
@@ -28,23 +28,14 @@ from reprocheck.scan.checks import (
 from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
-from reprocheck.scan.steps import Call, Condition, Step, Store
-from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Part, Value
+from reprocheck.scan.steps import Call, Condition, Step
+from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
 _MISSES = {(_TORCH, _DEVICE): mark("the accelerator"), (_DEVICE, _TORCH): mark("the CPU")}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
-_OVERRIDDEN = frozenset(
-    {
-        "bias",
-        "grad",
-        "running_mean",
-        "running_var",
-    }
-)
-"""Parameters and buffers that say nothing of the weights that are filled."""
 
 CODES = {
     "weights": "RC301",
@@ -63,31 +54,6 @@ WORDS = {
     "number": mark("`{name}` draws here"),
     "hyper-parameter": mark("`{name}` draws a hyper-parameter here"),
 }
-_LOADS = (
-    "load_state_dict",
-    "load_param_into_net",
-    "load_weights",
-    "set_weights",
-    "load_checkpoint",
-    "load_model",
-    "load_checkpoint_and_dispatch",
-)
-_FILLS = frozenset(
-    {
-        "fill_",
-        "zero_",
-        "copy_",
-        "constant_",
-        "ones_",
-        "zeros_",
-        "eye_",
-        "dirac_",
-        "set_data",
-        "set_value",
-        "set_",
-        "assign",
-    }
-)
 _PARAMETERS = (
     "torch.nn.Parameter",
     "mindspore.Parameter",
@@ -151,7 +117,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
         if enough or not _matters(order, drawing, kind):
             continue
         looked_at[key] += 1
-        if kind == "weights" and _is_overwritten(order, drawing.call):
+        if kind == "weights" and replaced.are_replaced(order, drawing.call):
             continue
         reported.add(key)
         yield _optional_hit(order, drawing, kind, optional) or _hit(order, drawing, kind)
@@ -312,7 +278,7 @@ def _fills_weight(draw: Call) -> bool:
 def _is_of_weight(step: Step) -> bool:
     """Whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
-    return not _TRAINED.isdisjoint(_keys(islice(receiver.origin(), 20)))
+    return not _TRAINED.isdisjoint(replaced.keys(islice(receiver.origin(), 20)))
 
 
 def _is_sample(call: Call) -> bool:
@@ -415,51 +381,6 @@ def _is_of_trained_checkpoint(call: Call) -> bool:
 
 
 _TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tuned")
-
-
-def _is_overwritten(order: Order, layer: Call) -> bool:
-    """Whether the weights are all replaced afterwards, by a checkpoint or by constants."""
-    own = set(layer.conditions)
-    comes_later = partial(order.is_before, layer)
-    if _one_happens(own, filter(comes_later, order.methods(*_LOADS))):
-        return True
-    if any(map(comes_later, filter(partial(_sets_weight, layer), order.stores()))):
-        return True
-    later = filter(comes_later, order.flow(layer.result))
-    fills = (step for step in later if step.method in _FILLS)
-    return any(own.issuperset(fill.conditions) for fill in filter(_fills_more_than_bias, fills))
-
-
-def _sets_weight(layer: Call, store: Store) -> bool:
-    """`layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own."""
-    return store.target is layer.result and store.name.endswith(".weight")
-
-
-def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
-    """Whether one of some steps happens under conditions that hold: it has no others, or those are
-    the two branches of one question.
-    """
-    others = [set(step.conditions) - own for step in steps]
-    branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
-    opposites = (replace(one, taken=not one.taken) for one in branches)
-    return set() in others or not branches.isdisjoint(opposites)
-
-
-def _fills_more_than_bias(step: Step) -> bool:
-    """Whether a call that fills a tensor fills the weights."""
-    filled = getattr(step, "receiver", None)
-    if isinstance(step, Call) and step.name.startswith("torch.nn.init."):
-        filled = step.argument(0)
-    return filled is not None and not _is_bias(filled)
-
-
-def _is_bias(value: Value) -> bool:
-    return not _OVERRIDDEN.isdisjoint(_keys(value.origin()))
-
-
-def _keys(values: Iterable[Value]) -> set[str | None]:
-    """The attributes among some values, by their names."""
-    return {value.key for value in values if isinstance(value, Part)}
 
 
 def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
