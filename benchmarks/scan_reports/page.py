@@ -26,7 +26,8 @@ ROUNDS = {
     "fourth": "read after the fourth change; the rules were changed a fifth time with these",
     "fifth": "read after the fifth change; the rules were changed a sixth time with these",
     "sixth": "read after the sixth change; the rules were changed a seventh time with these",
-    "seventh": "read with severities that follow from the readings before; then changed again",
+    "seventh": "read with severities that follow from those; the rules were changed with these",
+    "eighth": "read after that; the rules were changed with these",
 }
 """The readings, first to last, in words."""
 

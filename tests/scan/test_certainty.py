@@ -419,3 +419,66 @@ def test_a_program_that_fits_classifiers_alone_times_no_training(tmp_path: Path)
     assert severities(tmp_path, "RC706") == ["note"]
     train.write_text(TIMED + net + FITS + program("other = net"))
     assert severities(tmp_path, "RC706") == ["warning"]
+
+
+CHOSEN = """\
+unused = [torch.nn.Linear(2, 1)]
+for layer in made(unused):
+    print(layer)"""
+
+
+def test_of_all_weights_those_that_an_optimizer_takes_are_named(tmp_path: Path) -> None:
+    text = program().replace(
+        "net = torch.nn.Linear(2, 1)", f"{CHOSEN}\nnet = torch.nn.Linear(2, 1)"
+    )
+    written(tmp_path, "train.py", text)
+    (found,) = (one for one in scan([tmp_path], jobs=1).findings if one.code == "RC301")
+    assert (found.line, found.severity) == (8, "error")
+
+
+RESUMED = """\
+if args.resume:
+    net = torch.nn.Linear(2, 1)
+    net.load_state_dict(given)
+else:
+    net = torch.nn.Linear(2, 1)"""
+
+
+def test_weights_of_a_branch_that_goes_on_from_a_checkpoint_are_not_the_ones(
+    tmp_path: Path,
+) -> None:
+    text = program().replace("net = torch.nn.Linear(2, 1)", RESUMED)
+    written(tmp_path, "train.py", text)
+    (found,) = (one for one in scan([tmp_path], jobs=1).findings if one.code == "RC301")
+    assert (found.line, found.severity) == (9, "error")
+
+
+def test_a_layer_that_resets_itself_draws_there(tmp_path: Path) -> None:
+    reset = "net = torch.nn.Linear(2, 1)\nnet.reset_parameters()"
+    written(tmp_path, "train.py", program().replace("net = torch.nn.Linear(2, 1)", reset))
+    (found,) = (one for one in scan([tmp_path], jobs=1).findings if one.code == "RC301")
+    assert (found.line, found.severity) == (6, "error")
+
+
+def test_a_library_that_seeds_all_generators_may_seed(tmp_path: Path) -> None:
+    train = written(tmp_path, "train.py", f"import delu\ndelu.random.seed(0)\n{program()}")
+    assert severities(tmp_path, "RC301") == []
+    train.write_text(f"import delu\ndelu.random.sort(0)\n{program()}")
+    assert severities(tmp_path, "RC301") == ["error"]
+
+
+def test_a_branch_that_only_tests_times_no_training(tmp_path: Path) -> None:
+    timed = TIMED.replace("torch.backends", "if args.testOnly:\n    torch.backends")
+    train = written(tmp_path, "train.py", timed + program("other = torch.nn.Conv2d(1, 1, 1)"))
+    assert severities(tmp_path, "RC706") == ["note"]
+    train.write_text(train.read_text().replace("testOnly", "quickly"))
+    assert severities(tmp_path, "RC706") == ["warning"]
+
+
+SHUFFLED = "rows = torch.utils.data.DataLoader(given, shuffle=True)\n"
+
+
+def test_an_order_that_nothing_takes_is_worth_a_note(tmp_path: Path) -> None:
+    for name, wanted in (("rows", ["error"]), ("others", ["note"])):
+        written(tmp_path, "train.py", program(SHUFFLED.replace("rows", name)))
+        assert severities(tmp_path, "RC501") == wanted

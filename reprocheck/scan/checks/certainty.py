@@ -84,7 +84,7 @@ def _is_far_from_optimizer(order: Order, hit: Hit) -> int:
     step = hit.step
     if step is None or isinstance(step, Store):
         return 0
-    return training.distance(order, step)
+    return 2 * (training.distance(order, step) > 0)
 
 
 @kept
@@ -181,11 +181,11 @@ def _refuted_by(doubt: Doubt) -> Doubt:
 
 def _is_kept_from_training(order: Order, hit: Hit) -> int:
     """There is a training, and it is not seen how an order comes to it. What trains nothing and
-    draws an order writes data for another program.
+    draws an order may write data for another program.
     """
     if not streams.trains(order):
-        return 0
-    return _is_without_loop(order, hit) + _goes_elsewhere(order, hit)
+        return 2 * beside.leaves_nothing(order)
+    return _is_without_loop(order, hit) + 2 * _goes_elsewhere(order, hit)
 
 
 def _is_idle(order: Order, hit: Hit) -> int:
@@ -341,6 +341,18 @@ def _is_played(order: Order, hit: Hit) -> int:
 _LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gradients"})
 
 
+def _is_careful(order: Order, hit: Hit) -> int:
+    """The program speaks of seeds: there, sets whose order may differ held numbers, or were only
+    asked, in three of five cases.
+    """
+    return int(_speaks_of_seeds(order))
+
+
+def _is_for_tests(order: Order, hit: Hit) -> int:
+    """It happens in a branch that is for a test, or only now and then."""
+    return int(hit.step is not None and any(map(training.is_beside, hit.step.conditions)))
+
+
 def _is_drawn_on_request(order: Order, hit: Hit) -> int:
     """A generator of which all draws stand under conditions that its making does not."""
     if not isinstance(hit.step, Call):
@@ -404,7 +416,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC104": (_is_for_others, _is_idle, _goes_elsewhere, _is_only_one),
     "RC301": _OF_LAYERS,
     "RC302": _OF_LAYERS,
-    "RC303": _RARELY_RIGHT,
+    "RC303": (*_RARELY_RIGHT, _refuted_by(_goes_elsewhere)),
     "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
     "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _is_unsure),
@@ -419,7 +431,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC501": _OF_ORDERS,
     "RC502": _OF_VALUES,
     "RC504": _RARELY_RIGHT,
-    "RC505": (*_OF_VALUES, _is_unsure),
+    "RC505": (*_OF_VALUES, _is_unsure, _is_careful),
     "RC507": _OF_VALUES,
     "RC508": (*_OF_VALUES, _is_of_queue),
     "RC510": _RARELY_RIGHT,
@@ -428,7 +440,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC602": _OF_NETS,
     "RC701": _RARELY_RIGHT,
     "RC703": (_is_for_others,),
-    "RC706": (*_OF_NETS, _has_no_convolution),
+    "RC706": (*_OF_NETS, _has_no_convolution, _is_for_tests),
     "RC902": _RARELY_RIGHT,
 }
 """What each rule must show. Other rules need a training in a loop, and code that is for it."""

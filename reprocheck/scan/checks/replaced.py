@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from reprocheck.scan.checks import streams
 from reprocheck.scan.index import within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -51,6 +52,8 @@ _DRAWS = frozenset({"normal_", "uniform_"})
 def are_replaced(order: Order, layer: Call) -> bool:
     """Whether the weights are all replaced afterwards."""
     own = set(layer.conditions)
+    if any(map(_asks_for_checkpoint, own)):
+        return True
     comes_later = partial(order.is_before, layer)
     if _one_happens(own, filter(comes_later, order.methods(*_LOADS))):
         return True
@@ -61,6 +64,14 @@ def are_replaced(order: Order, layer: Call) -> bool:
     if any(own.issuperset(fill.conditions) for fill in filter(_fills_more_than_bias, fills)):
         return True
     return _are_drawn_again(order, layer, later)
+
+
+def _asks_for_checkpoint(condition: Condition) -> bool:
+    """`if args.resume:`, the branch that goes on from a checkpoint."""
+    match condition.test:
+        case ast.Name() | ast.Attribute():
+            return condition.taken and last_word(condition.test) in ("resume", "resume_training")
+    return False
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:
@@ -103,9 +114,13 @@ _PLAIN = re.compile(r"^torch\.nn\.(Linear|Conv\w+|Embedding)$")
 
 
 def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
-    """Whether all that a layer drew is drawn or filled again, in its own code, in a loop over
+    """Whether all that a layer drew is drawn or filled again: by the layer itself, in a loop over
     layers of its kind, or in a function that is applied to all.
     """
+    own = set(layer.conditions)
+    resets = (step for step in later if getattr(step, "name", "") == f"{layer.name}{streams.RESET}")
+    if any(own.issuperset(one.conditions) for one in resets):
+        return True
     if not _PLAIN.search(layer.name):
         return False
     applied = [step for step in later if step.method == "apply"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
@@ -414,6 +414,8 @@ def _may_seed(call: Call) -> bool:
         return False
     if _SEEDER.search(last) and not _NO_SEEDER.search(last):
         return package != "torch"
+    if call.name.endswith(".random.seed"):
+        return package not in _OWN_SEEDS  # a library that seeds all generators, or one like NumPy
     if package in _OWN_SEEDS or package == "?" or not rest:
         return False
     return "()" not in call.name and not is_none(call.keywords.get("seed"))
@@ -445,7 +447,7 @@ def _drawing(call: Call) -> Drawing | None:
     """What a call draws; None where it draws nothing."""
     known = tables.draws().get(call.name)
     if known is None:
-        return _in_place(call)
+        return _in_place(call) or _reset(call)
     if _draws(call, known):
         return Drawing(call, known, _streams(call, known))
     return None
@@ -479,6 +481,17 @@ def _in_place(call: Call) -> Drawing | None:
     if given(call, "generator"):
         return None
     return Drawing(call, _FILLED, frozenset({"torch", "device"}))
+
+
+RESET = "().reset_parameters"
+
+
+def _reset(call: Call) -> Drawing | None:
+    """`layer.reset_parameters()`: a layer draws its weights again."""
+    made = tables.draws().get(call.name.removesuffix(RESET))
+    if made is None or not call.name.endswith(RESET) or made.kind != "weights":
+        return None
+    return Drawing(call, replace(made, when="call"), frozenset({"torch", "device"}))
 
 
 def _draws(call: Call, known: tables.Draws) -> bool:

@@ -232,7 +232,7 @@ def _values(step: Step) -> tuple[Value, ...]:
 
 _NEAR = 5
 """Of what is changed in place: it, what it is a part of, and so on."""
-_IN_PLACE = frozenset({"shuffle"})
+_IN_PLACE = frozenset({"shuffle", "reset_parameters"})
 
 
 def _trains_with(step: Step) -> bool:
@@ -265,7 +265,7 @@ def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
     in a branch that is for something else now and then.
     """
     loops, functions = places(order)
-    if any(map(_is_now_and_then, step.conditions)):
+    if any(map(is_beside, step.conditions)):
         return False
     if not loops.isdisjoint(_loops(step)):
         return True
@@ -346,13 +346,21 @@ BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
 """In the name of a file or of a question: what it is for is no training."""
 
 
-def _is_now_and_then(condition: Condition) -> bool:
+def is_beside(condition: Condition) -> bool:
     """`if step % 100 == 0:`, `if args.debug:`."""
     parts = list(ast.walk(condition.test))
     if any(isinstance(part, ast.Mod) for part in parts):
         return True
     is_denied = isinstance(condition.test, ast.UnaryOp) is condition.taken
-    return not is_denied and any(BESIDE.search(last_word(part).lower()) for part in parts)
+    return not is_denied and any(BESIDE.search(_in_words(last_word(part))) for part in parts)
+
+
+def _in_words(name: str) -> str:
+    """`test_only` for `testOnly`."""
+    return _HUMP.sub("_", name).lower()
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse, islice
 
@@ -23,6 +23,7 @@ from reprocheck.scan.checks import (
     seeding,
     shown,
     streams,
+    training,
     unread,
 )
 from reprocheck.scan.checks.streams import Drawing, at, short, title
@@ -75,6 +76,8 @@ _BY_HAND = {
 _MOST = 60
 _DEEPEST = 8
 """Conversions of a number that becomes a weight."""
+_NEAREST = 20
+"""Draws of weights of which one is chosen."""
 _MOST_DRAWS = 2_000
 """Draws of a program that are looked at. Of each kind only the first is reported."""
 
@@ -101,10 +104,11 @@ def _in_samples(order: Order) -> Iterator[Hit]:
 def _in_program(order: Order) -> Iterator[Hit]:
     looked_at: Counter[tuple[str, str]] = Counter()
     reported: set[tuple[str, str]] = set()
+    weights: dict[tuple[str, str], list[Drawing]] = {}
     for drawn in islice(streams.drawings(order), _MOST_DRAWS):
         drawing = _where_it_draws(order, drawn)
         kind = _kind(order, drawing)
-        if _goes_without_saying(order, drawing, kind, reported):
+        if _goes_without_saying(order, drawing, kind, reported | weights.keys()):
             continue
         key = (title(drawing.streams), kind)
         optional = None
@@ -119,8 +123,19 @@ def _in_program(order: Order) -> Iterator[Hit]:
         looked_at[key] += 1
         if kind == "weights" and replaced.are_replaced(order, drawing.call):
             continue
+        if kind == "weights" and optional is None:
+            weights.setdefault(key, []).append(drawing)
+            continue
         reported.add(key)
         yield _optional_hit(order, drawing, kind, optional) or _hit(order, drawing, kind)
+    for drawings in weights.values():
+        yield _hit(order, _plainest(order, drawings), "weights")
+
+
+def _plainest(order: Order, drawings: Sequence[Drawing]) -> Drawing:
+    """The first draw of weights that are seen to go to an optimizer, else the first."""
+    near = (one for one in drawings[:_NEAREST] if not training.distance(order, one.call))
+    return next(near, drawings[0])
 
 
 def _goes_without_saying(
