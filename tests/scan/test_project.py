@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,8 +158,8 @@ def test_what_is_a_program() -> None:
 
 ACTS = {
     "its own main": (
-        "import torch\ndef main():\n    net = torch.nn.Linear(1, 1)\n    for x in torch.ones(9, 1):\n"
-        "        net(x).backward(), adam.step()\nmain()\n"
+        "import torch\ndef main():\n    net = torch.nn.Linear(1, 1)\n    adam = torch.optim.Adam(net.parameters())\n"
+        "    for x in torch.ones(9, 1):\n        net(x).backward(), adam.step()\nmain()\n"
     ),
     "cross validation": (
         "from sklearn.ensemble import RandomForestClassifier\nfrom sklearn.model_selection import cross_val_score\n"
@@ -173,17 +174,22 @@ ACTS = {
 }
 
 
+# a finding of this rule in a folder is never an error: too few of them were right in public code
+BELOW = {"a study": "warning"}
+
+
 @pytest.mark.parametrize("name", ACTS)
 def test_a_script_without_a_guard_has_the_same_findings_when_its_folder_is_scanned(
     name: str, tmp_path: Path
 ) -> None:
     (tmp_path / "helper.py").write_text(
-        "import torch\ndef train(size):\n    net = torch.nn.Linear(size, 1)\n"
+        "import torch\ndef train(size):\n    net = torch.nn.Linear(size, 1)\n    adam = torch.optim.Adam(net.parameters())\n"
         "    for x in torch.ones(9, size):\n        net(x).backward(), adam.step()\n"
     )
     (tmp_path / "train.py").write_text(ACTS[name])
-    named, below = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings
-    assert len(named) == 1 and named == below
+    [named], [below] = scan([tmp_path / "train.py"]).findings, scan([tmp_path]).findings
+    assert replace(below, severity=named.severity) == named
+    assert below.severity == BELOW.get(name, named.severity)
 
 
 def test_a_module_that_does_nothing_when_it_is_imported_is_no_program() -> None:

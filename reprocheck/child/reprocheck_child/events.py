@@ -535,10 +535,13 @@ class Recorder(Writer):
 
     def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
         """What ended the script, and the line of the user's that it came from."""
-        from . import users
-
         event["error"] = self.redacted(stop.in_one_line(error))
-        event["l"] = users.line_of(self, error)
+        try:
+            from . import users
+
+            event["l"] = users.line_of(self, error)
+        except (ImportError, OSError):
+            pass  # no descriptor is free to import with: the error is said without its line
 
     def find_world(self) -> None:
         """Asks the frameworks which of how many ranks this process is."""
