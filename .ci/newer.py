@@ -50,6 +50,11 @@ REACH = {
     "numpy": NUMBERS,
     "msgspec": (*READING, *SCAN, *REPORT),
     "libcst": SCAN,
+    "pyyaml": SCAN,  # libcst imports it
+    "packaging": REPORT,  # matplotlib imports it
+    "pydantic": PARSING,  # typer imports it
+    "pydantic-core": PARSING,
+    "hypothesis": (),  # the tests alone import it: a user does not get it
 }
 """Dependency -> tests of what imports it; one that is not here reaches everything."""
 
