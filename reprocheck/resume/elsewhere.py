@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
+from glob import escape
+from itertools import takewhile
 from pathlib import Path
 
 from reprocheck.errors import UsageError
@@ -26,7 +28,8 @@ def absolute(pattern: str, cwd: Path) -> str:
     whole = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
     if whole.is_relative_to(cwd):
         return str(whole.relative_to(cwd))
-    return str(whole)
+    base, _ = _start(str(whole))  # where no part is a link that a pattern stands for
+    return str(Path(os.path.realpath(base)) / whole.relative_to(base))
 
 
 class Elsewhere:
@@ -35,78 +38,94 @@ class Elsewhere:
     """
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = pattern if pattern.startswith("/") else ""
-        self._stood = _existing_folder(_base(self._pattern))
+        self.pattern = pattern if pattern.startswith("/") else ""
+        self._base, _ = _start(self.pattern)
+        self._stood = _existing_folder(self._base)
+        self._folders = frozenset(self._all_folders())
+        """Those of the user, which stay although nothing is in them."""
 
     def refuse(self) -> None:
         """UsageError where files of the user match."""
         found = self.files()
         if found:
             raise UsageError(
-                f"--checkpoint {self._pattern}: {summary(found)} stands there already, and the"
+                f"--checkpoint {self.pattern}: {summary(found)} stands there already, and the"
                 " check would have to overwrite or remove it.",
                 "Move it away, or have the script write to a folder of its own.",
             )
 
     def files(self) -> list[str]:
         """What matches now, as whole paths."""
-        return sorted(path for path in self._below() if fnmatch(path, self._pattern))
+        return sorted(self.found())
+
+    def found(self) -> Iterator[str]:
+        """What matches now, one after the other."""
+        files = (str(path) for path in _below(self.pattern) if _is_file(path))
+        return (path for path in files if fnmatch(path, self.pattern))
 
     def keep(self, store: Path) -> None:
         """Copies what matches now into `store`. Raises OSError."""
         for path in self.files():
-            target = store / path.lstrip("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+            _copy(Path(path), store / path.lstrip("/"))
 
     def put_back(self, store: Path) -> None:
         """Makes what matches what was kept in `store`. Raises OSError."""
         self.remove()
-        for path in _all_files(store):
-            target = Path("/", path.relative_to(store))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+        for path in filter(_is_file, sorted(store.rglob("*"))):
+            _copy(path, Path("/", path.relative_to(store)))
 
     def remove(self) -> None:
         """Removes what the runs wrote there, and the folders that they made."""
         for path in self.files():
             Path(path).unlink(missing_ok=True)
-        if not self._pattern:
-            return
-        folder = _base(self._pattern)
-        for found in sorted(folder.rglob("*"), reverse=True):
-            _remove_empty(found)
-        while folder != self._stood and folder != folder.parent:
+        for made in sorted(self._all_folders() - self._folders, reverse=True):
+            _remove_empty(made)
+        folders = (self._base, *self._base.parents)
+        for folder in takewhile(lambda one: one != self._stood, folders):
             _remove_empty(folder)
-            folder = folder.parent
 
-    def _below(self) -> Iterator[str]:
-        if self._pattern:
-            yield from map(str, _all_files(_base(self._pattern)))
+    def _all_folders(self) -> set[Path]:
+        """Those in which files may lie that match."""
+        return set(filter(_is_folder, _below(self.pattern)))
 
 
-def _base(pattern: str) -> Path:
-    """The folder that everything lies in that can match."""
-    parts: list[str] = []
-    for part in Path(pattern).parts[:-1]:
-        if any(letter in part for letter in WILD):
-            break
-        parts.append(part)
-    return Path(*parts)
+def _below(pattern: str) -> Iterator[Path]:
+    """Everything that begins as a pattern does, and what is below it; nothing for none."""
+    if not pattern:
+        return
+    folder, start = _start(pattern)
+    for top in folder.glob(escape(start) + "*"):
+        yield top
+        if _is_folder(top):
+            yield from top.rglob("*")
+
+
+def _start(pattern: str) -> tuple[Path, str]:
+    """The folder that everything lies in that can match, and what its names begin with there."""
+    fixed = "".join(takewhile(lambda letter: letter not in WILD, pattern))
+    folder, _, start = fixed.rpartition("/")
+    return Path(folder or "/"), start
 
 
 def _existing_folder(folder: Path) -> Path:
     """The nearest folder that is there."""
-    while not folder.is_dir() and folder != folder.parent:
-        folder = folder.parent
-    return folder
+    return next(filter(Path.is_dir, (folder, *folder.parents)))
 
 
-def _all_files(folder: Path) -> Sequence[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def _is_file(path: Path) -> bool:
+    """A link, too, wherever it leads to, which a run may have made and moved."""
+    return path.is_symlink() or path.is_file()
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _copy(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(path, target, follow_symlinks=False)
 
 
 def _remove_empty(folder: Path) -> None:
-    if folder.is_dir() and not folder.is_symlink():
-        with suppress(OSError):  # something is left in it
-            folder.rmdir()
+    with suppress(OSError):  # something is left in it
+        folder.rmdir()

@@ -6,12 +6,11 @@ a copy of it.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import mask
@@ -48,6 +47,7 @@ from reprocheck.resume.model import (
     StateRungName,
     Trial,
 )
+from reprocheck.resume.outside import outside
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
 
@@ -199,7 +199,8 @@ def _continued(made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere) -> Sn
             workdir.close()
     if snapshots.outside:
         snapshots.close()
-        raise _outside(snapshots.outside)
+        elsewhere.remove()
+        raise outside(snapshots.outside, elsewhere)
     return snapshots
 
 
@@ -324,21 +325,3 @@ def _keeping(folder: Path, asked: Asked) -> dict[str, object]:
 def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
     """A checkpoint as a record names it."""
     return replace(checkpoint, paths=tuple(mask(path, *made.names) for path in checkpoint.paths))
-
-
-def _outside(path: str) -> UsageError:
-    """The continued run was about to write a checkpoint that no snapshot would hold."""
-    file = Path(path).expanduser()
-    return UsageError(
-        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
-        " before, so nothing there has changed.",
-        f"Allow it with --checkpoint '{PurePath(path).with_name(_pattern(file))}': what the runs"
-        " write there is removed afterwards.",
-    )
-
-
-def _pattern(file: Path) -> str:
-    """The name of a checkpoint and those that follow, where its folder holds other files."""
-    if not file.parent.is_dir() or not any(file.parent.iterdir()):
-        return "*"
-    return re.sub(r"\d+", "*", file.name)

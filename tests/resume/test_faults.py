@@ -187,7 +187,7 @@ def test_the_advice_for_a_checkpoint_outside_works_beside_other_files(
     script = inside / "train.py"
     script.write_text(SCRIPT.replace('where = "ckpt.pkl"', f"where = '{outside}/step-3.pkl'"))
     code, said = _said(("train.py",), capsys)
-    pattern = f"{outside}/step-*.pkl"
+    pattern = f"{outside}/step-*"
     assert code == 2 and f"Allow it with --checkpoint '{pattern}'" in said
     code, said = _said(("--checkpoint", pattern, "train.py"), capsys)
     assert code == 0 and "RESUMES EXACTLY" in said

@@ -10,13 +10,15 @@ Loaded only in a run that is to be resumed later.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from _thread import get_ident
+from contextlib import suppress
 from fnmatch import fnmatch
 
 from . import import_hook, loaders, users
-from .files import NO_FILES, absolute, held_for_writing, without_links, writes
+from .files import NO_FILES, ON_OPENING, absolute, held_for_writing, without_links, writes
 from .hooking import around, guarded
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
@@ -45,6 +47,10 @@ MAGIC = (
     b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05",  # pickle
     b"\x93NUMPY", b"\x89HDF", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
+ORBAX_DRAFT = ".orbax-checkpoint-tmp"
+"""In the name of the folder of a checkpoint of orbax, until that is whole."""
+DRAFT = re.compile(re.escape(ORBAX_DRAFT) + r"[^/]*|\.(?:tmp|temp|part)(?=/|$)")
+"""What is taken from the name of a draft when it is whole."""
 SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".hg", ".svn", "wandb", "mlruns"))
 MOST_FILES = 100_000
 """Files of a working directory up to which all of them are looked at between two iterations."""
@@ -113,7 +119,7 @@ class Checkpoints:
         self._recorder = recorder
         self._root = os.path.realpath(recorder.workdir)
         self._pattern = pattern
-        self._allowed = _folder_of(pattern)
+        self._allowed = _start_of(pattern)
         self._outside = outside
         self._foreign = users.foreign_folders()
         self._inside = users.folder_of(recorder)
@@ -129,9 +135,10 @@ class Checkpoints:
         self._begun: dict[int, int] = {}  # id of a thread -> updates when it was started
         self._passed_over: set[int] = set()  # tasks that do not end
         self._tasks: list[Any] = []  # threads and futures since the last look
+        self._new_folders: list[str] = []  # in the order in which they were made
         self.ignored: dict[str, None] = {}
         """Files that were written between two updates and taken for no checkpoint."""
-        self.temporary: dict[str, None] = {}
+        self.temporary: dict[str, Written] = {}
         """Files of checkpoints in the folder for temporary files, which each run has anew."""
         self.removed: dict[str, None] = {}
         """Files of savers that were gone again at the next look."""
@@ -145,6 +152,7 @@ class Checkpoints:
         takers: dict[str, Callable[..., None]] = {
             "open": self._opened,
             "os.rename": self._renamed,
+            "os.mkdir": self._made,
         }
         takers.update(dict.fromkeys(STARTS, self._started_process))
         find = takers.get
@@ -155,6 +163,7 @@ class Checkpoints:
                 take(*arguments)
 
         sys.addaudithook(hook)
+        ON_OPENING.append(self._opened)
 
     # ------------------------------------------------------------------------- what is under way
 
@@ -217,7 +226,6 @@ class Checkpoints:
             return None
         now = self._tree()
         changed = [path for path, state in now.items() if self._stood.get(path) != state]
-        changed += self._elsewhere()
         self.removed.update(
             (path, None)
             for path, one in self._written.items()
@@ -251,7 +259,7 @@ class Checkpoints:
         if self._pattern:
             beside = []
         paths = sorted({*kept, *beside})
-        written = [self._written[path] for path in paths if path in self._written]
+        written = filter(None, map(self._written.get, paths))
         first = min(written, key=lambda one: one.updates, default=None)
         said = self._saved or first or Written("", "", updates)
         return Found(paths, said, sum(map(self._size, paths)))
@@ -284,22 +292,30 @@ class Checkpoints:
     def _matches(self, path: str) -> bool:
         return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
 
-    def _elsewhere(self) -> list[str]:
-        """Files outside of the working directory that match the pattern."""
-        return [path for path in self._written if path.startswith("/") and os.path.exists(path)]
-
     def _tree(self) -> dict[str, State]:
         """Every file below the working directory; where there are too many, those that this process
-        was seen to write.
+        was seen to write. With them the files outside that match the pattern.
         """
         if self._is_wide:
             return self._own_files()
         found: dict[str, State] = {}
-        waiting = [""]
+        for start in {"", self._allowed}:
+            found.update(self._below(os.path.dirname(start), start))
+        if len(found) > MOST_FILES:
+            self._is_wide = True
+            return self._own_files()
+        return {path: found[path] for path in found if path[0] != "/" or self._matches(path)}
+
+    def _below(self, top: str, start: str) -> dict[str, State]:
+        """The files below a folder whose paths start so, but for those above the limit."""
+        found: dict[str, State] = {}
+        waiting = [top]
         while waiting:
             folder = waiting.pop()
             for entry in _entries(os.path.join(self._root, folder)):
                 path = os.path.join(folder, entry.name)
+                if not path.startswith(start):
+                    continue
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in SKIPPED:
                         waiting.append(path)
@@ -307,8 +323,7 @@ class Checkpoints:
                     state = entry.stat(follow_symlinks=False)
                     found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
             if len(found) > MOST_FILES:
-                self._is_wide = True
-                return self._own_files()
+                break
         return found
 
     def _own_files(self) -> dict[str, State]:
@@ -347,24 +362,61 @@ class Checkpoints:
         return end
 
     @guarded("watching what is kept on disk")
-    def _opened(self, path: Any, mode: Any, flags: Any) -> None:
-        if isinstance(path, int) or not writes(mode, flags):
+    def _opened(self, path: Any, mode: Any, flags: Any = 0) -> None:
+        if not isinstance(path, int) and writes(mode, flags):
+            self._note(without_links(absolute(path)), self._in_saver())
+
+    @guarded("watching what is kept on disk")
+    def _made(self, path: Any, _: Any, start: Any) -> None:
+        """A folder is about to be made: that of a draft of orbax is filled by C++ code."""
+        whole = without_links(absolute(path, start))
+        if os.path.lexists(whole):
             return
-        whole = without_links(absolute(path))
-        if not whole or whole.startswith((self._own, *NO_FILES)):
+        first = os.path.join(whole, "_METADATA")
+        if ORBAX_DRAFT in whole and not self._name(first):
+            self._note(first, Written("orbax.checkpoint", self._line(), self._updates()))
+        self._new_folders.append(whole)
+
+    @guarded("watching what is kept on disk")
+    def _renamed(self, source: Any, target: Any, *_: Any) -> None:
+        old, new = (without_links(absolute(path)) for path in (source, target))
+        was, is_kept = self._name(old), bool(self._name(new))
+        self._touched = self._touched or is_kept
+        moved = [*_taken_out(self._written, was), *_taken_out(self.temporary, old)]
+        for rest, written in moved:
+            self._note(new + rest, written)
+        if not moved and not (was and is_kept):
+            self._note(new, self._in_saver())
+
+    def _note(self, path: str, written: Written) -> None:
+        """A file is about to stand there, whole or as a draft."""
+        if not path or path.startswith((self._own, *NO_FILES)):
             return
-        written = self._in_saver()
-        if whole.startswith(os.path.join(self._root, "")):
+        name = self._name(path)
+        if name:
             self._touched = True
-            self._written[os.path.relpath(whole, self._root)] = written
-        elif self._pattern and self._matches(whole):
-            self._touched = True
-            self._written[whole] = written
-        elif self._is_out_of_place(whole, written.by):
-            if whole.startswith(self._temporary):
-                self.temporary[os.path.basename(whole)] = None
-            else:
-                self._outside(self._recorder.masked(whole))
+            self._written[name] = written
+        elif not self._is_out_of_place(path, written.by):
+            return
+        elif path.startswith(self._temporary):
+            self.temporary[path] = written
+        else:
+            self._remove_new_folders()
+            self._outside(self._recorder.masked(DRAFT.sub("", path)))
+
+    def _remove_new_folders(self) -> None:
+        """Those without a file, which may look to the next run like a checkpoint."""
+        for folder in reversed(self._new_folders):
+            with suppress(OSError):  # something is in it
+                os.rmdir(folder)
+
+    def _name(self, path: str) -> str:
+        """As a snapshot names a file; "" where none holds it."""
+        if path.startswith(os.path.join(self._root, "")):
+            return os.path.relpath(path, self._root)
+        if self._allowed and (self._matches(path) or self._matches(DRAFT.sub("", path))):
+            return path
+        return ""
 
     def _in_saver(self) -> Written:
         """Something is written now, perhaps by a saver that is under way."""
@@ -375,29 +427,7 @@ class Checkpoints:
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
         """Whether a checkpoint is about to be written where no snapshot is taken."""
-        if path.startswith(self._allowed) or not self._recorder.iteration:
-            return False
-        return bool(by) or _has_suffix(path.lower())
-
-    @guarded("watching what is kept on disk")
-    def _renamed(self, source: Any, target: Any, *_: Any) -> None:
-        old, new = (without_links(absolute(path)) for path in (source, target))
-        inside = os.path.join(self._root, "")
-        if self._pattern and not new.startswith(inside) and self._matches(new):
-            self._touched = True
-            self._written[new] = Written("", self._line(), self._updates())
-        if old.startswith(self._temporary) and not new.startswith(self._temporary):
-            self.temporary.pop(os.path.basename(old), None)  # a draft
-        if not new.startswith(inside):
-            return
-        self._touched = True
-        if not old.startswith(inside):
-            self._written[os.path.relpath(new, self._root)] = self._in_saver()
-            return
-        old, new = os.path.relpath(old, self._root), os.path.relpath(new, self._root)
-        for path in list(self._written):
-            if path == old or path.startswith(old + "/"):
-                self._written[new + path[len(old) :]] = self._written.pop(path)
+        return bool(self._recorder.iteration) and (bool(by) or _has_suffix(path.lower()))
 
     def _started_process(self, *_: Any) -> None:
         self._others = self._touched = True
@@ -464,12 +494,18 @@ def _has_suffix(path: str) -> bool:
     return any(suffix + "." in name for suffix in SUFFIXES)
 
 
-def _folder_of(pattern: str) -> tuple[str, ...]:
-    """The folder outside of the working directory that a pattern allows to write in."""
+def _start_of(pattern: str) -> str:
+    """How all paths begin that a pattern allows outside of the working directory; "" of another."""
     if not pattern.startswith("/"):
-        return ()
-    fixed = pattern.replace("?", "*").replace("[", "*").partition("*")[0]
-    return (os.path.join(os.path.dirname(fixed), ""),)
+        return ""
+    return pattern.replace("?", "*").replace("[", "*").partition("*")[0]
+
+
+def _taken_out(known: dict[str, Written], old: str) -> Iterator[tuple[str, Written]]:
+    """Takes out what is known of a path and of all below it: how each goes on behind that path."""
+    for path in list(known):
+        if old and (path + "/").startswith(old + "/"):
+            yield path[len(old) :], known.pop(path)
 
 
 def _holds_reports(name: str) -> bool:

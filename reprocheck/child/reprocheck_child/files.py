@@ -20,7 +20,7 @@ from .inputs import CODE, Inputs
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping
+    from typing import Any, Callable, Iterator, Mapping
 
 _listdir, _readlink = os.listdir, os.readlink
 """Ours: a script may replace them before the end of its process."""
@@ -60,6 +60,8 @@ names.
 """
 
 WATCHED: Files | None = None
+ON_OPENING: list[Callable[[Any, str], object]] = []
+"""Called with each path that C++ or Rust code is about to open, as adapters tell, and the mode."""
 
 
 def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
@@ -84,6 +86,8 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
     """An adapter tells of a path that C++ code is about to write; `new` where it has written it
     already. Never raises.
     """
+    if how == "open" and new is None:
+        _about_to_open(path, "w")
     if WATCHED is not None:
         WATCHED.quietly(WATCHED.written, path, how, NOWHERE, new)
 
@@ -92,11 +96,17 @@ def opened(path: Any, mode: str) -> None:
     """An adapter tells of a file that C++ code is about to open; `r+` reads it and writes to it.
     Never raises.
     """
+    _about_to_open(path, mode)
     if WATCHED is None:
         return
     if mode == "r+":
         WATCHED.quietly(WATCHED.opened, path, "r", 0)
     WATCHED.quietly(WATCHED.opened, path, mode, 0)
+
+
+def _about_to_open(path: Any, mode: str) -> None:
+    for told in ON_OPENING:
+        told(path, mode)
 
 
 class Files:

@@ -185,6 +185,13 @@ def _checkpoint(prefix: object) -> Names:
         yield path, "r"
 
 
+def _saved_checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> Names:
+    """Told of before it is written, as the first of its files."""
+    name = text_of(file_prefix)
+    if name:
+        yield os.fsdecode(name) + ".index", "w"
+
+
 def _records(filenames: Any, *_: object, **__: object) -> Names:
     """One name or several; as a tensor where it holds its values, and not where it stands for
     some.
@@ -219,6 +226,7 @@ LOADERS: tuple[tuple[str, str, bool, Tell], ...] = (
     (_FILE_IO, "DeleteRecursively", True, _removed_with_all),
     ("tensorflow.python.lib.io.tf_record", "TFRecordWriter.__init__", True, _written),
     ("tensorflow.python.ops.gen_io_ops", "write_file", True, _filled),
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", True, _saved_checkpoint),
     ("tensorflow.python.data.ops.save_op", "_save", True, _saved_dataset),
     ("tensorflow.python.data.ops.snapshot_op", "_snapshot", True, _snapshot),
     ("tensorflow.python.training.py_checkpoint_reader", "NewCheckpointReader", True, _checkpoint),

@@ -204,7 +204,7 @@ class Pause:
             self.await_snapshot()
         masked = self._recorder.masked
         ignored, removed = self._checkpoints.ignored, self._checkpoints.removed
-        temporary = self._checkpoints.temporary
+        temporary = dict.fromkeys(map(os.path.basename, self._checkpoints.temporary))
         if not any((ignored, removed, temporary, self._passed)):
             return
         event = {

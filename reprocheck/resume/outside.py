@@ -1,0 +1,81 @@
+"""What is said where a run was about to write a checkpoint that no snapshot would hold."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from glob import escape
+from itertools import takewhile
+from pathlib import Path
+
+from reprocheck.errors import UsageError
+from reprocheck.resume.elsewhere import Elsewhere, absolute
+
+NUMBERED = re.compile(
+    r"\d+|(?:[a-z]*[-_]?(?:ckpt|checkpoint|step|epoch|iter(?:ation)?)[-_=]?\d+[-_,]?)+",
+    re.IGNORECASE,
+)
+"""Names of folders that each checkpoint has anew. Those of a run or a job are no such names: the
+folder beside one is that of another training.
+"""
+
+
+def outside(path: str, allowed: Elsewhere) -> UsageError:
+    """Says with which pattern `path` is allowed beside all that is allowed already. `path` is
+    written as a trace has it.
+    """
+    return UsageError(
+        f"The checkpoint is written outside of the working directory: {path}. The run was ended"
+        " before, so no file there has changed.",
+        _advice(escape(path), allowed.pattern),
+    )
+
+
+def _advice(path: str, allowed: str) -> str:
+    patterns = _patterns(Path(path))
+    if allowed:
+        patterns = iter([_joined(allowed, str(Path(path).expanduser()))])
+    for pattern in patterns:
+        if not any(Elsewhere(absolute(pattern, Path.cwd())).found()):
+            return (
+                f"Allow it with --checkpoint {shlex.quote(pattern)}: what the runs write there is"
+                " removed afterwards."
+            )
+    return "Have the script write to a folder of its own: files of yours have such names, too."
+
+
+def _patterns(file: Path) -> Iterator[str]:
+    """Patterns of a checkpoint and of those that follow, the widest first."""
+    numbered = takewhile(lambda folder: NUMBERED.fullmatch(folder.name), file.parents)
+    for folder in reversed([*numbered]):
+        yield f"{folder.parent}/*"
+        yield f"{folder.parent}/{_any_number(folder.name)}/*"
+    yield f"{file.parent}/*"
+    yield f"{file.parent}/{_any_end(file.name)}"
+    yield f"{file.parent}/{_any_number(file.name)}"
+    yield str(file)
+
+
+def _any_end(name: str) -> str:
+    """Of a name and of those with other ends. A hidden file is the draft of another one."""
+    stem = name.lstrip(".")
+    hidden = "*" * (stem != name)
+    return f"{hidden}{_any_number(stem.partition('.')[0])}*".replace("**", "*")
+
+
+def _any_number(name: str) -> str:
+    return re.sub(r"\d+", "*", name)
+
+
+def _joined(pattern: str, path: str) -> str:
+    """A pattern of both."""
+    start = _common(pattern, path)
+    rests = (text[len(start) :][::-1] for text in (pattern, path))
+    return f"{start}*{_common(*rests)[::-1]}"
+
+
+def _common(one: str, other: str) -> str:
+    """What both begin with."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in pairs)
