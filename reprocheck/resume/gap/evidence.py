@@ -181,6 +181,13 @@ class BatchGap:
     passed_over: bool = False
     """Then: it took that batch from its loader, and did not train on it."""
 
+    @property
+    def came(self) -> Spot:
+        """Where the batch that came stands; of one that the continued run has not, nothing is
+        known.
+        """
+        return self.found or Spot()
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharesGap:

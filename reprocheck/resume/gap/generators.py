@@ -197,14 +197,13 @@ def _gap(
 ) -> GeneratorGap:
     was = twister.state_of(name, continued.states[name])
     now = twister.state_of(name, resumed.states[name])
+    ahead = twister.ahead(was, now)
     restore, reseeded, seed = _history(name, resumed)
-    ahead = since = None
-    if was is not None and now is not None:
-        ahead = twister.ahead(was, now)
-    if now is not None and seed is not None and seed.seed is not None:
+    since = None
+    if seed is not None and seed.seed is not None:
         since = twister.ahead(twister.seeded(_base(name), seed.seed), now)
     given = _of_rank(name, resumed.states[name], others)
-    if given is None and restore is not None and ahead is None:
+    if given is _NO_RANK and restore is not None and ahead is None:
         given = _behind_a_rank(name, now, others)
     return GeneratorGap(
         name=name,
@@ -215,8 +214,8 @@ def _gap(
         reseeded=reseeded,
         seed=seed,
         since=since,
-        of_rank=given.rank if given is not None else None,
-        ahead_of_rank=given.since if given is not None else 0,
+        of_rank=given.rank,
+        ahead_of_rank=given.since,
     )
 
 
@@ -249,27 +248,25 @@ def _seed(fact: Seen) -> SeedSet:
 class _Given:
     """A rank whose state a generator was given, and draws of 32 bits since then."""
 
-    rank: int
+    rank: int | None
     since: int = 0
 
 
-def _of_rank(name: str, state: str, others: Mapping[int, States]) -> _Given | None:
+_NO_RANK = _Given(None)
+
+
+def _of_rank(name: str, state: str, others: Mapping[int, States]) -> _Given:
     same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
-    return next(same, None)
+    return next(same, _NO_RANK)
 
 
-def _behind_a_rank(
-    name: str, now: twister.State | None, others: Mapping[int, States]
-) -> _Given | None:
+def _behind_a_rank(name: str, now: twister.State | None, others: Mapping[int, States]) -> _Given:
     """Of a state that its own generator does not come to: the rank whose generator does."""
     for rank, states in others.items():
-        was = twister.state_of(name, states.get(name, ""))
-        since = None
-        if was is not None and now is not None:
-            since = twister.ahead(was, now)
+        since = twister.ahead(twister.state_of(name, states.get(name, "")), now)
         if since is not None and since > 0:
             return _Given(rank, since)
-    return None
+    return _NO_RANK
 
 
 def _base(name: str) -> str:

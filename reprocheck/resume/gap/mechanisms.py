@@ -89,9 +89,8 @@ def _applies_its_offset_again(gap: BatchGap) -> bool:
     """The next epoch does not begin at its beginning."""
     if not gap.later_pass or gap.expected.position != 0:
         return False
-    in_order = gap.found is not None and gap.found.epoch == gap.expected.epoch
     passed_over = bool(gap.position)
-    return in_order or passed_over
+    return passed_over or gap.came.epoch == gap.expected.epoch
 
 
 def _is_drawn_anew(gap: BatchGap) -> bool:
@@ -105,16 +104,13 @@ def _begins_again(gap: BatchGap) -> bool:
         return False
     if gap.position is not None:
         return gap.position == 0
-    return gap.found is not None and gap.found.position == 0
+    return gap.came.position == 0
 
 
 def _has_the_first_order(gap: BatchGap) -> bool:
-    if gap.first_epoch:
-        return True
-    found, expected = gap.found, gap.expected
-    if found is None or not expected.epoch:
-        return False
-    return found.epoch == 0 and found.position == expected.position
+    if gap.first_epoch or not gap.expected.epoch:
+        return gap.first_epoch
+    return gap.came.epoch == 0 and gap.came.position == gap.expected.position
 
 
 def _is_ahead(gap: BatchGap) -> bool:
@@ -129,25 +125,23 @@ def _is_behind(gap: BatchGap) -> bool:
 
 
 def _begins_the_next(gap: BatchGap) -> bool:
-    return _epochs(gap) == 1 and gap.found is not None and gap.found.position == 0
+    return _epochs(gap) == 1 and gap.came.position == 0
 
 
 def _epochs(gap: BatchGap) -> int:
     """By how many epochs the batch that came is ahead of the one that was due."""
-    found, expected = gap.found, gap.expected
-    if found is None or found.epoch is None or expected.epoch is None:
+    came, due = gap.came.epoch, gap.expected.epoch
+    if came is None or due is None:
         return 0
-    return found.epoch - expected.epoch
+    return came - due
 
 
 def _steps(gap: BatchGap) -> int:
     """By how many batches of the same epoch the one that came is ahead of the one that was due."""
-    found, expected = gap.found, gap.expected
-    if found is None or found.epoch != expected.epoch:
+    came, due = gap.came.position, gap.expected.position
+    if came is None or due is None or gap.came.epoch != gap.expected.epoch:
         return 0
-    if found.position is None or expected.position is None:
-        return 0
-    return found.position - expected.position
+    return came - due
 
 
 def _is_of_another_order(gap: BatchGap) -> bool:

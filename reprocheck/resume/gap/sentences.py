@@ -224,10 +224,8 @@ def _of_shares(gap: SharesGap) -> str:
 
 
 def _was_before(gap: BatchGap) -> bool:
-    found, expected = gap.found, gap.expected
-    if found is None or found.iteration is None or expected.iteration is None:
-        return False
-    return found.iteration < expected.iteration
+    came, due = gap.came.iteration, gap.expected.iteration
+    return came is not None and due is not None and came < due
 
 
 def spot(where: Spot, *, again: bool = False) -> str:
