@@ -31,8 +31,12 @@ HOLDERS = {
     "an object of the script",
     "an object of the script (lightning)",
     "an attribute of a module",
+    "an average of weights",
+    "an average of weights (accelerate)",
+    "an average of weights (lightning)",
+    "an average of weights (torch.distributed.checkpoint)",
 }
-"""What holds something that no `state_dict` has."""
+"""What holds something that the `state_dict` of a model or an optimizer does not have."""
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 
 

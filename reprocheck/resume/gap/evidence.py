@@ -65,7 +65,7 @@ class OptimizerGap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScheduleGap:
-    """A hyper-parameter, a scheduler, a loss scale or an average of the weights.
+    """A hyper-parameter, a scheduler or a loss scale.
 
     place     the optimizer, the scheduler or the scaler
     name      the value that differs
@@ -77,6 +77,15 @@ class ScheduleGap:
     name: str
     own: bool = False
     values: tuple[object, object] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AverageGap:
+    """Averages of the weights, and how many weights they are of, that are not those after update
+    k.
+    """
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,6 +227,7 @@ class StepGap:
 Gap = (
     WeightsGap
     | AttributeGap
+    | AverageGap
     | OptimizerGap
     | ScheduleGap
     | GeneratorGap

@@ -26,6 +26,7 @@ from reprocheck.resume.gap import (
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
+    AverageGap,
     BatchGap,
     Gap,
     GeneratorGap,
@@ -239,6 +240,8 @@ def _kind_of(gap: Gap) -> str:
     """
     if isinstance(gap, AttributeGap):
         return "an attribute of a module"
+    if isinstance(gap, AverageGap):
+        return "an average of weights"
     if isinstance(gap, (WeightsGap, ScheduleGap)):
         return "an object of the script" if gap.own else ""
     generator = gap.made_from if isinstance(gap, BatchGap) else gap

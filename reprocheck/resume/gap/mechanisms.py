@@ -11,6 +11,7 @@ from typing import Any
 
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
+    AverageGap,
     BatchGap,
     Gap,
     GeneratorGap,
@@ -162,6 +163,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     AttributeGap: [("resume-part-not-loaded", _always)],
     OptimizerGap: [("resume-optimizer-state", _always)],
     ScheduleGap: [("resume-optimizer-state", _always)],
+    AverageGap: [("resume-optimizer-state", _always)],
     GeneratorGap: _OF_GENERATOR,
     SharesGap: [("resume-other-ranks", _always)],
     BatchGap: [

@@ -15,7 +15,7 @@ from pathlib import Path
 from reprocheck.model import RunRecord
 from reprocheck.resume.gap import optimizers, state
 from reprocheck.resume.gap.batches import Batch, taken
-from reprocheck.resume.gap.evidence import Gap, ScheduleGap
+from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
 from reprocheck.resume.gap.generators import drawers
 from reprocheck.resume.gap.held import Held, held, named_alike
 from reprocheck.resume.gap.ladder import Found, explained
@@ -96,12 +96,12 @@ def _shapes(fact: object) -> list[object]:
     return [leaf.shape for _, leaf in getattr(fact, "outputs", ())]
 
 
-def _is_scaled(gap: ScheduleGap | None, ranks: tuple[int, int]) -> bool:
+def _is_scaled(gap: ScheduleGap | AverageGap | None, ranks: tuple[int, int]) -> bool:
     """Whether a value was scaled with the number of ranks: a learning rate linearly (Goyal et al.
     2017, arXiv:1706.02677) or with the square root (Krizhevsky 2014, arXiv:1404.5997), a number of
     iterations inversely.
     """
-    if gap is None or gap.values is None:
+    if not isinstance(gap, ScheduleGap) or gap.values is None:
         return False
     was, now = gap.values
     if not isinstance(was, (int, float)) or not isinstance(now, (int, float)) or not was:

@@ -8,6 +8,7 @@ from typing import Any
 from reprocheck.language import count
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
+    AverageGap,
     BatchGap,
     Gap,
     GeneratorGap,
@@ -43,7 +44,7 @@ def detail(gap: Gap, behind: str | None = None) -> str:
 
 def place(gap: Gap) -> str:
     """What differs first: a weight, a state, a value, a generator; "" of a batch."""
-    if isinstance(gap, (WeightsGap, AttributeGap, OptimizerGap)):
+    if isinstance(gap, (WeightsGap, AttributeGap, OptimizerGap, AverageGap)):
         return gap.names[0]
     if isinstance(gap, ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
@@ -84,6 +85,10 @@ def _nothing_loaded(gap: WeightsGap) -> str:
 
 def _of_attributes(gap: AttributeGap) -> str:
     return f"{_are_others(gap.names)}, and in no state_dict"
+
+
+def _of_averages(gap: AverageGap) -> str:
+    return _are_others(gap.names)
 
 
 def _of_optimizer(gap: OptimizerGap) -> str:
@@ -285,6 +290,7 @@ _SAY: Mapping[type, Callable[[Any], str]] = {
     AttributeGap: _of_attributes,
     OptimizerGap: _of_optimizer,
     ScheduleGap: _of_schedule,
+    AverageGap: _of_averages,
     GeneratorGap: _of_generator,
     BatchGap: _of_batch,
     SharesGap: _of_shares,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reprocheck.resume.gap.evidence import ScheduleGap, WeightsGap
+from reprocheck.resume.gap.evidence import AverageGap, ScheduleGap, WeightsGap
 from reprocheck.resume.gap.held import Facts, Held, agrees, compared, unequal_leaves
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaf, Seen
@@ -25,15 +25,20 @@ def weights(was: Held, now: Held, continued: Side, resumed: Side) -> WeightsGap 
     )
 
 
-def schedule(was: Held, now: Held) -> ScheduleGap | None:
-    """The first value of a scheduler, a scaler, an optimizer's groups or an average of weights that
-    differs; None where all agree.
+def schedule(was: Held, now: Held) -> ScheduleGap | AverageGap | None:
+    """The first value of a scheduler, a scaler or an optimizer's groups that differs, or the
+    averages of weights that do; None where all agree.
     """
     return (
         _first(was.schedules, now.schedules)
         or _first(was.rates, now.rates)
-        or _first(was.averages, now.averages)
+        or _averages(was.averages, now.averages)
     )
+
+
+def _averages(was: Facts, now: Facts) -> AverageGap | None:
+    names = compared(was, now).unequal
+    return AverageGap(names=names) if names else None
 
 
 def _first(was: Facts, now: Facts) -> ScheduleGap | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace as replaced
 from pathlib import Path
 
 import pytest
@@ -450,6 +451,38 @@ def test_an_average_of_the_scripts_own_that_was_lost_is_named_with_its_count() -
     assert count.beside == ("ema.updates",)
     assert found.mechanism is not None and "average.shadow" in found.mechanism.fix
     assert count.mechanism is not None and "average.updates" in count.mechanism.fix
+
+
+@pytest.mark.parametrize(
+    ("saver", "word"),
+    [
+        ("", 'saved["average"] = average.state_dict()'),
+        ("Accelerator.save_state", "register_for_checkpointing(average)"),
+        ("Trainer.save_checkpoint", "on_save_checkpoint"),
+        ("torch.distributed.checkpoint.save", 'average.load_state_dict(saved["average"])'),
+    ],
+)
+def test_an_average_of_the_weights_that_was_lost_gets_a_fix_of_its_own(
+    saver: str, word: str
+) -> None:
+    def with_average(iteration: int, content: str) -> list[Seen]:
+        names = ("ema.n_averaged", "ema.module.body.weight")
+        held = [
+            Seen(kind="held", place=name, iteration=iteration, outputs=tensor(content))
+            for name in names
+        ]
+        return [*boundary(iteration, raw(0, 100)), *held]
+
+    found = found_of(
+        trace(with_average(K + 1, "was")), trace(with_average(1, "now")), K, equal=True
+    )
+    said = explained([replaced(found, frameworks=(LIBRARIES.get(saver, ""), "torch"))])
+    assert first(said) == ("hyper-parameters", "ema.n_averaged", "RC118")
+    assert said.first is not None and said.mechanism is not None
+    assert said.first.detail == (
+        "ema.n_averaged, ema.module.body.weight are not what they were at the checkpoint"
+    )
+    assert word in said.mechanism.fix
 
 
 @pytest.mark.parametrize(
