@@ -56,6 +56,10 @@ class Asked:
             return PLACES[:1]
         return self.at or PLACES
 
+    def missed(self, served: Sequence[str]) -> tuple[str, ...]:
+        """The places that were asked for by name, but for those that snapshots serve."""
+        return tuple(name for name in self.at if name not in served)
+
     def told(self) -> dict[str, object]:
         """What the recorder of the continued run is told."""
         spare = AFTER + 1 if self.interrupt else 0

@@ -49,7 +49,7 @@ def load(folder: Path) -> ResumeCheck:
         record=record,
         asked=resume,
         outcomes=outcomes,
-        caveats=(*sentences.caveats(found, outcomes), *_recorded_caveats(record, runs)),
+        caveats=(*sentences.caveats(found, outcomes, resume), *_recorded_caveats(record, runs)),
         coverage=tuple(dict.fromkeys(line for run in runs.values() for line in run.problems)),
         folder=folder.absolute(),
     )

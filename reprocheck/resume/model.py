@@ -152,6 +152,7 @@ class ResumeRecord:
     explain  whether what is lost is put back in further runs, to confirm it
     ranks    with how many the resumed runs were started; 0: with those of the command
     trial    the patch that was tried
+    missed   names of places that were asked for, and that no checkpoint was written at
     """
 
     places: tuple[Place, ...]
@@ -163,6 +164,7 @@ class ResumeRecord:
     ranks: int = 0
     explain: bool = False
     trial: Trial | None = None
+    missed: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
 

@@ -92,6 +92,11 @@ class _Kept:
         self.resume = replace(self.resume, places=(*self.resume.places, place))
         self.keep()
 
+    def missed(self, names: tuple[str, ...]) -> None:
+        """Places that were asked for in vain."""
+        self.resume = replace(self.resume, missed=names)
+        self.keep()
+
     def add_arm(self, number: int, arm: Arm) -> None:
         """One more run of a place."""
         places = list(self.resume.places)
@@ -167,6 +172,7 @@ def _recorded(
             kept.keep()
             snapshots = _continued(continued, CONTINUED, kept, elsewhere)
             places = snapshots.taken
+            kept.missed(asked.missed([name for taken in places for name in taken.names]))
             if asked.interrupt and places:
                 snapshots.close()
                 snapshots = _interrupted(places[0], continued, kept, asked, elsewhere)

@@ -414,9 +414,16 @@ def behind_steps(outcome: Outcome, explained: Explained) -> tuple[str, ...]:
     )
 
 
-def caveats(found: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def caveats(
+    found: Sequence[str], outcomes: Sequence[Outcome], resume: ResumeRecord
+) -> tuple[str, ...]:
     """What limits the answer."""
     said = []
+    if resume.missed and resume.places:
+        said.append(
+            f"Not checked: {', '.join(resume.missed)}. No checkpoint was written there in the first"
+            f" {count(resume.within, 'iteration')}; --at N names a number of updates instead."
+        )
     if found:
         said.append(
             f"The continued run itself began from {summary(found)}, which an earlier training had"

@@ -141,6 +141,17 @@ def test_without_a_checkpoint_the_answer_is_inconclusive(
     assert said in " ".join(answer.out.split())
 
 
+def test_a_place_without_a_checkpoint_is_said_to_be_unchecked(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} --at first --at second-epoch train.py", capsys)
+    assert (answer.code, answer.report["headline"]) == (0, "RESUMES EXACTLY")
+    said = "Not checked: second-epoch. No checkpoint was written there in the first 50 iterations;"
+    assert said in " ".join(answer.out.split())
+    assert any(line.startswith(said) for line in answer.report["caveats"])
+    assert not check(inside, f"{FEW} train.py", capsys).report["caveats"]
+
+
 def test_a_checkpoint_outside_is_refused_before_it_is_written_and_allowed_by_a_pattern(
     inside: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

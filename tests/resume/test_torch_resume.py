@@ -138,6 +138,46 @@ def test_what_a_module_keeps_beside_its_weights_is_put_back(
     assert "register_buffer" in place(tmp_path)["mechanism"]["fix"]
 
 
+AVERAGED = """
+import os
+import torch
+from torch.optim.swa_utils import AveragedModel
+
+torch.manual_seed(0)
+x = torch.randn(48, 4)
+net = torch.nn.Linear(4, 1)
+ema = AveragedModel(net)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+first = 0
+if os.path.exists("last.pt"):
+    saved = torch.load("last.pt")
+    net.load_state_dict(saved["net"])
+    first = saved["step"]
+for step in range(first, 12):
+    loss = net(x[step * 4 : step * 4 + 4]).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    ema.update_parameters(net)
+    if step == 3:
+        torch.save({"net": net.state_dict(), "step": step + 1}, "last.pt")
+"""
+
+
+@pytest.mark.torch
+def test_an_averaged_model_that_no_step_calls_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = confirmed(AVERAGED)
+    assert set(names["hyper-parameters"]) == {
+        "ema.n_averaged",
+        "ema.module.weight",
+        "ema.module.bias",
+    }
+    assert 'saved["average"] = average.state_dict()' in place(tmp_path)["mechanism"]["fix"]
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize(("script", "code"), [("", "RC114"), ("_right", None)])
 def test_an_offset_of_a_whole_epoch_is_told_where_each_epoch_has_the_same_order(

@@ -12,6 +12,7 @@ from math import inf
 
 from reprocheck.ladder.words import place
 from reprocheck.resume.gap import twister
+from reprocheck.resume.gap.batches import NO_LOADER
 from reprocheck.resume.gap.evidence import GeneratorGap, SeedSet
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Seen
@@ -132,6 +133,8 @@ def _place(fact: Seen) -> str:
         return f"the order of {fact.place}"
     if fact.kind == "rng" or fact.class_ in _OF_THE_SCRIPT:
         return "the script"
+    if fact.place.startswith(NO_LOADER):
+        return f"`{fact.place.removeprefix(NO_LOADER)}`"
     if fact.kind != "call" or not fact.place:
         return place(fact.place, fact.class_)
     return f"`{fact.place}` ({fact.class_})"

@@ -161,6 +161,7 @@ class _Schedules:
         return changed
 
     def _averages(self) -> Iterator[Tuple[str, Any]]:
+        self.held.name_others()
         averaged = _averages(self.held)
         for name, tensor, _ in self.held.weights():
             if name.startswith(averaged):
