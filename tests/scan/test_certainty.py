@@ -53,7 +53,7 @@ def program(more: str = "", in_loop: str = "pass") -> str:
         ("train.py", program(), "error"),
         ("train.py", ONCE, "note"),
         ("train.py", f"{ONCE}torch.optim.SGD(net.parameters(), 0.1).step()", "warning"),
-        ("third_party/train.py", program(), "warning"),
+        ("third_party/train.py", program(), "note"),
         ("train.py", program("net.load_state_dict(torch.load('x'), strict=False)"), None),
         ("train.py", program("if args.half:\n    net.load_state_dict(given)"), "note"),
         ("train.py", program("if args.resume:\n    net.load_state_dict(given)"), "error"),
@@ -482,3 +482,28 @@ def test_an_order_that_nothing_takes_is_worth_a_note(tmp_path: Path) -> None:
     for name, wanted in (("rows", ["error"]), ("others", ["note"])):
         written(tmp_path, "train.py", program(SHUFFLED.replace("rows", name)))
         assert severities(tmp_path, "RC501") == wanted
+
+
+UNFILLED = """\
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.empty(3))
+
+    def forward(self, rows):
+        return rows * self.scale
+
+
+scaled = Scaled()
+rows = scaled(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "wanted"), [("scaled.parameters()", "warning"), ("given", "note")]
+)
+def test_unfilled_memory_is_a_warning_where_an_optimizer_takes_it(
+    taken: str, wanted: str, tmp_path: Path
+) -> None:
+    written(tmp_path, "train.py", program(f"{UNFILLED}torch.optim.SGD({taken}, 0.1)"))
+    assert severities(tmp_path, "RC303") == [wanted]
