@@ -3,8 +3,9 @@
 `judgements.tsv` has a line for each: round, repository, commit, path, line, rule, severity, `right`
 or `wrong`, and the reason in a few words. No code is kept. `round` says which rules were read:
 those of the beginning (`tuned`, with which they were changed), or those after one change (`new`),
-two (`second`), three (`third`), four (`fourth`), five (`fifth`), six (`sixth`), seven (`seventh`)
-and eight of them (`eighth`). A repository is read once, before the rules are changed with it.
+two (`second`), three (`third`), four (`fourth`), five (`fifth`), six (`sixth`), seven (`seventh`),
+eight (`eighth`) and nine of them (`ninth`). A repository is read once, before the rules are changed
+with it.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ ROUNDS = {
     "sixth": "read after the sixth change; the rules were changed a seventh time with these",
     "seventh": "read with severities that follow from those; the rules were changed with these",
     "eighth": "read after that; the rules were changed with these",
+    "ninth": "read after that again; the rules were changed with these",
 }
 """The readings, first to last, in words."""
 
