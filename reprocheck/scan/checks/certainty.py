@@ -343,7 +343,7 @@ _LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gra
 
 def _is_careful(order: Order, hit: Hit) -> int:
     """The program speaks of seeds: there, sets whose order may differ held numbers, or were only
-    asked, in three of five cases, and generators of one's own were mostly seeded.
+    asked, in three of five cases.
     """
     return int(_speaks_of_seeds(order))
 
@@ -432,7 +432,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     ),
     "RC501": _OF_ORDERS,
     "RC502": _OF_VALUES,
-    "RC504": (*_RARELY_RIGHT, _is_careful),
+    "RC504": _RARELY_RIGHT,
     "RC505": (*_OF_VALUES, _is_unsure, _is_careful),
     "RC507": _OF_VALUES,
     "RC508": (*_OF_VALUES, _is_of_queue),
