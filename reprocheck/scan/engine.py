@@ -141,10 +141,9 @@ def _project(members: dict[str, Read]) -> Project:
             source=one.source(),
             project=project,
             package=one.package,
-            named=one.file.named,
             single=one.file.single,
             roots=one.roots,
-            outline=one.outline,
+            known=one.outline,
         )
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)

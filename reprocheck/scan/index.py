@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+Kind = TypeVar("Kind")
 
 
 class Index:
@@ -122,7 +123,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     for field in _fields(type(node)):  # type: ignore[arg-type]
         value = getattr(node, field, None)
         if value.__class__ is list:
-            found += [child for child in value if isinstance(child, ast.AST)]
+            found += of_kind(value, ast.AST)
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
@@ -134,11 +135,14 @@ def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> It
     """
     if isinstance(around, ast.AST):
         around = [around]
-    for node in chain.from_iterable(map(ast.walk, around or ())):
-        if isinstance(node, kinds):
-            yield node
+    return of_kind(chain.from_iterable(map(ast.walk, around or ())), *kinds)
 
 
 def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:
     """Whether a node is, or has in it, a node of one of some kinds."""
     return next(within(around, *kinds), None) is not None
+
+
+def of_kind(values: Iterable[object], *kinds: type[Kind]) -> Iterator[Kind]:
+    """Those of some values that are of one of these kinds."""
+    return (value for value in values if isinstance(value, kinds))

@@ -8,14 +8,15 @@ names.of(node)    "torch.nn.functional.dropout" for `F.dropout`;
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import filterfalse
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from reprocheck.scan.aliases import canonical, free_name, of_library_alone
 from reprocheck.scan.index import children as walked
 
+T = TypeVar("T")
 _ROWS = (ast.Tuple, ast.List)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LONGEST = 300
@@ -269,12 +270,10 @@ def _holder(name: str, scope: Scope) -> Scope | None:
     """The scope that binds a name, seen from another one: classes are not visible from the
     functions in them.
     """
-    at: Scope | None = scope
-    while at is not None:
+    for at in scope.outward():
         visible = at is scope or not isinstance(at.node, ast.ClassDef)
         if visible and name in at.bound and name not in at.outer:
             return at
-        at = at.parent
     return None
 
 
@@ -369,13 +368,9 @@ def _of_assignment(node: ast.Assign) -> Assigned:
         yield from _pairs(target, node.value)
 
 
-def _of_annotation(node: ast.AnnAssign) -> Assigned:
+def _of_one(node: ast.AnnAssign | ast.NamedExpr) -> Assigned:
     if node.value is not None:
         yield from _pairs(node.target, node.value)
-
-
-def _of_named(node: ast.NamedExpr) -> Assigned:
-    yield node.target, node.value
 
 
 def _of_target(node: ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension) -> Assigned:
@@ -394,8 +389,8 @@ def _of_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Assigned:
 
 _ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
     ast.Assign: _of_assignment,
-    ast.AnnAssign: _of_annotation,
-    ast.NamedExpr: _of_named,
+    ast.AnnAssign: _of_one,
+    ast.NamedExpr: _of_one,
     ast.AugAssign: _of_target,
     ast.For: _of_target,
     ast.AsyncFor: _of_target,
@@ -433,6 +428,15 @@ def last_word(node: ast.AST) -> str:
 def last_part(name: str) -> str:
     """`sort` of `rows.sort`, in a dotted name."""
     return name.rpartition(".")[2]
+
+
+def with_name(index: Mapping[str, list[T]], name: str) -> list[list[T]]:
+    """What an index has of a name, or of all names that begin so: with `torch.nn.` for
+    `torch.nn.*`.
+    """
+    if not name.endswith(".*"):
+        return [index.get(name, [])]
+    return [found for own, found in index.items() if own.startswith(name[:-1])]
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:

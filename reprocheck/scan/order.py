@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from reprocheck.scan.index import of_kind
+from reprocheck.scan.names import with_name
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, WALK, Made, Value
 
@@ -76,7 +78,7 @@ class Order:
 
     def loops(self) -> Iterator[Loop]:
         """Loops and comprehensions, in order."""
-        return (step for step in self.steps if isinstance(step, Loop))
+        return of_kind(self.steps, Loop)
 
     def environment(self, variable: str) -> Iterator[Store]:
         """The assignments to an environment variable, in whatever way they are written."""
@@ -191,7 +193,7 @@ class Order:
 
     @cached_property
     def _imports(self) -> list[Import]:
-        return [step for step in self.steps if isinstance(step, Import)]
+        return list(of_kind(self.steps, Import))
 
     @cached_property
     def _by_receiver(self) -> dict[int, list[int]]:
@@ -245,16 +247,9 @@ class Order:
     def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:
         found: Iterable[list[int]] = index.values()
         if names:
-            found = chain.from_iterable(_with_name(index, name) for name in names)
+            found = chain.from_iterable(with_name(index, name) for name in names)
         return sorted(set(chain.from_iterable(found)))
 
 
 def _is_end(value: Value, ends: Container[str]) -> bool:
     return isinstance(value, Made) and value.call.method in ends
-
-
-def _with_name(index: Mapping[str, list[int]], name: str) -> list[list[int]]:
-    """The positions of a name, or of all names that begin so: with `torch.nn.` for `torch.nn.*`."""
-    if not name.endswith(".*"):
-        return [index.get(name, [])]
-    return [positions for own, positions in index.items() if own.startswith(name[:-1])]

@@ -25,7 +25,7 @@ from reprocheck.scan.checks import (
     tables,
 )
 from reprocheck.scan.checks.streams import drawings, every, is_none
-from reprocheck.scan.index import holds, within
+from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
@@ -254,7 +254,7 @@ def _generators(order: Order) -> Iterator[Place]:
     """Generators that start from the operating system, and what draws from them."""
     for call, value in private.unseeded(order):
         yield _place("generator", call)
-        drawing = (step for step in order.uses(value) if isinstance(step, Call))
+        drawing = of_kind(order.uses(value), Call)
         yield from (_place("private", step) for step in drawing if step.node is not call.node)
     for call in every(order):
         known = tables.seeds().get(call.name) or _NO_SEED

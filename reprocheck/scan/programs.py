@@ -11,6 +11,7 @@ from reprocheck.files.source_text import UnreadableError
 from reprocheck.scan import execution
 from reprocheck.scan.checks import streams, tables
 from reprocheck.scan.entry import is_guard
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.project import Execution, Module, Project, Resolver
 from reprocheck.scan.source import parse
 from reprocheck.scan.steps import Call
@@ -62,8 +63,7 @@ def _acts(module: Module) -> bool:
     """Whether a module that nobody imports trains, seeds or draws as soon as it is executed, itself
     or in functions that it calls.
     """
-    calls = [step for step in module.body.machine.steps if isinstance(step, Call)]
-    return any(map(_is_act, calls))
+    return any(map(_is_act, of_kind(module.body.machine.steps, Call)))
 
 
 def _is_act(call: Call) -> bool:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reprocheck.scan.index import Index
+from reprocheck.scan.index import Index, of_kind
 from reprocheck.scan.kept import KEPT
-from reprocheck.scan.names import Names
+from reprocheck.scan.names import Names, with_name
 from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.recursion import deep
 from reprocheck.scan.source import Source
@@ -45,38 +45,24 @@ _OF_TEXT = ("index", "names", "_calls", KEPT)
 """What of a module holds nodes of its tree."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Module:
     """A module of the user: its source, its names, what it imports, and what happens when it is
     executed.
 
     name     dotted, as other modules import it
-    named    whether its path, or a folder that holds it, was given to the scan, not only followed
-             from an import
     single   whether its path itself was given, not a folder that holds it
     roots    the folders from which other files import it
-    outline  what is known of its text, where that was looked at already
+    known    its outline, where its text was looked at already
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        source: Source,
-        project: Project,
-        package: bool = False,
-        named: bool = True,
-        single: bool = False,
-        roots: tuple[Path, ...] = (),
-        outline: Outline | None = None,
-    ) -> None:
-        self.name = name
-        self.source = source
-        self.project = project
-        self.package = package
-        self.named = named
-        self.single = single
-        self.roots = roots
-        self._outline = outline
+    name: str
+    source: Source
+    project: Project
+    package: bool = False
+    single: bool = False
+    roots: tuple[Path, ...] = ()
+    known: Outline | None = None
 
     def __repr__(self) -> str:
         return f"<Module {self.name}>"
@@ -95,7 +81,7 @@ class Module:
     @cached_property
     def outline(self) -> Outline:
         """How long it is and what it imports."""
-        return self._outline or outlined(self.tree, self.source.lines)
+        return self.known or outlined(self.tree, self.source.lines)
 
     @cached_property
     def index(self) -> Index:
@@ -158,18 +144,9 @@ class Module:
         """The calls in the text with one of these names (`torch.nn.*` for all below), by line;
         executed or not.
         """
-        found = []
-        for name in names:
-            if name.endswith(".*"):
-                found += [
-                    node
-                    for own, nodes in self._calls.items()
-                    if own.startswith(name[:-1])
-                    for node in nodes
-                ]
-            else:
-                found += self._calls.get(name, [])
-        yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+        found = chain.from_iterable(with_name(self._calls, name) for name in names)
+        nodes = chain.from_iterable(found)
+        yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
         """The nodes of these kinds, kind by kind in the order of the text: faster than
@@ -199,21 +176,16 @@ class Module:
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The class around a node."""
-        return next((at for at in self.around(node) if isinstance(at, ast.ClassDef)), None)
+        return next(of_kind(self.around(node), ast.ClassDef), None)
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function around a node."""
-        at = self.parent(node)
-        while at is not None and not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef):
-            at = self.parent(at)
-        return at
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+        return next((at for at in self.around(node) if isinstance(at, kinds)), None)
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node is part of: itself, or the nearest around it."""
-        at: ast.AST | None = node
-        while at is not None and not isinstance(at, ast.stmt):
-            at = self.parent(at)
-        return at
+        return next(of_kind((node, *self.around(node)), ast.stmt), None)
 
     def uses_package(self, *packages: str) -> bool:
         """Whether it imports one of these packages itself."""
@@ -249,10 +221,14 @@ class Module:
     def _starred(self, package: str, name: str) -> str | None:
         """What a star import of another module of the user brings under a name."""
         other = self.project.module(package, self)
-        if other is None or other is self or self.project.expanding(self, other):
+        pair = (id(self), id(other))
+        if other is None or other is self or pair in self.project.expanding:
             return None
-        with self.project.expansion(self, other):
+        self.project.expanding.add(pair)
+        try:
             return other.names.of_global(name)
+        finally:
+            self.project.expanding.discard(pair)
 
 
 class Project:
@@ -269,7 +245,8 @@ class Project:
         """Functions that an entry module reaches."""
         self.loading: dict[int, Body] = {}
         """The bodies of modules that were imported, by the id of the module."""
-        self._expanding: set[tuple[int, int]] = set()
+        self.expanding: set[tuple[int, int]] = set()
+        """The modules, by their ids, between which a star import is being looked through."""
         self._found: dict[tuple[str, str, tuple[Path, ...]], Module | None] = {}
 
     def __iter__(self) -> Iterator[Module]:
@@ -310,30 +287,9 @@ class Project:
         """Ids of the modules that another one imports."""
         return frozenset(id(other) for module in self for other in module.imports)
 
-    def expanding(self, one: Module, other: Module) -> bool:
-        """Whether a star import between two modules is being looked through already."""
-        return (id(one), id(other)) in self._expanding
-
-    def expansion(self, one: Module, other: Module) -> Expansion:
-        """Marks that it is, in a `with`."""
-        return Expansion(self._expanding, (id(one), id(other)))
-
 
 def _is_no_statement(node: ast.AST) -> bool:
     return not isinstance(node, ast.stmt)
-
-
-class Expansion:
-    """A pair in a set for as long as a `with` lasts."""
-
-    def __init__(self, pairs: set[tuple[int, int]], pair: tuple[int, int]) -> None:
-        self._pairs, self._pair = pairs, pair
-
-    def __enter__(self) -> None:
-        self._pairs.add(self._pair)
-
-    def __exit__(self, *error: object) -> None:
-        self._pairs.discard(self._pair)
 
 
 class Resolver(Protocol):

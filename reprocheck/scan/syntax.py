@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.steps import Step
 
@@ -84,6 +84,11 @@ def variables(nodes: Iterable[ast.AST]) -> list[str]:
     return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
+def methods(node: ast.ClassDef) -> set[str]:
+    """The names of the methods in the body of a class."""
+    return {one.name for one in of_kind(node.body, ast.FunctionDef)}
+
+
 def comparisons(step: Step) -> Iterator[ast.Compare]:
     """The comparisons in the function around a step; none at the top level."""
     return within(step.module.function_of(step.node), ast.Compare)
@@ -107,4 +112,4 @@ def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
 
 def holds_none(test: ast.AST) -> bool:
     """Whether `None` stands in an expression."""
-    return any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(test))
+    return any(part.value is None for part in within(test, ast.Constant))

@@ -21,6 +21,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
+from reprocheck.scan.index import of_kind
+
 if TYPE_CHECKING:
     from reprocheck.scan.execution.frame import Frame
     from reprocheck.scan.project import Module
@@ -87,16 +89,13 @@ class Value:
         """The call by which it, or one of its options, was made, if that call has one of these
         names.
         """
-        for option in self.options():
-            if isinstance(option, Made) and option.call.named(*names):
-                return option.call
-        return None
+        calls = (option.call for option in of_kind(self.options(), Made))
+        return next((call for call in calls if call.named(*names)), None)
 
     def calls(self, *names: str) -> Iterator[Call]:
         """The calls with one of these names (all without names) in which it has its origin."""
-        for value in self.origin():
-            if isinstance(value, Made) and (not names or value.call.named(*names)):
-                yield value.call
+        calls = (value.call for value in of_kind(self.origin(), Made))
+        return (call for call in calls if not names or call.named(*names))
 
 
 UNKNOWN = Value()
@@ -375,7 +374,7 @@ class Class(Value):
 
     def own_line(self) -> list[Class]:
         """Itself and those of its bases that are the user's, in the order of lookup."""
-        return [base for base in self.line_of_bases() if isinstance(base, Class)]
+        return list(of_kind(self.line_of_bases(), Class))
 
     def external_bases(self) -> tuple[str, ...]:
         """The names of the library classes that it descends from."""

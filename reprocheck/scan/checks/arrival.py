@@ -13,7 +13,7 @@ from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams
 from reprocheck.scan.checks.streams import at, every, given, is_none, short
-from reprocheck.scan.index import holds, within
+from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -227,7 +227,7 @@ def _identity(queue: Value) -> int:
 
 def _loops_of(queues: tuple[Value, ...]) -> int:
     """How many loops stand around the making of a queue: in each turn it is a new one."""
-    made = (one for one in queues if isinstance(one, Made))
+    made = of_kind(queues, Made)
     return min((one.call.loops for one in made), default=0)
 
 
@@ -414,7 +414,7 @@ def _is_repeated(by: Call, *, since: int = 0) -> bool:
 
 def _is_waited_for(by: Call) -> bool:
     """Whether the loop around it ends each turn with a `join`, or what is made is a list of one."""
-    loops = (at for at in by.module.around(by.node) if isinstance(at, ast.For | ast.While))
+    loops = of_kind(by.module.around(by.node), ast.For, ast.While)
     read = within(next(loops, None), ast.Attribute)
     return not _WAITS.isdisjoint(syntax.attributes(read))
 

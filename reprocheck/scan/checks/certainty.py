@@ -14,6 +14,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from itertools import chain, islice
+from operator import attrgetter
 from pathlib import PurePath
 
 from reprocheck.rules.catalogue import Severity
@@ -334,7 +335,7 @@ def _is_one_of_several(order: Order, hit: Hit) -> int:
 def _is_played(order: Order, hit: Hit) -> int:
     """What comes of an environment is given to a model that predicts, and to none that learns."""
     flow = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
-    methods = {step.method for step in flow if isinstance(step, Call)}
+    methods = set(map(attrgetter("method"), flow))
     return int("predict" in methods and methods.isdisjoint(_LEARNS))
 
 

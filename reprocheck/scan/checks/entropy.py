@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from reprocheck.language import mark, tr
 from reprocheck.scan.checks import tables
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     Constant,
@@ -82,9 +83,7 @@ def mixed(value: Value) -> Iterator[Call]:
     """The calls whose results went into a number: through arithmetic and conversions, not through
     the arguments of other calls.
     """
-    for one in reached(value, _mixed_of, _MOST):
-        if isinstance(one, Made):
-            yield one.call
+    return (one.call for one in of_kind(reached(value, _mixed_of, _MOST), Made))
 
 
 def _mixed_of(value: Value) -> Iterable[Value]:

@@ -14,7 +14,7 @@ from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, reach, sequences, streams, unread
 from reprocheck.scan.checks.streams import at, every
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
@@ -181,7 +181,7 @@ def _is_of_logs(call: Call) -> bool:
     if _ABOUT_LOGS.search(call.module.source.path.stem):
         return True
     texts = (part.value for part in within(call.node, ast.Constant))
-    return any(isinstance(text, str) and _NAMES_LOGS.search(text) for text in texts)
+    return any(map(_NAMES_LOGS.search, of_kind(texts, str)))
 
 
 _ABOUT_LOGS = re.compile(
@@ -361,7 +361,7 @@ def _is_for_data(order: Order, step: Step) -> bool:
     if _ASKS_WHICH.search(name.lower()):
         return False
     around = (step.node, *step.module.around(step.node))
-    if any(isinstance(one, ast.ClassDef) and _is_data_class(one, name) for one in around):
+    if any(_is_data_class(one, name) for one in of_kind(around, ast.ClassDef)):
         return True
     if not name or _is_data_word(name):
         return True
@@ -373,9 +373,8 @@ def _is_for_data(order: Order, step: Step) -> bool:
 
 def _is_data_class(node: ast.ClassDef, function: str) -> bool:
     """Whether a class holds samples, seen from a function in it."""
-    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
     bases = " ".join(map(ast.unparse, node.bases))
-    if "Dataset" in bases or not methods.isdisjoint(_GIVES_SAMPLES):
+    if "Dataset" in bases or not syntax.methods(node).isdisjoint(_GIVES_SAMPLES):
         return True
     return function == "__init__" and _is_data_word(node.name)
 
@@ -430,7 +429,7 @@ def _stays(order: Order, made: Call) -> bool:
     if is_deleted or _is_true(deleted):
         return False
     uses = order.flow(made.result)
-    return not any(isinstance(step, Call) and step.method in _MOVES for step in uses)
+    return not any(step.method in _MOVES for step in uses)
 
 
 def _is_true(value: Value | None) -> bool:

@@ -12,6 +12,7 @@ from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, seed_values, sequences
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
@@ -123,7 +124,7 @@ _KIND_OF_RESULT = {
 @check_orders("RC505", "RC507")
 def set_order(order: Order) -> Iterator[Hit]:
     """A set that becomes a sequence, and is numbered, drawn from or collected in its order."""
-    steps = (step for step in order.steps if isinstance(step, Call | Loop))
+    steps = of_kind(order.steps, Call, Loop)
     inputs = chain.from_iterable(map(attrgetter("inputs"), steps))
     values = {id(value): value for value in inputs}
     for value in filter(is_set, values.values()):

@@ -12,6 +12,7 @@ from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy
 from reprocheck.scan.checks.streams import at, every
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
@@ -178,7 +179,7 @@ _OTHERS = frozenset(
 
 def is_pause(call: Call) -> bool:
     """Whether a number only says how long to wait: `time.sleep(random.random() * 0.02)`."""
-    around = (node for node in call.module.around(call.node) if isinstance(node, ast.Call))
+    around = of_kind(call.module.around(call.node), ast.Call)
     return any(last_part(call.module.name_of(one.func)) == "sleep" for one in around)
 
 

@@ -17,7 +17,7 @@ from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part, last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
@@ -242,7 +242,7 @@ def _is_flash(call: Call) -> bool:
 
 def _is_generation(call: Call) -> bool:
     """Whether a branch generates text, which has no gradient: it looks up what it kept before."""
-    branches = (one for one in call.module.around(call.node) if isinstance(one, ast.If))
+    branches = of_kind(call.module.around(call.node), ast.If)
     words = map(syntax.word, chain.from_iterable(within(one, ast.Call) for one in branches))
     return _OF_GENERATION in words
 

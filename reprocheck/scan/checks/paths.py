@@ -10,7 +10,7 @@ from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, tables
 from reprocheck.scan.checks.streams import every
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
@@ -136,7 +136,7 @@ def _apart(module: Module, draw: ast.Call) -> str:
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
     """Whether draws there move no generator of the rest: `with torch.random.fork_rng()`."""
-    blocks = (at for at in module.around(node) if isinstance(at, ast.With))
+    blocks = of_kind(module.around(node), ast.With)
     contexts = chain.from_iterable(block.items for block in blocks)
     return any("fork_rng" in ast.unparse(item.context_expr) for item in contexts)
 

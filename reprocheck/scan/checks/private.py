@@ -13,6 +13,7 @@ from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -331,7 +332,7 @@ def _choice(call: Call) -> ast.AST | None:
 def _is_in_fallback(call: Call) -> bool:
     """Whether it stands in an `if` that asks for None: what callers pass is not known."""
     inside = takewhile(_is_no_function, call.module.around(call.node))
-    return any(isinstance(at, ast.If) and _asks_for_none(at.test) for at in inside)
+    return any(_asks_for_none(at.test) for at in of_kind(inside, ast.If))
 
 
 def _is_no_function(node: ast.AST) -> bool:

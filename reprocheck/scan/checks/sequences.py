@@ -16,7 +16,7 @@ from typing import cast
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import tables, unread
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -505,7 +505,7 @@ def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
 
 def _filled(assignment: ast.Assign) -> list[str]:
     """The containers to one of whose items an assignment assigns."""
-    items = (one for one in assignment.targets if isinstance(one, ast.Subscript))
+    items = of_kind(assignment.targets, ast.Subscript)
     return [ast.unparse(one.value) for one in items]
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
-from reprocheck.scan.index import within
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -92,7 +92,7 @@ def _is_in_showing_function(call: Call) -> bool:
 
 def _is_in_showing_branch(call: Call) -> bool:
     """`if step % 100 == 0:`, a branch that makes a picture now and then, and trains nothing."""
-    branches = (one for one in call.module.around(call.node) if isinstance(one, ast.If))
+    branches = of_kind(call.module.around(call.node), ast.If)
     return any(map(_makes_pictures, branches))
 
 

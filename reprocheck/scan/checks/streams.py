@@ -13,6 +13,7 @@ from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import called, tables
 from reprocheck.scan.entry import is_guard
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -156,7 +157,7 @@ class Unused:
 @kept
 def every(order: Order) -> tuple[Call, ...]:
     """All calls, in order."""
-    return tuple(step for step in order.steps if isinstance(step, Call))
+    return tuple(of_kind(order.steps, Call))
 
 
 @kept

@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -154,7 +155,7 @@ def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
     taken = list(islice(chain.from_iterable(map(order.flow, values)), _MOST))
     if any(map(_optimizes, taken)):
         return True
-    holders = [one.receiver for one in taken if isinstance(one, Call) and one.method in _PUTS]
+    holders = [one.receiver for one in of_kind(taken, Call) if one.method in _PUTS]
     around = chain.from_iterable(map(order.flow, filter(None, holders)))
     return any(map(_optimizes, islice(around, _MOST)))
 
@@ -181,7 +182,7 @@ def _handed_back(order: Order, step: Step) -> Iterator[Value]:
     decides a branch goes on in what they make with it.
     """
     for module, node in step.through[-_NEAREST:]:
-        calls = (one for one in order.at(module, node) if isinstance(one, Call))
+        calls = of_kind(order.at(module, node), Call)
         yield from map(attrgetter("result"), calls)
 
 
@@ -204,9 +205,8 @@ _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_in
 
 def _holds_samples(node: ast.ClassDef) -> bool:
     """Whether a class is a data set."""
-    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
     bases = " ".join(map(ast.unparse, node.bases))
-    return not methods.isdisjoint(_SAMPLES) or _DATA_SETS.search(bases) is not None
+    return not syntax.methods(node).isdisjoint(_SAMPLES) or _DATA_SETS.search(bases) is not None
 
 
 _DATA_SETS = re.compile("Dataset|Builder")

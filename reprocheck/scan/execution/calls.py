@@ -12,7 +12,9 @@ from typing import Any, ClassVar, TypeGuard
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.known import Known
 from reprocheck.scan.execution.machine import NOTHING, Arguments
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call
+from reprocheck.scan.syntax import variables
 from reprocheck.scan.values import (
     UNKNOWN,
     Class,
@@ -191,8 +193,8 @@ class Calls(Known):
             made = self.called(node, decorator, Arguments((function,)))
         finally:
             self.decorated.pop()
-        for one in made.options():
-            if isinstance(one, Function) and one is not function and _is_around(one, function):
+        for one in of_kind(made.options(), Function):
+            if one is not function and _is_around(one, function):
                 function.wrapper = one
 
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
@@ -319,8 +321,8 @@ def _unknown(parameter: ast.arg) -> Parameter:
 def _fields(made: Instance, given: Arguments) -> None:
     """What a dataclass, a named tuple and the like do with their arguments."""
     bodies = [base.node.body for base in reversed(made.of.own_line())]
-    annotated = [one for one in chain.from_iterable(bodies) if isinstance(one, ast.AnnAssign)]
+    annotated = list(of_kind(chain.from_iterable(bodies), ast.AnnAssign))
     targets = [one.target for one in annotated]
-    names = dict.fromkeys(one.id for one in targets if isinstance(one, ast.Name))
+    names = dict.fromkeys(variables(targets))
     made.attributes |= dict(zip(names, given.positional, strict=False))
     made.attributes |= {name: value for name, value in given.named.items() if name in names}

@@ -12,6 +12,7 @@ from reprocheck.scan.execution.elements import EACH
 from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.execution.truth import compared, computed, truth
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -46,7 +47,7 @@ class Expressions(Calls):
 
     def _of_parts(self, node: ast.expr) -> Value:
         children = ast.iter_child_nodes(node)
-        inner = [child for child in children if isinstance(child, ast.expr)]
+        inner = list(of_kind(children, ast.expr))
         if not inner:
             return UNKNOWN
         return Derived(type(node).__name__, tuple(map(self.evaluate, inner)))
@@ -93,7 +94,7 @@ class Expressions(Calls):
         """`and` and `or`: parts after the first are under its condition, and left out where a
         constant decides.
         """
-        stop, kept = _DECIDED[type(node.op)]
+        stop = isinstance(node.op, ast.Or)
         values: list[Value] = []
         before = self.conditions
         *others, last = node.values
@@ -104,7 +105,7 @@ class Expressions(Calls):
                 values.append(value)
                 break
             if known is None:
-                values.append(kept(value))
+                values.append(_where_true(value) if stop else value)
                 self.conditions = (*self.conditions, Condition(part, not stop))
         else:
             values.append(self.evaluate(last))
@@ -260,20 +261,15 @@ class Expressions(Calls):
     ) -> Function:
         """A function as it is defined: defaults are evaluated now."""
         frame = self.frame
-        keyword_defaults: list[Value | None] = []
         defaults = tuple(map(self.evaluate, node.args.defaults))
-        for default in node.args.kw_defaults:
-            value = None
-            if default is not None:
-                value = self.evaluate(default)
-            keyword_defaults.append(value)
+        by_keyword = (self.evaluate(one) if one else None for one in node.args.kw_defaults)
         made = Function(
             node=node,
             module=frame.module,
             around=frame,
             qualified=frame.name_of(name),
             defaults=defaults,
-            keyword_defaults=tuple(keyword_defaults),
+            keyword_defaults=tuple(by_keyword),
         )
         if frame.is_class:
             made.of_class = frame.of_class
@@ -341,10 +337,6 @@ def _negated(operand: Value) -> Value:
     return Constant(not known)
 
 
-def _as_it_is(value: Value) -> Value:
-    return value
-
-
 def _where_true(value: Value) -> Value:
     """What a part of an `or` can be where the whole is that part: no option of it that is false,
     and so never None.
@@ -353,11 +345,6 @@ def _where_true(value: Value) -> Value:
     return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])
 
 
-_DECIDED: dict[type[ast.boolop], tuple[bool, Callable[[Value], Value]]] = {
-    ast.Or: (True, _where_true),
-    ast.And: (False, _as_it_is),
-}
-"""What a part must be to decide the whole, and what one that may decide it adds to the result."""
 _CONTAINERS: dict[type[ast.expr], str] = {
     ast.List: "list",
     ast.Tuple: "tuple",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from reprocheck.scan.execution.elements import EACH, Elements
 from reprocheck.scan.execution.machine import Arguments
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -25,6 +26,7 @@ from reprocheck.scan.values import (
     Value,
     are_constants,
     either,
+    literal,
     text_of,
 )
 
@@ -215,10 +217,9 @@ class Known(Elements):
         """`os.environ.update(...)` is an assignment as well."""
         for name, value in call.keywords.items():
             self._set_variable(call, Constant(name), value)
-        for given in call.arguments:
-            if isinstance(given, Items):
-                for key, value in zip(given.keys, given.items, strict=False):
-                    self._set_variable(call, key, value)
+        for given in of_kind(call.arguments, Items):
+            for key, value in zip(given.keys, given.items, strict=False):
+                self._set_variable(call, key, value)
         return None
 
     def _putenv(self, call: Call) -> Value | None:
@@ -281,8 +282,8 @@ def _missing(call: Call, items: Items, key: Value) -> Value | None:
 
 def _shared(items: Items, key: Value, default: Items) -> Value:
     """The one container that stands for those of all keys."""
-    for item in items.items:
-        if isinstance(item, Items) and item.kind == default.kind:
+    for item in of_kind(items.items, Items):
+        if item.kind == default.kind:
             return item
     items.items.append(default)
     items.keys.append(key)
@@ -319,14 +320,9 @@ def _add_argument(parser: Made, call: Call) -> Value | None:
     if not flags or call.open:
         return None
     chosen = next((flag for flag in flags if flag.startswith("--")), flags[0])
-    required = call.argument(None, "required")
-    is_required = isinstance(required, Constant) and bool(required.value)
-    if is_required or not chosen.startswith("-"):
+    if literal(call.argument(None, "required")) or not chosen.startswith("-"):
         return None
-    name = chosen.lstrip("-").replace("-", "_")
-    match call.argument(None, "dest"):
-        case Constant(value=wanted):
-            name = str(wanted)
+    name = text_of(call.argument(None, "dest")) or chosen.lstrip("-").replace("-", "_")
     default = call.argument(None, "default")
     if default is None:
         action = text_of(call.argument(None, "action"))

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
@@ -66,6 +67,7 @@ class _Surroundings(TypedDict):
     by: Call | None
 
 
+@dataclass(eq=False)
 class Machine(ABC):
     """One abstract execution. It holds steps and values as they come.
 
@@ -76,41 +78,33 @@ class Machine(ABC):
     frame     the scope at work
     program   whether it is that of a whole program: then what imported modules do at their top
               level is part of it
+    most_calls  how many calls of the user's functions are followed
     evaluated  how many expressions were evaluated so far, also by those that share its limit
     """
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        program: bool = False,
-        most_calls: int = MOST_CALLS_OF_FUNCTION,
-        evaluated: int = 0,
-    ) -> None:
-        self.frame = frame
-        self.program = program
-        self._most_calls = MOST_CALLS if program else most_calls
-        self.steps: list[Step] = []
-        self.values: dict[int, Value] = {}
-        self.conditions: tuple[Condition, ...] = ()
-        self.loops = 0
-        self.through: tuple[tuple[Module, ast.AST], ...] = ()
-        self.contexts: tuple[Value, ...] = ()
-        self.by: Call | None = None
-        self.active: list[int] = []
-        self.reached: set[Place] = set()
-        self.results: dict[int, Value] = {}
-        self.closures: list[Function] = []
-        self.decorated: list[Function] = []
-        self.waiting: list[Made] = []
-        self.imported: set[str] = set()
-        self.replayed: set[int] = set()
-        self.cut = False
-        self.deep = False
-        self.silent = False
-        self._times: dict[int, int] = {}
-        self._calls = 0
-        self.evaluated = evaluated
+    frame: Frame
+    program: bool = False
+    most_calls: int = MOST_CALLS
+    evaluated: int = 0
+    steps: list[Step] = field(default_factory=list)
+    values: dict[int, Value] = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+    loops: int = 0
+    through: tuple[tuple[Module, ast.AST], ...] = ()
+    contexts: tuple[Value, ...] = ()
+    by: Call | None = None
+    active: list[int] = field(default_factory=list)
+    reached: set[Place] = field(default_factory=set)
+    results: dict[int, Value] = field(default_factory=dict)
+    closures: list[Function] = field(default_factory=list)
+    decorated: list[Function] = field(default_factory=list)
+    waiting: list[Made] = field(default_factory=list)
+    imported: set[str] = field(default_factory=set)
+    replayed: set[int] = field(default_factory=set)
+    cut: bool = False
+    deep: bool = False
+    silent: bool = False
+    _times: Counter[int] = field(default_factory=Counter)
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
@@ -239,61 +233,42 @@ class Machine(ABC):
     # --------------------------------------------------------------------------------- surroundings
 
     @contextmanager
-    def within(self, frame: Frame) -> Iterator[None]:
-        """What happens in another scope."""
-        before = self.frame
-        self.frame = frame
+    def _holding(self, field: str, value: object) -> Iterator[None]:
+        """One of the fields that say where a step stands has a value for as long as this lasts."""
+        before = getattr(self, field)
+        setattr(self, field, value)
         try:
             yield
         finally:
-            self.frame = before
+            setattr(self, field, before)
 
-    @contextmanager
-    def under(self, condition: Condition) -> Iterator[None]:
+    def within(self, frame: Frame) -> AbstractContextManager[None]:
+        """What happens in another scope."""
+        return self._holding("frame", frame)
+
+    def under(self, condition: Condition) -> AbstractContextManager[None]:
         """What happens in a branch."""
-        before = self.conditions
-        self.conditions = (*before, condition)
-        try:
-            yield
-        finally:
-            self.conditions = before
+        return self._holding("conditions", (*self.conditions, condition))
+
+    def inside(self, contexts: tuple[Value, ...]) -> AbstractContextManager[None]:
+        """What happens in a `with`."""
+        return self._holding("contexts", (*self.contexts, *contexts))
+
+    def left_to(self, call: Call) -> AbstractContextManager[None]:
+        """What a library does with a function or object that it was given."""
+        return self._holding("by", call)
 
     @contextmanager
     def looping(self) -> Iterator[None]:
         """What happens in the body of a loop."""
-        before = self.conditions
-        self.loops += 1
-        try:
+        with self._holding("loops", self.loops + 1), self._holding("conditions", self.conditions):
             yield
-        finally:
-            self.loops -= 1
-            self.conditions = before
-
-    @contextmanager
-    def inside(self, contexts: tuple[Value, ...]) -> Iterator[None]:
-        """What happens in a `with`."""
-        before = self.contexts
-        self.contexts = (*before, *contexts)
-        try:
-            yield
-        finally:
-            self.contexts = before
-
-    @contextmanager
-    def left_to(self, call: Call) -> Iterator[None]:
-        """What a library does with a function or object that it was given."""
-        before = self.by
-        self.by = call
-        try:
-            yield
-        finally:
-            self.by = before
 
     # ---------------------------------------------------------------- calls of the user's functions
 
     def times(self, function: Function) -> int:
         """How often a function was followed so far."""
-        return self._times.get(id(function.node), 0)
+        return self._times[id(function.node)]
 
     def follow(self, function: Function, node: ast.AST, body: Callable[[], Value]) -> Value:
         """Executes the body of a function, unless it is under way already, too deep, or was often
@@ -302,21 +277,19 @@ class Machine(ABC):
         key = id(function.node)
         self.reached.add(function.place)
         times = self.times(function)
-        is_spent = self._calls >= self._most_calls
+        is_spent = self._times.total() >= self.most_calls
         if times >= SAME_FUNCTION or is_spent:
             self.cut = self.cut or is_spent
             return self.results.get(key, UNKNOWN)
         if key in self.active or len(self.active) >= DEEPEST:
             return self.results.get(key, UNKNOWN)
-        self._times[key] = times + 1
-        self._calls += 1
-        through, conditions = self.through, self.conditions
-        self.through = (*through, (self.frame.module, node))
-        self.active.append(key)
-        try:
-            result = body()
-        finally:
-            self.active.pop()
-            self.through, self.conditions = through, conditions
-        self.results[key] = result
-        return result
+        self._times[key] += 1
+        through = (*self.through, (self.frame.module, node))
+        active = [*self.active, key]
+        with (
+            self._holding("through", through),
+            self._holding("active", active),
+            self._holding("conditions", self.conditions),
+        ):
+            self.results[key] = body()
+        return self.results[key]

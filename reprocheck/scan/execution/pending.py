@@ -38,8 +38,6 @@ _LATER = frozenset(
         "jax.lax.scan",
         "mindspore.value_and_grad",
         "mindspore.ops.value_and_grad",
-    }
-    | {
         "mindspore.grad",
         "mindspore.ops.grad",
         "torch.func.grad",

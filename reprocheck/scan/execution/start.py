@@ -45,7 +45,7 @@ def body(module: Module) -> Body:
     loading = module.project.loading
     if id(module) not in loading:
         frame = _module_frame(module, module.name)
-        machine = Interpreter(frame)
+        machine = Interpreter(frame, most_calls=MOST_CALLS_OF_FUNCTION)
         loading[id(module)] = Body(frame, machine)
         _executed(machine, lambda: machine.block(module.tree.body))
     return loading[id(module)]

@@ -13,6 +13,7 @@ from reprocheck.scan.execution.frame import Frame, merged
 from reprocheck.scan.execution.imports import Imports
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.execution.truth import compared, truth
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -52,12 +53,10 @@ class Interpreter(Imports):
     def block(self, body: list[ast.stmt]) -> Flow:
         """Statements one after the other, until one of them leaves."""
         for statement in body:
-            flow = self._STATEMENTS.get(type(statement), Interpreter._nothing)(self, statement)
+            execute = self._STATEMENTS.get(type(statement))
+            flow = execute and execute(self, statement)
             if flow:
                 return flow
-        return Flow.NEXT
-
-    def _nothing(self, node: ast.stmt) -> Flow:
         return Flow.NEXT
 
     def _expression(self, node: ast.Expr) -> Flow:
@@ -66,30 +65,26 @@ class Interpreter(Imports):
             return Flow.RAISE
         return Flow.NEXT
 
-    def _assign(self, node: ast.Assign) -> Flow:
+    def _assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
         for target in node.targets:
             self.assign(target, value)
-        return Flow.NEXT
 
-    def _annotated(self, node: ast.AnnAssign) -> Flow:
+    def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.assign(node.target, self.evaluate(node.value))
-        return Flow.NEXT
 
-    def _augmented(self, node: ast.AugAssign) -> Flow:
+    def _augmented(self, node: ast.AugAssign) -> None:
         added = self.evaluate(node.value)
         before = self.evaluate(node.target)
         self.assign(node.target, combined(type(node.op).__name__, before, added))
-        return Flow.NEXT
 
-    def _delete(self, node: ast.Delete) -> Flow:
+    def _delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.frame.variables.pop(target.id, None)
             else:
                 self.evaluate(target)
-        return Flow.NEXT
 
     def _return(self, node: ast.Return) -> Flow:
         value: Value = Constant(None)
@@ -106,9 +101,8 @@ class Interpreter(Imports):
     def _jump(self, node: ast.stmt) -> Flow:
         return Flow.JUMP
 
-    def _assert(self, node: ast.Assert) -> Flow:
+    def _assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
-        return Flow.NEXT
 
     # ------------------------------------------------------------------------------------- branches
 
@@ -249,13 +243,12 @@ class Interpreter(Imports):
 
     # ---------------------------------------------------------------------------------- definitions
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         function = self.function(node, node.name)
         value: Value = function
         for decorator in reversed(node.decorator_list):
             value = self._decorated(decorator, value, function)
         self.bind(node.name, value)
-        return Flow.NEXT
 
     def _decorated(self, decorator: ast.expr, value: Value, function: Function) -> Value:
         """What a decorator makes of a function: the function itself, since what it is called for
@@ -271,7 +264,7 @@ class Interpreter(Imports):
             self.wrap(decorator, made, function)
         return value
 
-    def _class(self, node: ast.ClassDef) -> Flow:
+    def _class(self, node: ast.ClassDef) -> None:
         frame = self.frame
         bases = tuple(map(self.evaluate, node.bases))
         for keyword in node.keywords:
@@ -286,25 +279,14 @@ class Interpreter(Imports):
             self.block(node.body)
         made.attributes = inner.variables
         self.bind(node.name, made)
-        return Flow.NEXT
 
-    def _global(self, node: ast.Global) -> Flow:
+    def _global(self, node: ast.Global) -> None:
         self.frame.outer.update(dict.fromkeys(node.names, True))
-        return Flow.NEXT
 
-    def _nonlocal(self, node: ast.Nonlocal) -> Flow:
+    def _nonlocal(self, node: ast.Nonlocal) -> None:
         self.frame.outer.update(dict.fromkeys(node.names, False))
-        return Flow.NEXT
 
-    def _import(self, node: ast.Import) -> Flow:
-        self.import_whole(node)
-        return Flow.NEXT
-
-    def _import_from(self, node: ast.ImportFrom) -> Flow:
-        self.import_names(node)
-        return Flow.NEXT
-
-    _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., Flow]]] = {
+    _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., Flow | None]]] = {
         ast.Expr: _expression,
         ast.Assign: _assign,
         ast.AnnAssign: _annotated,
@@ -329,16 +311,17 @@ class Interpreter(Imports):
         ast.ClassDef: _class,
         ast.Global: _global,
         ast.Nonlocal: _nonlocal,
-        ast.Import: _import,
-        ast.ImportFrom: _import_from,
+        ast.Import: Imports.import_whole,
+        ast.ImportFrom: Imports.import_names,
     }
+    """What gives back nothing goes on with the next statement."""
 
 
 def _captured(pattern: ast.pattern) -> list[str]:
     """The names that a pattern gives a value."""
     parts = ast.walk(pattern)
     names = [getattr(part, "name", None) or getattr(part, "rest", None) for part in parts]
-    return [name for name in names if isinstance(name, str)]
+    return list(of_kind(names, str))
 
 
 def _takes_all(case: ast.match_case) -> bool:

@@ -15,6 +15,7 @@ import libcst as cst
 from reprocheck.scan.aliases import canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.patches.tree import (
     Edit,
     Tree,
@@ -24,7 +25,6 @@ from reprocheck.scan.patches.tree import (
     is_none,
     is_open,
     keyword,
-    of_kind,
     written,
 )
 

@@ -21,6 +21,7 @@ from libcst.metadata import (
 
 from reprocheck.files.source_text import split
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.patches.tables import parsed
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -133,7 +134,7 @@ class Tree:
         """The node of this kind that begins and ends there: lines and columns from 1."""
         line, column, last, end = span
         found = self._by_range.get((line, column - 1, last, end - 1), [])
-        return next((node for node in found if isinstance(node, kind)), None)
+        return next(of_kind(found, kind), None)
 
     def call_at(self, finding: Finding) -> cst.Call | None:
         """The call that a finding underlines, where it hides no argument."""
@@ -281,11 +282,6 @@ def _each_time(loop: cst.For | cst.While) -> cst.CSTNode:
     if isinstance(loop, cst.For):
         return loop.body
     return loop
-
-
-def of_kind(nodes: Iterable[cst.CSTNode], *kinds: type[Node]) -> Iterator[Node]:
-    """Those of some nodes that are of one of these kinds."""
-    return (node for node in nodes if isinstance(node, kinds))
 
 
 def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.index import of_kind
 from reprocheck.scan.patches.seeding import can_bind, is_seeding, name_of, with_generator
 from reprocheck.scan.patches.tree import (
     Change,
@@ -21,7 +22,6 @@ from reprocheck.scan.patches.tree import (
     is_open,
     keyword,
     last,
-    of_kind,
     on_call,
     with_value,
     written,
