@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from math import inf
 
+from reprocheck.child.reprocheck_child.shared.generators import UNMOVED
 from reprocheck.ladder.words import place
 from reprocheck.resume.gap import twister
 from reprocheck.resume.gap.batches import NO_LOADER
@@ -158,6 +159,8 @@ def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
         else:
             for name in (*fact.after, *_NOT_LOOKED_AT.get(fact.kind, (fact.place,))):
                 known.pop(name, None)
+        if fact.kind == "boundary":  # says where those stand, too, that the script never touched
+            known = {name: one for name, one in known.items() if one.state != UNMOVED}
         if fact.kind in _LOOKS:
             states = fact.before
             yield from ((name, fact) for name in known if known[name].is_passed(states.get(name)))

@@ -18,12 +18,13 @@ from ... import import_hook
 from ...hooking import guarded, install
 from ...leaves import number
 from ...lines import of_line
+from ...shared.generators import UNMOVED
 from ...shared.iterations import BACKWARD
 from .arguments import positions
 from .captured import captured
 from .evaluation import OF_OPTIMIZER, Argument, Evaluation, Loss, Named, Unkept
 from .fingerprint import Fingerprints, flat, named, of_keras, parameters, shown, title
-from .keys import UNMOVED, Defaults, Keys, used
+from .keys import Defaults, Keys, used
 from .made import line_of
 from .plan import Plan, arranged
 

@@ -6,7 +6,6 @@ are replaced. That is the whole of it where a step returns what it was given ane
 step does with weights and the state of its optimizer, and an update of optax with the state alone.
 """
 
-from functools import partial
 from typing import Any, Dict, Sequence, Tuple
 
 from ...holders import BATCH, GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
@@ -22,6 +21,8 @@ REASONS = {
 }
 """Rungs, and what is said where no step was given anything of them."""
 _BY_KIND = {"key": GENERATORS, "number": SCHEDULES, "array": BATCH}
+_KINDS = {bool: "b", int: "i", float: "f"}
+"""Of Python's numbers: what numpy calls the kind of a type."""
 _ARGUMENTS, _STATE = "arguments", "state of optax"
 
 
@@ -100,6 +101,8 @@ class Arguments(Unkept):
         return prints.array(leaf).copy() if prints.is_array(leaf) else leaf
 
     def _like(self, value: Any, leaf: Any) -> Any:
+        if type(leaf) in _KINDS:
+            return type(leaf)(value)
         if not isinstance(leaf, self.jax.Array):
             return value
         if self.watcher.prints.is_key(leaf):
@@ -121,11 +124,20 @@ def _rung(argument: Argument) -> str:
 
 def _forms(values: Values) -> Dict[str, Tuple[str, Any]]:
     """Types and shapes by the names."""
-    return {
-        name: (str(getattr(one, "dtype", type(one).__name__)), getattr(one, "shape", None))
-        for name, one in values.items()
-    }
+    return {name: _form(one) for name, one in values.items()}
+
+
+def _form(value: Any) -> Tuple[str, Any]:
+    """A single number has one form, be it Python's or an array: a step counts in an array what it
+    was given first, or what a checkpoint gave back, as a number.
+    """
+    if getattr(value, "shape", ()):
+        return str(value.dtype), value.shape
+    kind = _KINDS.get(type(value), type(value).__name__)
+    return getattr(getattr(value, "dtype", None), "kind", kind), ()
 
 
 def _bits(value: Any) -> Any:
-    return getattr(value, "tobytes", partial(repr, value))()
+    if getattr(value, "shape", ()):
+        return value.tobytes()
+    return repr(getattr(value, "item", lambda: value)())

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from ... import hashing, import_hook, leaves
 from ...hooking import around, guarded, replace
 from ...lines import of_line
+from ...shared.generators import UNMOVED
 
 NAME = "jax"
 _MOST = 65536
@@ -22,8 +23,6 @@ _SHAPES = ((2,), (4,))
 _CALLED = ("key", "rng", "prng")
 _A_LINE = 8
 """Keys of one line that have names of their own."""
-UNMOVED = "unmoved"
-"""Stands for the state of a generator that the script has neither seeded nor drawn from."""
 _DRAWS = "rich.style"
 """A module, used by flax, that draws from Python's generator when it is imported."""
 _SEEDERS = (("random", "python"), ("numpy.random", "numpy"))

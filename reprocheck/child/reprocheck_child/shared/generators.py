@@ -1,0 +1,6 @@
+"""What a trace says of the states of generators."""
+
+from __future__ import annotations
+
+UNMOVED = "unmoved"
+"""Stands for the state of a generator that the script has neither seeded nor drawn from."""
