@@ -31,6 +31,7 @@ HOLDERS = {
     "an object of the script",
     "an object of the script (lightning)",
     "an attribute of a module",
+    "a hyper-parameter (keras)",
     "an average of weights",
     "an average of weights (accelerate)",
     "an average of weights (lightning)",

@@ -62,6 +62,8 @@ LIBRARIES = {
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
+_OF_THE_FRAMEWORK: Mapping[type, str] = {WeightsGap: "", ScheduleGap: "a hyper-parameter"}
+"""What a fix is chosen by of weights and schedules that no object of the script holds."""
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
     " and of the generators nor the buffers could be compared"
@@ -243,7 +245,7 @@ def _kind_of(gap: Gap) -> str:
     if isinstance(gap, AverageGap):
         return "an average of weights"
     if isinstance(gap, (WeightsGap, ScheduleGap)):
-        return "an object of the script" if gap.own else ""
+        return "an object of the script" if gap.own else _OF_THE_FRAMEWORK[type(gap)]
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
     return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
 

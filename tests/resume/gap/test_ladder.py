@@ -404,6 +404,14 @@ def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
         assert word in entry("RC118").fix_for((library, "torch"))
 
 
+def test_a_rate_that_a_callback_of_keras_sets_gets_a_fix_of_its_own() -> None:
+    found = found_of(CONTINUED, trace(boundary(1, raw(0, 100), lr="0.2")), K)
+    words = {"keras": "rate_of(epoch)", "torch": "scheduler.load_state_dict"}
+    for framework, word in words.items():
+        said = explained([replaced(found, frameworks=(framework,))])
+        assert said.mechanism is not None and word in said.mechanism.fix
+
+
 def averaged(iteration: int, contents: Sequence[str], *counts: int) -> list[Seen]:
     """What an average of a script's own holds where the training goes on, and one iteration
     later.
