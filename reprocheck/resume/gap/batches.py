@@ -245,7 +245,8 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         iteration=came.iteration,
         expected=known[due],
         found=_spot(data, due, came, known),
-        position=_own_position(came),
+        position=_own_position(due, came),
+        first_pass=came.of.number == 0,
         first_epoch=_in_first_order(data, due, came),
         same_order=_same_order(due, came),
         drawn_from=drawn,
@@ -273,14 +274,18 @@ def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]
     return elsewhere, put_back
 
 
-def _own_position(came: Batch) -> int | None:
+def _own_position(due: Batch, came: Batch) -> int | None:
     """Where a batch stands in the pass of the resumed run itself: in the order that was drawn,
-    where that is known, as a sampler may have passed over the batches before.
+    where that is known, as a sampler may have passed over the batches before, or gives the rest of
+    its order alone.
     """
     if came.of.fact is None:
         return None
     in_order = _position_in(came.of.order, came)
-    return came.position if in_order is None else in_order
+    if in_order is None:
+        return came.position
+    left_out = max(0, len(due.of.order) - len(came.of.order))
+    return in_order + left_out // len(came.indices)
 
 
 def _position_in(order: Sequence[object], batch: Batch) -> int | None:

@@ -153,6 +153,7 @@ class BatchGap:
     expected     where the batch that was due stands
     found        where the one that came stands; None where the continued run has none such
     position     in the resumed run's own pass over the data; None where not known
+    first_pass   that is the first pass that the resumed run began
     first_epoch  the resumed run goes through the data in the order of epoch 0
     same_order   its pass has the order of the continued run's epoch; None where not known
     drawn_from   default generators that its order was drawn from
@@ -173,6 +174,7 @@ class BatchGap:
     expected: Spot
     found: Spot | None = None
     position: int | None = None
+    first_pass: bool = False
     first_epoch: bool = False
     same_order: bool | None = None
     drawn_from: tuple[str, ...] = ()

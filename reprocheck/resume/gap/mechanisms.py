@@ -178,6 +178,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-first-order", _has_the_first_order),
         *((name, _of_the_order(holds)) for name, holds in _OF_GENERATOR),
         ("resume-rng-not-restored", _is_unrestored),
+        ("resume-epoch-skipped", lambda gap: gap.first_pass and _begins_the_next(gap)),
         ("resume-samples-in-flight", _begins_the_next),
         ("resume-redrawn-order", lambda gap: gap.same_order is False),
         ("resume-samples-in-flight", _is_ahead),

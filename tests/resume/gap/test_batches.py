@@ -151,6 +151,24 @@ def test_an_epoch_that_was_left_out_is_named() -> None:
     assert name_of(gap) == "resume-epoch-skipped"
 
 
+def test_the_rest_of_an_epoch_that_was_left_out_is_told_from_what_was_in_flight() -> None:
+    gap = gap_of(walk([order(1)]), k=2)
+    assert gap is not None and gap.found == Spot(5, 1, 0)
+    assert name_of(gap) == "resume-epoch-skipped"
+    fetched = gap_of([epoch_fact(order(0), 1), *walk([order(1)])], k=BATCHES - 1)
+    assert fetched is not None and fetched.found == Spot(5, 1, 0)
+    assert name_of(fetched) == "resume-samples-in-flight"
+
+
+def test_a_sampler_that_gives_the_rest_of_its_order_alone_stands_behind_what_it_left_out() -> None:
+    rest = gap_of(walk([order(0)[2 * SIZE :]]), k=BATCHES + 2)
+    assert rest is not None and rest.found == Spot(3, 0, 2)
+    assert (rest.position, name_of(rest)) == (2, "resume-first-order")
+    other = gap_of(walk([[0, 7, 1, 3]]), k=2)
+    assert other is not None and other.found is None
+    assert (other.position, name_of(other)) == (2, "resume-redrawn-order")
+
+
 def test_an_offset_in_the_epoch_after_is_named() -> None:
     resumed = [*walk([order(0)], start=2), *walk([order(1)], start=2, iteration=3)]
     gap = gap_of(resumed, k=2)
