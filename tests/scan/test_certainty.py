@@ -507,3 +507,87 @@ def test_unfilled_memory_is_a_warning_where_an_optimizer_takes_it(
 ) -> None:
     written(tmp_path, "train.py", program(f"{UNFILLED}torch.optim.SGD({taken}, 0.1)"))
     assert severities(tmp_path, "RC303") == [wanted]
+
+
+def test_a_file_of_settings_that_says_what_is_called_may_seed(tmp_path: Path) -> None:
+    own = "import hyperpyyaml\n\nhparams = hyperpyyaml.CALL(open('train.yaml'))\n"
+    train = written(tmp_path, "train.py", own.replace("CALL", "load_hyperpyyaml") + program())
+    assert severities(tmp_path, "RC301") == []
+    train.write_text(own.replace("CALL", "dump_hyperpyyaml") + program())
+    assert severities(tmp_path, "RC301") == ["error"]
+
+
+def test_a_seeding_call_that_switches_the_benchmark_off_settles_it(tmp_path: Path) -> None:
+    net = "other = torch.nn.Conv2d(1, 1, 1)"
+    later = f"import monai\nmonai.utils.set_determinism(0)\n{net}"
+    train = written(tmp_path, "train.py", TIMED + program(later))
+    assert severities(tmp_path, "RC706") == []
+    train.write_text(f"import monai\nmonai.utils.set_determinism(0)\n{TIMED}{program(net)}")
+    assert severities(tmp_path, "RC706") == ["warning"]
+
+
+ASKED = """\
+import time
+import numpy
+def noise(seed=None):
+    if ASKED:
+        numpy.random.seed(int(time.time()))
+    return numpy.random.rand()
+"""
+
+
+@pytest.mark.parametrize(("asked", "wanted"), [("seed is None", "note"), ("True", "warning")])
+def test_a_seed_for_callers_that_pass_none_is_worth_a_note(
+    asked: str, wanted: str, tmp_path: Path
+) -> None:
+    written(tmp_path, "noise.py", ASKED.replace("ASKED", asked))
+    written(tmp_path, "train.py", f"import noise\n{program('use(noise)')}")
+    assert severities(tmp_path, "RC402") == [wanted]
+
+
+@pytest.mark.parametrize(("folder", "wanted"), [("train", "warning"), ("val", "note")])
+def test_files_of_a_test_are_worth_a_note(folder: str, wanted: str, tmp_path: Path) -> None:
+    listed = f"import glob\nrows = DataLoader(list(glob.glob('{folder}/*.pt')))"
+    written(tmp_path, "train.py", program(listed))
+    assert severities(tmp_path, "RC104") == [wanted]
+
+
+EVALUATED = """\
+def test_step(rows):
+    return [net(row) for row in torch.utils.data.DataLoader(rows)]
+def main():
+    for row in rows:
+        net(row).sum().backward()
+        optimizer.step()
+    FUNCTION(given[random.randrange(9)])
+main()"""
+
+
+@pytest.mark.parametrize(("function", "wanted"), [("test_step", "note"), ("first_step", "warning")])
+def test_what_a_function_that_tests_takes_comes_to_no_training(
+    function: str, wanted: str, tmp_path: Path
+) -> None:
+    more = EVALUATED.replace("test_step", function).replace(
+        "FUNCTION", f"if args.evaluate:\n        {function}"
+    )
+    written(tmp_path, "train.py", program(more))
+    assert severities(tmp_path, "RC406") == [wanted]
+
+
+NAMED = """\
+net = torch.nn.Linear(2, 1)
+for module in net.modules():
+    NAME = isinstance(module, kinds)
+    if NAME:
+        torch.nn.init.xavier_uniform_(module.weight)
+        torch.nn.init.zeros_(module.bias)"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("is_linear_layer", 9), ("is_conv_layer", 5)])
+def test_a_question_may_have_the_name_of_a_kind_of_layer(
+    name: str, line: int, tmp_path: Path
+) -> None:
+    text = program().replace("net = torch.nn.Linear(2, 1)", NAMED.replace("NAME", name))
+    written(tmp_path, "train.py", text)
+    (found,) = (one for one in scan([tmp_path], jobs=1).findings if one.code == "RC301")
+    assert found.line == line

@@ -19,7 +19,7 @@ from pathlib import PurePath
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, files, reach, streams, tables, training
+from reprocheck.scan.checks import beside, files, private, reach, streams, tables, training
 from reprocheck.scan.index import within
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
@@ -233,6 +233,13 @@ def _is_path(order: Order, hit: Hit) -> int:
     return int(hit.evidence.get("source", "").startswith("tempfile."))
 
 
+def _is_left_out(order: Order, hit: Hit) -> int:
+    """It happens where a caller passes no number, and no caller in the program is seen."""
+    if not isinstance(hit.step, Call) or (order.whole and hit.step.by is None):
+        return 0
+    return int(private.is_in_fallback(hit.step))
+
+
 def _is_under_condition(order: Order, hit: Hit) -> int:
     """It happens where an option is given alone that the text does not show."""
     return int(hit.step is not None and bool(hit.step.conditions))
@@ -416,13 +423,24 @@ _OF_NETS: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(_fits_classifiers_alon
 _RARELY_RIGHT: tuple[Doubt, ...] = (*_OF_PROGRAMS, _always)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC101": _RARELY_RIGHT,
-    "RC104": (_is_for_others, _is_idle, _goes_elsewhere, _is_only_one),
+    "RC104": (
+        _is_for_others,
+        _is_idle,
+        _goes_elsewhere,
+        _is_only_one,
+        _refuted_by(_is_for_evaluation),
+    ),
     "RC301": _OF_LAYERS,
     "RC302": _OF_LAYERS,
     "RC303": (*_RARELY_RIGHT, _refuted_by(_is_far_from_optimizer)),
     "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
-    "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _is_unsure),
+    "RC402": (
+        *_OF_PROGRAMS,
+        _refuted_by(_is_path),
+        _refuted_by(_is_left_out),
+        _is_unsure,
+    ),
     "RC406": _OF_NUMBERS,
     "RC407": (
         *_OF_VALUES,

@@ -310,7 +310,7 @@ def _is_fallback(made: _Generator) -> bool:
     choice = _choice(call)
     is_asked = any(_asks_for_none(condition.test) for condition in call.conditions)
     if not order.whole:
-        return choice is not None or is_asked or _is_in_fallback(call)
+        return choice is not None or is_asked or is_in_fallback(call)
     match choice:
         case ast.BoolOp(values=[first, *_]):
             return not is_none(order.value_of(first))
@@ -329,7 +329,7 @@ def _choice(call: Call) -> ast.AST | None:
     return None
 
 
-def _is_in_fallback(call: Call) -> bool:
+def is_in_fallback(call: Call) -> bool:
     """Whether it stands in an `if` that asks for None: what callers pass is not known."""
     inside = takewhile(_is_no_function, call.module.around(call.node))
     return any(_asks_for_none(at.test) for at in of_kind(inside, ast.If))

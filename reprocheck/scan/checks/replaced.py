@@ -171,8 +171,7 @@ def _kinds(test: ast.AST) -> Iterator[str]:
         word = last_word(part)
         if isinstance(part, ast.Constant):
             word = str(part.value)
-        if _KIND.search(word):
-            yield word
+        yield from filter(_KIND.search, (word, *map(str.capitalize, word.split("_"))))
 
 
 _KIND = re.compile(r"^(Linear|Conv|Embedding|Batch|Instance|Group|Layer|LSTM|GRU|RNN)")

@@ -359,9 +359,13 @@ def _seeding(call: Call) -> Seeding | None:
     known = tables.seeds().get(_made(call) or call.name)
     if known is not None and not _puts_back(call):
         return Seeding(call, frozenset(known.streams))
-    if not call.own and _may_seed(call):
+    if call.named(*_CALLED_BY_SETTINGS) or (not call.own and _may_seed(call)):
         return Seeding(call, frozenset(), everything=True)
     return None
+
+
+_CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
+"""Files of settings that say what is called: recipes seed all generators in them."""
 
 
 def _made(call: Call) -> str:

@@ -95,7 +95,7 @@ def benchmark(order: Order) -> Iterator[Hit]:
     if order.whole and beside.is_without_training(order):
         return
     stores = list(order.stores(f"{_CUDNN}benchmark"))
-    off = [store for store in stores if _is(store.value, False)]
+    off = [*(store for store in stores if _is(store.value, False)), *order.calls(*_SETTLES)]
     for store in stores:
         is_off_later = any(order.is_before(store, other) for other in off)
         if is_off_later or not _is(store.value, True) or _is_restored(order, store, stores):
@@ -112,6 +112,15 @@ def benchmark(order: Order) -> Iterator[Hit]:
                 before=at(before[-1], store.module),
             )
         yield hit("RC706", store, message)
+
+
+_SETTLES = (
+    "monai.utils.set_determinism",
+    "monai.utils.misc.set_determinism",
+    "transformers.enable_full_determinism",
+    "transformers.trainer_utils.enable_full_determinism",
+)
+"""Calls that seed and switch the benchmark off."""
 
 
 def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from enum import IntEnum
 from itertools import chain, islice
 from operator import attrgetter
+from typing import TypeGuard
 
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import reach, streams
@@ -130,7 +131,8 @@ def goes_in(
         return True
     values = chain(_values(step), _handed_back(order, step))
     flows = chain.from_iterable(order.flow(value, ends) for value in values)
-    return any(map(_trains_with, islice(flows, _MOST)))
+    taking = filter(_trains_with, islice(flows, _MOST))
+    return any(not reach.is_in_evaluation(order, one) for one in taking)
 
 
 def distance(order: Order, step: Step) -> int:
@@ -235,7 +237,7 @@ _NEAR = 5
 _IN_PLACE = frozenset({"shuffle", "reset_parameters"})
 
 
-def _trains_with(step: Step) -> bool:
+def _trains_with(step: Step) -> TypeGuard[Call]:
     """Whether a step is a part of a training that is given something."""
     if not isinstance(step, Call):
         return False
