@@ -4,8 +4,8 @@
 or `wrong`, and the reason in a few words. No code is kept. `round` says which rules were read:
 those of the beginning (`tuned`, with which they were changed), or those after one change (`new`),
 two (`second`), three (`third`), four (`fourth`), five (`fifth`), six (`sixth`), seven (`seventh`),
-eight (`eighth`) and nine of them (`ninth`). A repository is read once, before the rules are changed
-with it.
+eight (`eighth`), nine (`ninth`) and ten of them (`tenth`). A repository is read once, before the
+rules are changed with it.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ ROUNDS = {
     "seventh": "read with severities that follow from those; the rules were changed with these",
     "eighth": "read after that; the rules were changed with these",
     "ninth": "read after that again; the rules were changed with these",
+    "tenth": "read with the rules as they are",
 }
 """The readings, first to last, in words."""
 
