@@ -142,6 +142,7 @@ def terminal_closed(root: Path, _: int) -> Seen:
     pid, terminal = pty.fork()
     if not pid:
         os.chdir(place.project)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` in front of this command ignores it
         environment = place.environment({**in_script("run-1/", 10, TELLS), "TERM": "xterm"})
         os.execvpe(sys.executable, [sys.executable, "-m", "reprocheck", *PLAIN], environment)
     waited(lambda: (place.told / "trains").exists())
