@@ -15,10 +15,9 @@ from glob import escape
 from itertools import takewhile
 from pathlib import Path
 
+from reprocheck.child.reprocheck_child.shared.patterns import fixed_start
 from reprocheck.errors import UsageError
 from reprocheck.launch.snapshot import summary
-
-WILD = "*?["
 
 
 def absolute(pattern: str, cwd: Path) -> str:
@@ -102,8 +101,7 @@ def _below(pattern: str) -> Iterator[Path]:
 
 def _start(pattern: str) -> tuple[Path, str]:
     """The folder that everything lies in that can match, and what its names begin with there."""
-    fixed = "".join(takewhile(lambda letter: letter not in WILD, pattern))
-    folder, _, start = fixed.rpartition("/")
+    folder, _, start = fixed_start(pattern).rpartition("/")
     return Path(folder or "/"), start
 
 

@@ -20,6 +20,7 @@ from fnmatch import fnmatch
 from . import import_hook, loaders, users
 from .files import NO_FILES, ON_OPENING, absolute, held_for_writing, without_links, writes
 from .hooking import around, guarded
+from .shared.patterns import fixed_start
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -498,7 +499,7 @@ def _start_of(pattern: str) -> str:
     """How all paths begin that a pattern allows outside of the working directory; "" of another."""
     if not pattern.startswith("/"):
         return ""
-    return pattern.replace("?", "*").replace("[", "*").partition("*")[0]
+    return fixed_start(pattern)
 
 
 def _taken_out(known: dict[str, Written], old: str) -> Iterator[tuple[str, Written]]:

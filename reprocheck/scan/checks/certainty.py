@@ -19,7 +19,16 @@ from pathlib import PurePath
 
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import beside, files, private, reach, streams, tables, training
+from reprocheck.scan.checks import (
+    beside,
+    files,
+    private,
+    reach,
+    replaced,
+    streams,
+    tables,
+    training,
+)
 from reprocheck.scan.index import within
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
@@ -273,13 +282,12 @@ def _is_drawn_again(order: Order, hit: Hit) -> int:
 
 def _fills_parameters(step: Step) -> bool:
     """`parameter.normal_()` in a loop over parameters, whatever their number of dimensions."""
-    if step.method not in _FILLS or "parameters()" not in getattr(step, "name", ""):
+    if step.method not in replaced.DRAWS or "parameters()" not in getattr(step, "name", ""):
         return False
     tests = (ast.unparse(one.test) for one in step.conditions)
     return not any(map(_BY_SHAPE.search, tests))
 
 
-_FILLS = frozenset({"normal_", "uniform_"})
 _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 

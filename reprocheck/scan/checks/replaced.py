@@ -46,7 +46,7 @@ _FILLS = frozenset(
     }
 )
 _INITIALISERS = "torch.nn.init."
-_DRAWS = frozenset({"normal_", "uniform_"})
+DRAWS = frozenset({"normal_", "uniform_"})
 
 
 def are_replaced(order: Order, layer: Call) -> bool:
@@ -139,7 +139,7 @@ def _drawn(layer: Call) -> set[str]:
 
 def _filled_of(layer: Call, step: Step) -> Iterator[str]:
     """Which of them a step fills, if it is for layers of this kind."""
-    is_filling = step.method in _FILLS | _DRAWS or getattr(step, "name", "").startswith(
+    is_filling = step.method in _FILLS | DRAWS or getattr(step, "name", "").startswith(
         _INITIALISERS
     )
     filled = _filled(step)

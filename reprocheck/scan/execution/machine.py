@@ -105,6 +105,7 @@ class Machine(ABC):
     deep: bool = False
     silent: bool = False
     _times: Counter[int] = field(default_factory=Counter)
+    _calls: int = 0
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
@@ -277,13 +278,14 @@ class Machine(ABC):
         key = id(function.node)
         self.reached.add(function.place)
         times = self.times(function)
-        is_spent = self._times.total() >= self.most_calls
+        is_spent = self._calls >= self.most_calls
         if times >= SAME_FUNCTION or is_spent:
             self.cut = self.cut or is_spent
             return self.results.get(key, UNKNOWN)
         if key in self.active or len(self.active) >= DEEPEST:
             return self.results.get(key, UNKNOWN)
         self._times[key] += 1
+        self._calls += 1
         through = (*self.through, (self.frame.module, node))
         active = [*self.active, key]
         with (

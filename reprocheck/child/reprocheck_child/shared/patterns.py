@@ -1,0 +1,16 @@
+"""Patterns of paths, as `fnmatch` reads them."""
+
+from __future__ import annotations
+
+import re
+
+_WILD = re.compile(r"[*?[]")
+
+
+def fixed_start(pattern: str) -> str:
+    """What every path begins with that matches a pattern.
+
+    >>> fixed_start("/runs/step-*/model.pt")
+    '/runs/step-'
+    """
+    return _WILD.split(pattern, maxsplit=1)[0]
