@@ -30,6 +30,9 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("any machine")
 
+# threads that spin would take the processors from the other tests
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # a shell started pytest in its background; what tests start must hear Ctrl-C
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -204,8 +207,6 @@ def clean_environment(**more: str) -> dict[str, str]:
         for key, value in os.environ.items()
         if not key.startswith(("REPROCHECK_", "PYTEST_"))
     }
-    # threads that spin would take the processors from the other tests
-    environment.setdefault("OMP_WAIT_POLICY", "passive")
     environment["PATH"] = os.pathsep.join(
         [str(Path(sys.executable).parent), environment.get("PATH", "")]
     )
