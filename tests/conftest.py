@@ -38,12 +38,20 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_WRITES_NO_BYTECODE = sys.dont_write_bytecode
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tests start `reprocheck` hundreds of times: where PYTHONDONTWRITEBYTECODE is set, each start
-    would compile the package again.
+    would compile the package again, and each worker all of the tests.
     """
+    sys.dont_write_bytecode = False
     if not hasattr(config, "workerinput"):  # one process for all workers of xdist
         compileall.compile_dir(ROOT / "reprocheck", quiet=2)
+
+
+def pytest_collection_finish() -> None:
+    sys.dont_write_bytecode = _WRITES_NO_BYTECODE
 
 
 _SIGNALS = {
