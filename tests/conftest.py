@@ -30,8 +30,10 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("any machine")
 
-# threads that spin would take the processors from the other tests
+# threads that spin would take the processors from the other tests: OpenBLAS, which numpy brings,
+# lets each of its threads spin for 2 to this power cycles, and 4 is the least
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # a shell started pytest in its background; what tests start must hear Ctrl-C
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
