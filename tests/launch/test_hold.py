@@ -36,7 +36,9 @@ REMOVES = f"""{WAITS}
 """
 KILLS_US = """\
     os.kill(ours, signal.SIGKILL)
+    signal.pause()
 """
+"""The run goes on until its guard has seen that reprocheck is dead."""
 
 
 @pytest.fixture
