@@ -65,17 +65,11 @@ def test_the_guard_keeps_the_files_where_reprocheck_is_killed_as_well(
     place: Place, mine: Path
 ) -> None:
     subprocess.run(driver(place.script(REMOVES + KILLS_US)), cwd=mine, check=False)
-    wait_until(lambda: bool(list(mine.glob("reports/train-*/before"))))
-    wait_until(lambda: not _is_at_work(mine))
+    wait_until(lambda: not list(mine.parent.glob("reprocheck-*")))
     (before,) = mine.glob("reports/train-*/before")
     for name, content in {"data.txt": b"mine", "model.bin": LARGE}.items():
         assert (before / name).read_bytes() == content
-
-
-def _is_at_work(mine: Path) -> bool:
-    """Whether the guard, which nobody waits for, has not ended yet."""
-    temporary = [*mine.parent.glob("reprocheck-*"), *mine.glob("reports/train-*/snapshot")]
-    return bool(temporary)
+    assert not list(mine.glob("reports/train-*/snapshot"))
 
 
 def test_only_what_is_gone_is_written_again(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 """Whatever stands in a recorded check of a resume, reading it ends with a report or with an error
 that says what is wrong.
 
-`REPROCHECK_TEST_FUZZ_EXAMPLES`: as for other recordings, and a quarter of it where each example is
-drawn in all formats.
+`REPROCHECK_TEST_FUZZ_EXAMPLES`: as for other recordings.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprocheck.cli import main
@@ -21,11 +20,10 @@ from reprocheck.errors import ReportError
 from reprocheck.resume import records
 from reprocheck.resume.check import load
 from reprocheck.resume.report.formats import FORMATS
-from tests.recording.fuzz.test_readers import EXAMPLES, often, scratch, values
+from tests.recording.fuzz.test_readers import often, scratch, values
 from tests.resume.recorded import CHECKPOINT, RESUME, boundary, resumed
 
 FACTS = boundary(3, (0.125,))
-drawn_each_time = settings(often, max_examples=max(1, EXAMPLES // 4))
 
 
 def read_all(folder: Path) -> None:
@@ -61,7 +59,7 @@ def test_any_record_of_a_resume_is_read_or_refused(content: bytes) -> None:
     st.lists(st.tuples(st.sampled_from(range(len(FACTS))), st.sampled_from("ipkogrn"), values)),
     st.sampled_from([1, 2]),
 )
-@drawn_each_time
+@often
 def test_any_facts_of_a_boundary_are_read(
     changes: list[tuple[int, str, object]], number: int
 ) -> None:
