@@ -18,9 +18,9 @@ from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
+from reprocheck.launch.archive import ARCHIVES
 from reprocheck.launch.devices import accelerators
 from reprocheck.launch.earlier import checks_beside, found_by_all, left_in
-from reprocheck.launch.files_after import BEFORE, LEFT, STORE
 from reprocheck.launch.folder import discard, publish
 from reprocheck.launch.observer import Observer
 from reprocheck.launch.operation import operation
@@ -180,6 +180,6 @@ def _remove_empty(folder: Path) -> None:
     ):
         return
     logs = [path for path in folder.glob("run-*/*.log") if path.stat().st_size]
-    has_files = any((folder / name).exists() for name in (STORE, LEFT, BEFORE))
+    has_files = any((folder / name).exists() for name in (snapshot.STORE, *ARCHIVES))
     if not logs and not any(folder.glob("run-*/trace/*.jsonl")) and not has_files:
         discard(folder)

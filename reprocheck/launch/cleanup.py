@@ -18,17 +18,12 @@ from pathlib import Path
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.launch import snapshot
-from reprocheck.launch.files_after import (
-    STORE,
-    aside,
-    events_of,
-    note_files,
-    relative_to,
-    sentences,
-)
+from reprocheck.launch.archive import Archive
+from reprocheck.launch.files_after import events_of, note_files, relative_to, sentences
 from reprocheck.launch.hold import Hold, held_by
+from reprocheck.launch.restoration import Ours, restore
 from reprocheck.launch.run import mask_log
-from reprocheck.launch.snapshot import Ours
+from reprocheck.launch.snapshot import STORE
 from reprocheck.model import FilesAfter
 
 COPY = "workdir"
@@ -52,16 +47,20 @@ def clean_up(
             mask_log(log, identity(), known)
     if not (folder / STORE).exists():
         return FilesAfter()
-    place = snapshot.runs_of(folder / STORE)
-    after = snapshot.restore(
-        folder / STORE, Ours(events=events_of(folder, place), until=until), aside(folder, place)
+    owner = snapshot.owner(folder / STORE)
+    place = str(owner.get("runs", ""))
+    archive = Archive(
+        folder=Path(str(owner.get("folder", folder))),
+        workdir=Path(str(owner.get("workdir", folder))),
+        place=place,
     )
-    return relative_to(folder, after)
+    ours = Ours(events=events_of(folder, place), until=until)
+    return relative_to(archive.folder, restore(folder / STORE, ours, archive))
 
 
-def command(folder: Path, scratch: Path, hold: Hold) -> list[str]:
-    """What the guard becomes when reprocheck has died: this module, started so that the environment
-    of the run does not touch it. The guard has the descriptors of `hold`.
+def command(folder: Path, scratch: Path, archive: Archive, hold: Hold) -> list[str]:
+    """Return what the guard becomes when reprocheck has died: this module, started so that the
+    environment of the run does not touch it. The guard has the descriptors of `hold`.
     """
     import msgspec
 
@@ -71,7 +70,8 @@ def command(folder: Path, scratch: Path, hold: Hold) -> list[str]:
         "import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3];"
         " from reprocheck.launch.cleanup import main; main()"
     )
-    words = (root, packages, str(folder), str(scratch), *hold.words)
+    places = map(str, (folder, scratch, archive.folder, archive.workdir))
+    words = (root, packages, *places, *hold.words)
     return [sys.executable, "-I", "-S", "-c", code, *words]
 
 
@@ -92,14 +92,19 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """Command line: the folder of the check, and optionally the folder of the runs' temporary
-    files and the words of a `Hold`.
+    """Read the command line: the folder of the check; from a guard also the folder of the runs'
+    temporary files, that of the check without links, the working directory and the words of a
+    `Hold`.
     """
     if len(sys.argv) < 2:
         sys.exit("usage: python -m reprocheck.launch.cleanup REPORT_FOLDER")
     folder = Path(sys.argv[1])
     scratch = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    with held_by(sys.argv[3:]).ended(folder / STORE), _alone(folder):
+    archive = Archive(
+        folder=Path((*sys.argv, "")[3] or folder.resolve()),
+        workdir=Path((*sys.argv, "", "")[4] or folder),
+    )
+    with held_by(sys.argv[5:]).ended(archive), _alone(folder):
         after = clean_up(folder)
         note_files(folder, after)
         if scratch is not None:  # last: by it, the next command finds what is not put back yet

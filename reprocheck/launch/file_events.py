@@ -5,7 +5,7 @@ elsewhere they read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,8 @@ from reprocheck.model import is_elsewhere
 
 _WROTE, _OPEN = b'{"e":"wrote"', b'{"e":"open"'
 _LOSSES = (b'{"e":"loss"', b'{"e":"regular"')
+COPIES = "overwritten"
+"""Folder beside the traces of a run, with copies of what its processes found."""
 WITH_ALL_BELOW = ("rename", "tree")
 """How a path was written that takes everything below it along."""
 
@@ -29,6 +31,10 @@ class FileEvents:
                 were opened for reading
     early       those of the working directory that a process opened for reading before it had a
                 loss
+    copies      by path, copies of what a process found there that somebody made during its run
+    names       other names of a file that has several, by its path: who writes to one writes to all
+    first       paths that a process wrote first and of which it made no copy: what others found
+                there is its own work; with the folder of the run
     """
 
     written: set[str] = field(default_factory=set)
@@ -36,9 +42,23 @@ class FileEvents:
     made: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     early: set[str] = field(default_factory=set)
+    copies: set[tuple[str, Path]] = field(default_factory=set)
+    first: set[tuple[str, Path]] = field(default_factory=set)
+    names: dict[str, set[str]] = field(default_factory=dict)
 
-    def take(self, lines: Iterable[bytes]) -> None:
-        """Lines of a trace; those of other events, and broken ones, are passed over."""
+    @property
+    def overwritten(self) -> Iterator[tuple[str, Path]]:
+        """Yield paths and the copies of what stood there that no process of the run had made."""
+        return (
+            (path, copy)
+            for path, copy in sorted(self.copies)
+            if (path, copy.parent) not in self.first
+        )
+
+    def take(self, lines: Iterable[bytes], folder: Path) -> None:
+        """Take lines of a trace in `folder`; those of other events, and broken ones, are passed
+        over.
+        """
         trained = False
         for line in lines:
             trained = trained or line.startswith(_LOSSES)
@@ -51,6 +71,7 @@ class FileEvents:
                 continue
             if event["e"] == "wrote":
                 self._wrote(path, how, new=bool(event.get("new")))
+                self._take_copy(path, event.get("copy"), folder / COPIES)
             elif how == "r" and is_elsewhere(path):
                 self.read.add(path)
             elif how == "r" and not trained:
@@ -63,12 +84,20 @@ class FileEvents:
         self.made |= other.made
         self.read |= other.read
         self.early |= other.early
+        self.copies |= other.copies
+        self.first |= other.first
+        self.know_names(other.names)
+
+    def know_names(self, names: Mapping[str, Iterable[str]]) -> None:
+        """Take note of files that have several names."""
+        for path, others in names.items():
+            self.names.setdefault(path, set()).update(others)
 
     def wrote(self, path: str) -> bool:
-        """Whether a process of the runs was seen to write a path of the working directory, or a
-        folder with all below it.
+        """Return whether a process of the runs was seen to write a path of the working directory,
+        or a folder with all below it.
         """
-        if path in self.written:
+        if path in self.written or not self.written.isdisjoint(self.names.get(path, ())):
             return True
         return bool(self.trees) and any(
             str(parent) in self.trees for parent in PurePosixPath(path).parents
@@ -81,6 +110,12 @@ class FileEvents:
         if how in WITH_ALL_BELOW:
             self.trees.add(path)
 
+    def _take_copy(self, path: str, copy: object, folder: Path) -> None:
+        if isinstance(copy, int) and copy > 0:
+            self.copies.add((path, folder / str(copy)))
+        elif copy is not None:
+            self.first.add((path, folder))
+
 
 def read_events(traces: Iterable[Path]) -> FileEvents:
     """What trace files say; one that cannot be read says nothing."""
@@ -88,7 +123,7 @@ def read_events(traces: Iterable[Path]) -> FileEvents:
     for trace in traces:
         try:
             with open_regular(trace) as file:
-                events.take(file)
+                events.take(file, trace.parent)
         except OSError:
             continue
     return events

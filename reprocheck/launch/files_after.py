@@ -12,22 +12,11 @@ from typing import Any
 from reprocheck.child.reprocheck_child.shared.masking import identity, mask, unmask
 from reprocheck.errors import ReportError
 from reprocheck.launch.file_events import FileEvents, read_events
-from reprocheck.launch.snapshot import Aside, summary
+from reprocheck.launch.snapshot import STORE, summary
 from reprocheck.model import FileChanges, FilesAfter, is_elsewhere
 from reprocheck.recording import record
 
-STORE = "snapshot"
-"""Folder of what stood in the working directory, as long as it is to be put back."""
-LEFT, BEFORE = "left", "before"
-"""Folders of what the runs had written in its place, and of how files stood that somebody else
-changed.
-"""
 MOST_NAMED = 5
-
-
-def aside(folder: Path, place: str) -> Aside:
-    """Where files are moved after the runs that lie in `place` in the report folder."""
-    return Aside(left=folder / place / LEFT, before=folder / place / BEFORE)
 
 
 def events_of(folder: Path, place: str) -> FileEvents:
@@ -65,12 +54,17 @@ def real(path: str) -> Path:
 
 
 def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
-    """With the places in the report folder as they are said from there on."""
-    if after.left:
-        after = replace(after, left=os.path.relpath(after.left, folder))
-    if after.before:
-        after = replace(after, before=os.path.relpath(after.before, folder))
-    return after
+    """Return it with the folders relative to the report folder."""
+
+    def relative(path: str) -> str:
+        return os.path.relpath(path, folder) if path else ""
+
+    return replace(
+        after,
+        left=relative(after.left),
+        before=relative(after.before),
+        meanwhile=relative(after.meanwhile),
+    )
 
 
 def note_files(folder: Path, after: FilesAfter) -> None:
@@ -105,8 +99,12 @@ def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
     if after.lost:
         store = os.path.relpath(folder / STORE, cwd)
         yield (
-            f"Could not be put back after the runs: {summary(after.lost, 10)}. What was kept of"
-            f" them stays in {store}: once they can be written, the next"
-            " command of reprocheck in this folder puts them back. What was too large to keep is"
-            " lost; `--workdir copy` gives each run its own copy."
+            f"Could not be put back after the runs: {summary(after.lost, 10)}. They are kept in"
+            f" {store}: once they can be written, the next command of reprocheck in this folder"
+            " puts them back."
+        )
+    if after.unkept:
+        yield (
+            f"Changed or removed by the runs, and not kept before: {summary(after.unkept, 10)}."
+            " Take them from a backup. `--workdir copy` gives each run its own copy."
         )

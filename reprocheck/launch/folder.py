@@ -16,7 +16,8 @@ from reprocheck.errors import ReportError
 
 FIX = "Name a folder that can be written and has space with --output."
 PROBE = 1 << 20
-_SNAPSHOT = "snapshot"
+_FILES_OF_THE_USER = ("snapshot", "before", "meanwhile")
+"""Folders in a report folder that hold what may stand nowhere else."""
 _GITIGNORE = ".gitignore"
 
 
@@ -81,7 +82,7 @@ def discard(folder: Path) -> None:
 def reports_of_same_name(folder: Path) -> list[Path]:
     """Finished report folders beside this one with the same name, the oldest first.
 
-    A folder that still holds a snapshot of the user's files is not among them.
+    A folder that holds files of the user's is not among them.
     """
     match = re.fullmatch(r"(.+)-\d{8}-\d{6}(?:-\d+)?", folder.name)
     if match is None:
@@ -94,7 +95,7 @@ def reports_of_same_name(folder: Path) -> list[Path]:
             same
             and not path.is_symlink()
             and (path / "record.json").is_file()
-            and not (path / _SNAPSHOT).exists()
+            and not any((path / name).exists() for name in _FILES_OF_THE_USER)
         ):
             found.append((same[1], int(same[2] or 1), path))
     return [path for _, _, path in sorted(found)]

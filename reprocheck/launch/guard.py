@@ -8,10 +8,11 @@ import than this file takes to do its work).
 It adopts the orphans of the run (PR_SET_CHILD_SUBREAPER), starts the command unchanged in a session
 of its own with its output in two files, waits for it, then ends everything that is left of the
 tree, whatever session it fled to. CONTROL is a pipe from reprocheck: first the job, then a byte for
-each request to end the tree (the second one cuts the graces short); its end of file means that
-reprocheck has died. STATUS is a pipe back, one line an event: `pid N`, `error TEXT`, `exit STATUS`,
-`done KILLED`. HELD are descriptors that it keeps open until nothing of the run is alive: locks on
-what the run uses.
+each request to end the tree (the second one cuts the graces short), and one when reprocheck has
+heard that the run is over: until then the guard stays, so that there is no moment in which nobody
+would put the files back. Its end of file means that reprocheck has died. STATUS is a pipe back, one
+line an event: `pid N`, `error TEXT`, `exit STATUS`, `done KILLED`. HELD are descriptors that it
+keeps open until nothing of the run is alive: locks on what the run uses.
 
 The command gets SIGKILL where the guard itself dies, and what it leaves then goes to reprocheck
 (`strays`). Where reprocheck dies, a guard that somebody stopped is continued, to see it.
@@ -49,6 +50,8 @@ LAST_RESORT = 10.0
 """Seconds of SIGKILL after which what is still there (another user's process, a hanging device) is
 left alone.
 """
+END, RELEASE = b"e", b"r"
+"""What reprocheck says: end the tree; I have heard that the run is over."""
 WAKING = (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
@@ -62,6 +65,7 @@ class Guard:
         self.asked = False  # the tree is to end
         self.hurry = False  # and without graces
         self.orphaned = False  # reprocheck has died
+        self.released = False  # reprocheck has heard that the run is over
         self.killed: set[int] = set()
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
@@ -93,7 +97,8 @@ class Guard:
             self.reap()
         self.end_tree()
         self.say(f"done {len(self.killed)}")
-        self.listen(0)
+        while not (self.orphaned or self.released):
+            self.listen(None)
 
     def say(self, line: str) -> None:
         """Writes one line to reprocheck; nobody may be there to read it."""
@@ -109,7 +114,11 @@ class Guard:
                 if any(number != _signal.SIGCHLD for number in os.read(fd, 4096)):
                     self.asked = True
                 continue
-            if not os.read(fd, 1):
+            word = os.read(fd, 1)
+            if word == RELEASE:
+                self.released = True
+                continue
+            if not word:
                 self.orphaned = True
                 self.poll.unregister(fd)
             self.asked, self.hurry = True, self.asked and not self.orphaned

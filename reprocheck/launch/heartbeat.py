@@ -10,8 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from reprocheck.launch.files_after import STORE
-from reprocheck.launch.snapshot import OWNER, started
+from reprocheck.launch.snapshot import OWNER, STORE, started
 
 POINTER = "check.json"
 """In the folder of the runs' temporary files: which check it belongs to, wherever its reports

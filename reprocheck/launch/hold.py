@@ -15,8 +15,9 @@ from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
+from reprocheck.launch.archive import Archive
 from reprocheck.launch.pack import copy_part
-from reprocheck.launch.snapshot import INDEX, OWNER, PACK
+from reprocheck.launch.snapshot import INDEX, OWNER, PACK, STORE
 
 SHARE = 8
 """Of the files that this process may have open, one in so many may be held."""
@@ -39,29 +40,35 @@ class Hold:
         return (f"{name}={descriptor}" for name, descriptor in self.files.items())
 
     @contextmanager
-    def ended(self, store: Path) -> Iterator[None]:
-        """Ends it; the store is whole meanwhile, so that what it holds can be put back.
+    def ended(self, archive: Archive) -> Iterator[None]:
+        """End it; the store is whole meanwhile, so that its contents can be put back.
 
         Raises ReportError where it is not, and cannot be written.
         """
-        written = self._write_back(store)
+        self.write_back(archive)
+        self.close()
+        yield
+        with suppress(OSError):  # something is in it
+            archive.folder.rmdir()
+            archive.folder.parent.rmdir()
+
+    def close(self) -> None:
+        """Let go of the files."""
         for descriptor in self.files.values():
             with suppress(OSError):
                 os.close(descriptor)
-        yield
-        if written:
-            with suppress(OSError):  # something is in it
-                store.parent.rmdir()
-                store.parent.parent.rmdir()
 
-    def _write_back(self, store: Path) -> bool:
-        """Writes those files of the store again that are gone; False where none is."""
+    def write_back(self, archive: Archive) -> bool:
+        """Write those files of the store again that are gone; False where none is.
+
+        Raises ReportError where they cannot be written.
+        """
+        store = archive.folder / STORE
         gone = [name for name in self.files if not (store / name).exists()]
         try:
-            if gone:
-                store.mkdir(parents=True, exist_ok=True)
             for name in gone:
-                _copy(self.files[name], store / name)
+                with archive.location(f"{STORE}/{name}", of_runs=False) as location:
+                    _copy(self.files[name], location)
         except OSError as error:
             raise ReportError(
                 f"{store} was removed by the script, and the files that the runs changed cannot be"

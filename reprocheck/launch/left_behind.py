@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.launch import cleanup
-from reprocheck.launch.files_after import STORE, note_files, sentences
+from reprocheck.launch.files_after import note_files, sentences
 from reprocheck.launch.heartbeat import POINTER, SCRATCH, without_word
-from reprocheck.launch.snapshot import OWNER, started, summary
+from reprocheck.launch.snapshot import OWNER, STORE, started, summary
 from reprocheck.model import FilesAfter
 
 SLACK = 2.0
@@ -62,13 +62,14 @@ def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
 
 
 def told(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
-    """What became of the user's files after a check that was killed. `folder`: where its report
-    lies.
+    """Say what became of the user's files after a check that could not put them back at its end.
+    `folder`: where its report lies.
     """
     if after.put_back:
         yield (
-            f"An earlier check was killed ({os.path.relpath(folder, cwd)}). Files that it had"
-            f" changed are put back: {summary(after.put_back, MOST_NAMED)}."
+            f"Files that an earlier check had changed ({os.path.relpath(folder, cwd)}) are put"
+            f" back: {summary(after.put_back, MOST_NAMED)}. It was killed, or could not write them"
+            " at its end."
         )
     yield from sentences(after, folder, cwd)
 

@@ -14,7 +14,7 @@ _AT_ONCE = 1 << 20
 
 
 class Pack:
-    """Adds contents to an empty file that is open for writing without a buffer.
+    """Adds contents to the end of a file that is open for writing without a buffer.
 
     limit  bytes that are copied at most, where the file system cannot share them
     """
@@ -68,12 +68,6 @@ class Pack:
             self._file.truncate(offset)
             raise
         return offset
-
-
-def unpacked(pack: Path, offset: int, size: int, target: Path) -> None:
-    """Writes a part of a file as a file of its own. Raises OSError."""
-    with pack.open("rb", buffering=0) as source, target.open("wb", buffering=0) as file:
-        copy_part(source, file, offset, size)
 
 
 def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from reprocheck import interrupts
 from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
+from reprocheck.launch.archive import Archive
 from reprocheck.launch.entry_point import CALL
 from reprocheck.launch.heartbeat import make_scratch
 from reprocheck.launch.observer import Observer
@@ -33,6 +34,7 @@ from reprocheck.settings import Settings
 class Plan:
     """What all runs of a pair share.
 
+    real_folder    `folder` without links, as it was before the runs
     scratch        holds their TMPDIR
     hidden         where reprocheck itself writes
     runs, steps    how many runs, and of how many iterations
@@ -55,6 +57,7 @@ class Plan:
     entry: EntryPoint
     settings: Settings
     folder: Path
+    real_folder: Path
     scratch: Path
     hidden: Path
     cwd: Path
@@ -111,7 +114,7 @@ class Plan:
             patched=self.replaced_in(workdir.path),
             fixed_addresses=self.under.fixed_addresses,
             timeout=self.settings.timeout,
-            after_death=cleanup.command(self.folder, self.scratch, workdir.hold),
+            after_death=cleanup.command(self.folder, self.scratch, self.archive(), workdir.hold),
             output=self.output,
             since=self.since,
         )
@@ -167,17 +170,19 @@ class Plan:
         """The working directory itself, with a snapshot in the report folder."""
         leave_out, say = [self.hidden, self.folder.parent / "latest"], self.observer.message
         if self.created is None:
-            return InPlace(self.cwd, leave_out=leave_out, folder=self.folder, say=say)
+            return InPlace(self.archive(), leave_out=leave_out, say=say)
         place = run_place(1, self.level, self.arm, begin=self.begin).rpartition("/")[0]
         return InPlaceAgain(
-            self.cwd,
+            self.archive(place),
             leave_out=leave_out,
-            folder=self.folder,
-            place=place,
             say=say,
             created=self.created,
             elsewhere=self.elsewhere,
         )
+
+    def archive(self, place: str = "") -> Archive:
+        """Return the folders that take files of the working directory, for the runs in `place`."""
+        return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
     def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
         """A copy of the working directory in the report folder, on the same file system where that
@@ -251,6 +256,7 @@ def plan(
         entry=entry,
         settings=settings,
         folder=folder,
+        real_folder=folder.resolve(),
         scratch=scratch,
         hidden=folder if folder.parent == cwd or folder.parent in cwd.parents else folder.parent,
         cwd=cwd,

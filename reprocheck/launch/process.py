@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from reprocheck.errors import EntryPointError, ReprocheckError
-from reprocheck.launch.guard import GRACES, LAST_RESORT, descendants
+from reprocheck.launch.guard import END, GRACES, LAST_RESORT, RELEASE, descendants
 from reprocheck.launch.strays import Strays
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -129,7 +129,7 @@ class GuardedProcess:
         once.
         """
         self._give_up = min(self._give_up, time.monotonic() + LONGEST_END)
-        self._send(b"e")
+        self._send(END)
 
     def __enter__(self) -> GuardedProcess:
         return self
@@ -145,6 +145,7 @@ class GuardedProcess:
             with contextlib.suppress(ReprocheckError):
                 while not self.wait(1.0):
                     pass
+        self._send(RELEASE)
         self._guard.wait()
         self._strays.close()
         os.close(self._control)  # not before: to the guard, this is our death

@@ -21,6 +21,7 @@ class Renewed:
 
     def __init__(self, path: Path, find: Callable[[], InPlace]) -> None:
         self.path = path
+        self.began: float | None = None
         self._find = find
         self._found: InPlace | None = None
         self._after = FilesAfter()
@@ -34,6 +35,12 @@ class Renewed:
         """Before a run."""
         self._found = self._find()
         self._found.begin()
+        self.began = self._found.began
+
+    def secure(self) -> None:
+        """Make the store whole where the run removed it."""
+        if self._found is not None:
+            self._found.secure()
 
     def end(self, events: FileEvents) -> FileChanges:
         """What the run did to the folder, of which no other run sees anything."""

@@ -129,6 +129,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
         try:
             with interrupts.waiting():  # an interrupt must not find a process that nobody holds yet
                 process = stack.enter_context(_start(job))
+                stack.callback(job.workdir.secure)  # while its guard can still do it
             _follow(process, watch, halt)
         except KeyboardInterrupt:
             if process is None:
@@ -299,6 +300,7 @@ def _prepare(job: Job) -> None:
         "workdir": str(job.workdir.path),
         "output": str(job.hidden),
         "since": job.since,
+        **({"began": job.workdir.began} if job.workdir.began is not None else {}),
         "stop_wait": STOP_WAIT,
         "session": True,
         "mask": {"home": home, "user": user, "host": host},

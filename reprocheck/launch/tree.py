@@ -8,25 +8,15 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from reprocheck.model import FileChanges
 
-SKIPPED_FOLDERS = frozenset(
-    {
-        "__pycache__",
-        ".git",
-        ".hg",
-        ".svn",
-        "node_modules",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".pytest_cache",
-    }
-)
+CACHES = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+SKIPPED_FOLDERS = CACHES | {".git", ".hg", ".svn", "node_modules"}
 SUITE_MARK = ".reprocheck-suite"
 """Marks the folder of a suite: its nights are no files of the training."""
 MARKS = frozenset({"pyvenv.cfg", "conda-meta", SUITE_MARK})
@@ -38,7 +28,8 @@ MOST_ENTRIES = 100_000
 class Entry:
     """A file, symbolic link (never followed) or folder.
 
-    `size` in bytes, `mtime` in nanoseconds, `mode` the permission bits.
+    `size` in bytes, `mtime` in nanoseconds, `mode` the permission bits, `links` the number of hard
+    links.
     """
 
     kind: Literal["file", "link", "folder"]
@@ -49,6 +40,7 @@ class Entry:
     uid: int
     gid: int
     target: str | None = None
+    links: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +167,18 @@ def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
         uid=facts.st_uid,
         gid=facts.st_gid,
         target=target,
+        links=facts.st_nlink,
     )
+
+
+def hard_links(entries: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...]]:
+    """Return the paths of each file that has several of these paths."""
+    paths: dict[int, set[str]] = {}
+    for path, entry in entries:
+        if entry.kind == "file" and entry.links > 1:
+            paths.setdefault(entry.inode, set()).add(path)
+    groups = (tuple(group) for group in paths.values() if len(group) > 1)
+    return {path: group for group in groups for path in group}
 
 
 def file_changes(before: Tree, after: Tree) -> FileChanges:

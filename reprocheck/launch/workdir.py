@@ -7,47 +7,61 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from reprocheck.errors import ReportError
+from reprocheck.files.anchored import Anchor
 from reprocheck.launch import snapshot
+from reprocheck.launch.archive import LEFT, Archive
 from reprocheck.launch.file_events import FileEvents
-from reprocheck.launch.files_after import (
-    STORE,
-    aside,
-    events_of,
-    real,
-    relative_to,
-    seen_by,
-    sentences,
-)
+from reprocheck.launch.files_after import events_of, real, relative_to, seen_by, sentences
 from reprocheck.launch.hold import Hold, hold_of
-from reprocheck.launch.snapshot import Ours
+from reprocheck.launch.restoration import Ours, restore
 from reprocheck.launch.surroundings import place_in, surround
-from reprocheck.launch.tree import SKIPPED_FOLDERS, Entry, Tree, entry_of, file_changes, read_tree
+from reprocheck.launch.tree import (
+    CACHES,
+    SKIPPED_FOLDERS,
+    Entry,
+    Tree,
+    entry_of,
+    file_changes,
+    hard_links,
+    read_tree,
+)
 from reprocheck.launch.writers import open_for_writing
 from reprocheck.model import FileChanges, FilesAfter
+from reprocheck.recording import record
 
 Say = Callable[[str], None]
+CLOCK_SLACK = 0.01
+"""Seconds by which the clock of a file system may be late."""
 NO_COPY = "Name a folder that has more space with --output, or leave --workdir copy out."
 COPY_ADVICE = "Use `--workdir copy` to give each run its own copy."
 NO_ROOM = "There is no space for `--workdir copy` here: make sure that the script only reads them."
 
 
 class Workdir(Protocol):
-    """Where the runs of a check take place.
+    """The place in which the runs of a check work.
 
-    Used as: `begin`, run, `end` for each run, then `close` once.
+    Used as: `begin`, run, `secure`, `end` for each run, then `close` once.
+
+    began  Unix seconds before the run from which on somebody else may work there as well; None
+           where nobody else does
     """
 
     path: Path
+    began: float | None
 
     @property
     def hold(self) -> Hold:
-        """What the guard of a run holds of what stood there, between `begin` and `end`."""
+        """Return what the guard of a run holds of the store, between `begin` and `end`."""
+
+    def secure(self) -> None:
+        """Make the store whole where the run removed it, before its guard leaves."""
 
     def begin(self) -> None:
         """Before a run."""
@@ -66,27 +80,27 @@ class InPlace:
     """The user's own folder.
 
     What stood there is kept before run 1 and put back by `close`; what the runs created stays,
-    unless undone.
+    unless undone. What somebody else changes between two runs is kept as well.
 
-    `place`: the folder of the runs in the report folder `folder`, empty for those of the check
-    itself.
+    archive  the folders that take files of it
     """
 
     _why_moved = "Created by the runs, of which a later one failed where the first did not"
 
-    def __init__(
-        self, path: Path, *, leave_out: Collection[Path], folder: Path, place: str = "", say: Say
-    ) -> None:
-        self.path = path
+    def __init__(self, archive: Archive, *, leave_out: Collection[Path], say: Say) -> None:
+        self.path = archive.workdir
+        self.began: float | None = None
+        self._archive = archive
         self._leave_out = leave_out
-        self._store = folder / STORE
-        self._folder = folder
-        self._place = place
+        self._folder = archive.folder
+        self._store = archive.folder / snapshot.STORE
         self._say = say
         self._events = FileEvents()
-        self._under_way = False
-        self._hold: Hold | None = None
-        self._tree = self._start = self._found = read_tree(path, leave_out)
+        self._runs = 0
+        self._under_way = self._removed = False
+        self._hold = Hold()
+        self._tree = self._start = self._found = read_tree(self.path, leave_out)
+        self._of_others: frozenset[str] = frozenset()
         self._keep()
 
     def _keep(self) -> None:
@@ -102,7 +116,17 @@ class InPlace:
                 f" {snapshot.summary(self._tree.mounted)}. What the script overwrites or deletes"
                 " there cannot be put back."
             )
-        too_large = snapshot.keep(self.path, self._tree, self._store, runs=self._place)
+        unkept = snapshot.keep(self.path, self._tree, self._store, runs=self._archive.place)
+        self._warn(unkept)
+
+    def _warn(self, unkept: snapshot.Unkept) -> None:
+        """Name what cannot be put back, before the script may overwrite it."""
+        if unkept.unreadable:
+            self._say(
+                f"Cannot be read, and so not kept: {snapshot.summary(unkept.unreadable)}. If the"
+                " script overwrites or deletes them, they cannot be put back."
+            )
+        too_large = unkept.too_large
         if too_large:
             size = sum(self._tree.entries[name].size for name in too_large) / 1e6
             advice = COPY_ADVICE if has_room(self.path, self._leave_out, self._folder) else NO_ROOM
@@ -113,21 +137,48 @@ class InPlace:
 
     @property
     def hold(self) -> Hold:
-        """Of what stood there before run 1."""
-        return self._hold or Hold()
+        """Return the hold on the store."""
+        return self._hold
 
     def begin(self) -> None:
-        """A run finds what the run before it left."""
-        self._hold = self._hold or hold_of(self._store)
+        """Prepare a run, which finds what the run before it left, and keep what somebody else has
+        changed since.
+        """
+        self.began = time.time() - CLOCK_SLACK
+        if self._runs:
+            self._keep_changes()
+        self._runs += 1
+        self._hold.close()
+        self._hold = hold_of(self._store)
         self._under_way = True
 
+    def _keep_changes(self) -> None:
+        left, self._tree = self._tree, read_tree(self.path, self._leave_out)
+        changed, unkept = snapshot.extend(
+            self._store,
+            left=left,
+            now=self._tree,
+            run=self._runs + 1,
+            wrote=self._events.wrote,
+        )
+        self._of_others |= changed
+        self._warn(unkept)
+
+    def secure(self) -> None:
+        """Write the store again where the run removed it. Raises ReportError."""
+        self._removed = self._hold.write_back(self._archive)
+
     def end(self, events: FileEvents) -> FileChanges:
-        """What changed since the last call, or since the start, but for what somebody outside the
-        run is writing.
+        """Return what changed since the run began, but for what somebody outside the run is
+        writing. ReportError where the run removed the report folder.
         """
         self._under_way = False
-        self._events.add(events)
         before, self._tree = self._tree, read_tree(self.path, self._leave_out)
+        events.know_names(hard_links(before.entries.items()))
+        events.know_names(hard_links(self._tree.entries.items()))
+        self._events.add(events)
+        if self._removed:
+            raise record.removed(self._folder)
         return seen_by(events, _without_writers(self.path, file_changes(before, self._tree)))
 
     def close(self, *, undo: bool = False) -> FilesAfter:
@@ -138,20 +189,30 @@ class InPlace:
         """
         ours = self._ours()
         moved, others = self._undone(ours) if undo else ((), ())
-        with self.hold.ended(self._store):
-            after = snapshot.restore(self._store, ours, aside(self._folder, self._place))
-        after = replace(after, others=(*after.others, *others))
+        with self._hold.ended(self._archive):
+            after = restore(self._store, ours, self._archive)
+        after = replace(
+            after,
+            others=(*after.others, *others),
+            unkept=(*after.unkept, *self._removed_folders()),
+        )
         after = relative_to(self._folder, after)
         for sentence in sentences(after, self._folder, self.path):
             self._say(sentence)
         if not moved:
             return after
-        leavings = aside(self._folder, self._place).left
+        left = self._archive.path(LEFT)
         self._say(
-            f"{self._why_moved}, and moved to {os.path.relpath(leavings, self.path)}:"
+            f"{self._why_moved}, and moved to {os.path.relpath(left, self.path)}:"
             f" {snapshot.summary(moved)}."
         )
-        return replace(after, moved=moved, left=os.path.relpath(leavings, self._folder))
+        return replace(after, moved=moved, left=os.path.relpath(left, self._folder))
+
+    def _removed_folders(self) -> Iterator[str]:
+        """Yield folders that were never kept, such as a repository, and that are gone."""
+        for path in self._found.skipped:
+            if Path(path).name not in CACHES and not os.path.lexists(self.path / path):
+                yield path
 
     def _undone(self, ours: Ours) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Moves what the runs created to the report folder.
@@ -160,20 +221,25 @@ class InPlace:
         """
         now = read_tree(self.path, self._leave_out)
         changes = _without_writers(self.path, file_changes(self._start, now))
-        new = [path for path in changes.created if path not in self._found.entries]
+        others = self._found.entries.keys() | self._of_others
+        new = [path for path in changes.created if path not in others]
         made = [
             path
             for path in new
             if ours.events.wrote(path)
-            and ours.stands_as_left(path, self.path, now.entries.get(path))
+            and ours.stands_as_left(path, self.path / path, now.entries.get(path))
         ]
-        leavings = aside(self._folder, self._place).left
-        moved = tuple(path for path in made if _take(self.path / path, leavings / path))
-        for folder in sorted(changes.folders, reverse=True):
-            if folder not in self._found.entries and ours.events.wrote(folder):
-                with contextlib.suppress(OSError):  # something is left in it
-                    (self.path / folder).rmdir()
-        return moved, tuple(path for path in new if path not in made)
+        moved = []
+        with Anchor.without_links(self.path) as anchor:
+            for path in made:
+                with contextlib.suppress(OSError), anchor.path(path) as location:
+                    self._archive.take_left(location, path)
+                    moved.append(path)
+            for folder in sorted(changes.folders, reverse=True):
+                if folder not in others and ours.events.wrote(folder):
+                    with contextlib.suppress(OSError), anchor.path(folder) as location:
+                        location.rmdir()  # unless something is left in it
+        return tuple(moved), tuple(path for path in new if path not in made)
 
     def _ours(self) -> Ours:
         """What the runs did. That of a run which was broken off before its end was looked at stands
@@ -181,7 +247,7 @@ class InPlace:
         """
         if not self._under_way:
             return Ours(events=self._events, left=self._tree)
-        return Ours(events=events_of(self._folder, self._place))
+        return Ours(events=events_of(self._folder, self._archive.place))
 
 
 class InPlaceAgain(InPlace):
@@ -198,30 +264,28 @@ class InPlaceAgain(InPlace):
 
     def __init__(
         self,
-        path: Path,
+        archive: Archive,
         *,
         leave_out: Collection[Path],
-        folder: Path,
-        place: str,
         say: Say,
         created: Collection[str],
         elsewhere: Collection[str] = (),
     ) -> None:
         self._elsewhere = _movable(elsewhere, say)
         mine = {*created, *self._elsewhere}
-        self._aside = frozenset(mine) - open_for_writing(path, mine)
-        super().__init__(path, leave_out=leave_out, folder=folder, place=place, say=say)
+        self._aside = frozenset(mine) - open_for_writing(archive.workdir, mine)
+        super().__init__(archive, leave_out=leave_out, say=say)
         missed = snapshot.move_aside(self._store, self._aside)
         if missed:
             say(
                 "Could not be set aside, so the runs that follow find what earlier runs left:"
                 f" {snapshot.summary(missed)}."
             )
-        self._tree = self._start = read_tree(path, leave_out)
+        self._tree = self._start = read_tree(self.path, leave_out)
 
     def _keep(self) -> None:
         tree = replace(self._tree, entries={**self._tree.entries, **self._elsewhere})
-        snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._place)
+        snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._archive.place)
 
     def close(self, *, undo: bool = True) -> FilesAfter:
         """Moves what these runs created to the report folder, then puts back everything else as it
@@ -245,15 +309,6 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
         f" {snapshot.summary(list(elsewhere))}."
     )
     return {}
-
-
-def _take(source: Path, target: Path) -> bool:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        snapshot.move(source, target)
-    except OSError:
-        return False
-    return True
 
 
 def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
@@ -283,6 +338,7 @@ class Copies:
         finish: Callable[[Path], None] | None = None,
     ) -> None:
         self.path = place_in(root, source)
+        self.began: float | None = None
         self._root = root
         self._source = source
         self._leave_out = leave_out
@@ -293,8 +349,11 @@ class Copies:
 
     @property
     def hold(self) -> Hold:
-        """Nothing: the user's own folder is not changed."""
+        """Return an empty one: the user's own folder is not changed."""
         return Hold()
+
+    def secure(self) -> None:
+        """Do nothing, likewise."""
 
     @property
     def tree(self) -> Tree:

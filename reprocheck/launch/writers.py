@@ -14,6 +14,9 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+PROCESSES = "/proc"
+"""Folder with an entry for each process."""
+
 
 def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
     """Those of `paths` (relative to `root`) that a living process, this one included, holds open
@@ -67,7 +70,7 @@ def own_output() -> frozenset[tuple[int, int]]:
 
 def _written() -> Iterator[str]:
     """The descriptors of all processes that are open for writing on a path, as links in /proc."""
-    for process in _listed("/proc"):
+    for process in _listed(PROCESSES):
         if not process.isdigit():
             continue
         for number in _listed(f"/proc/{process}/fd"):

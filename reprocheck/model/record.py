@@ -91,7 +91,7 @@ class FileChanges:
 class FilesAfter:
     """What became of the user's files after the runs of a pair.
 
-    `left` and `before` are folders, relative to the report folder.
+    `left`, `before` and `meanwhile` are folders, relative to the report folder.
 
     put_back    files that the runs had overwritten, removed or touched
     moved       files that runs which were recorded again had made: they lie in `left`
@@ -99,7 +99,10 @@ class FilesAfter:
                 `left`
     others      files that somebody else changed, made or removed: they stay as they are
     kept        of `others`, those that lie in `before` as they stood before the runs
-    lost        files that could not be put back
+    saved       what stood at a path before a later run that wrote there, where somebody else may
+                have made it: as `run-N/PATH`, it lies in `meanwhile`
+    lost        files that could not be put back; what was kept of them is still kept
+    unkept      files that the runs changed and of which no copy had been kept
     """
 
     put_back: tuple[str, ...] = ()
@@ -109,7 +112,10 @@ class FilesAfter:
     others: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     before: str = ""
+    saved: tuple[str, ...] = ()
+    meanwhile: str = ""
     lost: tuple[str, ...] = ()
+    unkept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

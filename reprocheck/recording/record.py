@@ -60,16 +60,21 @@ def write(folder: Path, record: CheckRecord) -> None:
         with replacing(folder / NAME) as file:
             file.write(data)
     except FileNotFoundError:
-        raise ReportError(
-            f"{folder} was removed while the runs were under way",
-            "name a folder that the script leaves alone with --output",
-        ) from None
+        raise removed(folder) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise ReportError(
             f"cannot write {folder / NAME}: {reason}",
             "choose a folder that can be written with --output",
         ) from None
+
+
+def removed(folder: Path) -> ReportError:
+    """Return the error for a report folder that the script removed."""
+    return ReportError(
+        f"{folder} was removed while the runs were under way",
+        "name a folder that the script leaves alone with --output",
+    )
 
 
 def encode(record: CheckRecord) -> bytes:

@@ -60,7 +60,9 @@ TABLE: Mapping[str, Mapping[How, str]] = {
     "FileChanges": {
         "path": "created changed deleted folders unseen elsewhere made gone read",
     },
-    "FilesAfter": {"path": "put_back moved replaced left others kept before lost"},
+    "FilesAfter": {
+        "path": "put_back moved replaced left others kept before saved meanwhile lost unkept"
+    },
     "RunRecord": {"as is": "ended started"},
     "DeeperPair": {"as is": "level", "name": "inside"},
     "Arm": {"as is": "controls", "sentence": "why"},

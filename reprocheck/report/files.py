@@ -131,5 +131,17 @@ def _after(after: FilesAfter) -> Iterator[str]:
             )
             said = language.sentences(said, before)
         yield said
+    if after.saved:
+        yield tr(
+            "Stood there before a run wrote to the same path, and may be somebody else's: {named},"
+            " in `{meanwhile}` of the report folder.",
+            named=named(after.saved),
+            meanwhile=after.meanwhile,
+        )
     if after.lost:
         yield tr("Could not be put back: {named}.", named=named(after.lost))
+    if after.unkept:
+        yield tr(
+            "Changed or removed by the runs, and not kept before: {named}.",
+            named=named(after.unkept),
+        )

@@ -17,7 +17,9 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.launch import snapshot
+from reprocheck.launch.archive import Archive
 from reprocheck.launch.file_events import FileEvents
+from reprocheck.launch.restoration import Ours, restore
 from reprocheck.model import CheckRecord, FilesAfter, RunRecord
 from reprocheck.settings import Settings
 
@@ -102,10 +104,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 def restored(store: Path, *written: str, until: float | None = None) -> FilesAfter:
     """Puts back what `store` holds, after runs that were seen to write these paths."""
-    ours = snapshot.Ours(events=FileEvents(written={*written}), until=until)
-    return snapshot.restore(
-        store, ours, snapshot.Aside(left=store.parent / "left", before=store.parent / "before")
-    )
+    ours = Ours(events=FileEvents(written={*written}), until=until)
+    archive = Archive(folder=store.parent, workdir=snapshot.read(store).root)
+    return restore(store, ours, archive)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from reprocheck.errors import ReportError
 from reprocheck.launch import snapshot
+from reprocheck.launch.archive import Archive
 from reprocheck.launch.hold import hold_of
 from reprocheck.launch.tree import read_tree
 from tests.launch.conftest import Place, driver, wait_until
@@ -72,6 +74,37 @@ def test_the_guard_keeps_the_files_where_reprocheck_is_killed_as_well(
     assert not list(mine.glob("reports/train-*/snapshot"))
 
 
+STOPS_US = """\
+    os.kill(ours, signal.SIGSTOP)
+"""
+
+
+def test_reprocheck_may_be_killed_in_the_moment_in_which_a_run_ends(
+    place: Place, mine: Path
+) -> None:
+    """The run is over, its guard has said so, and reprocheck is killed before it hears it."""
+    process = subprocess.Popen(driver(place.script(REMOVES + STOPS_US)), cwd=mine)
+    wait_until(lambda: b"T" in state_of(process.pid))
+    (guard,) = children_of(process.pid)
+    wait_until(lambda: not children_of(guard))
+    time.sleep(0.3)  # the guard has written, and nothing else can be seen of that
+    assert state_of(guard) != b"Z", "it stays until reprocheck has heard it"
+    process.kill()
+    process.wait(60)
+    wait_until(lambda: not list(mine.parent.glob("reprocheck-*")))
+    (before,) = mine.glob("reports/train-*/before")
+    for name, content in {"data.txt": b"mine", "old.txt": b"mine", "model.bin": LARGE}.items():
+        assert (before / name).read_bytes() == content
+
+
+def state_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def test_only_what_is_gone_is_written_again(tmp_path: Path) -> None:
     work, store = tmp_path / "work", tmp_path / "report" / "snapshot"
     work.mkdir()
@@ -80,7 +113,7 @@ def test_only_what_is_gone_is_written_again(tmp_path: Path) -> None:
     owner = (store / snapshot.OWNER).stat().st_ino
     hold = hold_of(store)
     (store / snapshot.PACK).unlink()
-    with hold.ended(store):
+    with hold.ended(Archive(folder=store.parent, workdir=work)):
         assert (store / snapshot.PACK).read_bytes() == b"mine"
         assert (store / snapshot.OWNER).stat().st_ino == owner
     assert store.exists(), "what is in it is not removed"

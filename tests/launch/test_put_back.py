@@ -5,17 +5,18 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from reprocheck.launch import snapshot
+from reprocheck.launch import archive, snapshot
 from reprocheck.launch.tree import read_tree
 from tests.launch.conftest import restored
 
 
-def full(target: Path, *_: object) -> None:
-    target.write_bytes(b"a part of i")
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+def full(target: BinaryIO, *_: object) -> None:
+    target.write(b"a part of i")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "work")
 
 
 def test_on_a_full_disk_nothing_is_lost_and_no_draft_is_left(
@@ -28,7 +29,7 @@ def test_on_a_full_disk_nothing_is_lost_and_no_draft_is_left(
     (work / "data.txt").write_text("of a run")
     os.utime(store / snapshot.OWNER, (0, 0))  # the last sign of life came long before
     with monkeypatch.context() as patched:
-        patched.setattr(snapshot, "_write_content", full)
+        patched.setattr(archive, "write_content", full)
         assert restored(store, "data.txt").lost == ("data.txt",)
     assert [path.name for path in work.iterdir()] == ["data.txt"]
 

@@ -209,16 +209,15 @@ def test_too_large_files_are_named_before_the_runs(tmp_path: Path) -> None:
     (root / "small").write_bytes(b"s" * 10)
     (root / "large").write_bytes(b"l" * 100_000)
     can_share = snapshot.clone(root / "large", tmp_path / "probe")
-    assert snapshot.keep(root, read_tree(root), store, limit=50) == (
-        () if can_share else ("large",)
-    )
+    unkept = snapshot.keep(root, read_tree(root), store, limit=50)
+    assert unkept == snapshot.Unkept(too_large=() if can_share else ("large",))
     (root / "small").write_bytes(b"x")
     (root / "large").write_bytes(b"x")
     result = restored(store, "small", "large")
     assert "small" in result.put_back and (root / "small").read_bytes() == b"s" * 10
     if not can_share:
-        assert result.lost == ("large",)
-        assert store.exists()
+        assert (result.lost, result.unkept) == ((), ("large",))
+        assert (root / "large").read_bytes() == b"x"
 
 
 def test_caches_environments_and_reports_are_not_listed(tmp_path: Path) -> None:

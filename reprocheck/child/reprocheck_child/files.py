@@ -15,6 +15,7 @@ import os
 import sys
 from time import time_ns
 
+from .file_copies import Copies
 from .hooking import guarded
 from .inputs import CODE, Inputs
 
@@ -36,20 +37,22 @@ from the working directory of the process.
 HOW = {"os.rename": "rename"}
 """What the trace says of an event, where that is not `change`."""
 WRITES = {
-    "os.chmod": ((0, 2),),
-    "os.chown": ((0, 3),),
-    "os.link": ((1, 3),),
-    "os.mkdir": ((0, 2),),
-    "os.remove": ((0, 1),),
-    "os.rename": ((0, 2), (1, 3)),
-    "os.rmdir": ((0, 1),),
-    "os.symlink": ((1, 2),),
-    "os.truncate": ((0, NOWHERE),),
-    "os.utime": ((0, 3),),
+    "os.chmod": ((0, 2, False),),
+    "os.chown": ((0, 3, False),),
+    "os.link": ((1, 3, False),),
+    "os.mkdir": ((0, 2, False),),
+    "os.remove": ((0, 1, True),),
+    "os.rename": ((0, 2, False), (1, 3, True)),
+    "os.rmdir": ((0, 1, False),),
+    "os.symlink": ((1, 2, False),),
+    "os.truncate": ((0, NOWHERE, True),),
+    "os.utime": ((0, 3, False),),
 }
-"""Events that change what stands in a folder: where the paths stand in their arguments, and the
-folders that these start from.
+"""Events that change what stands in a folder: the places of the paths in their arguments, those of
+the folders that these start from, and whether the content that stands there is lost.
 """
+FOLLOWING = frozenset({"os.chmod", "os.chown", "os.truncate", "os.utime"})
+"""Those of them that follow a link to the file itself."""
 WRITING = frozenset("wxa+")
 """Letters of a mode of `open` with which a file can be written to."""
 ANEW = frozenset("wx")
@@ -76,6 +79,7 @@ def watch(recorder: Any, settings: Mapping[str, Any]) -> None:
             str(workdir),
             str(settings.get("output") or recorder.folder),
             float(settings.get("since") or 0),
+            float(settings.get("began") or "inf"),
         )
         WATCHED.held_open()
         recorder.on_end.append(WATCHED.held_open)
@@ -88,8 +92,10 @@ def wrote(path: Any, how: str = "open", new: bool | None = None) -> None:
     """
     if how == "open" and new is None:
         _about_to_open(path, "w")
-    if WATCHED is not None:
-        WATCHED.quietly(WATCHED.written, path, how, NOWHERE, new)
+    if WATCHED is None:
+        return
+    take = WATCHED.written_through if how == "open" else WATCHED.written
+    WATCHED.quietly(take, path, how, new)
 
 
 def opened(path: Any, mode: str) -> None:
@@ -112,10 +118,13 @@ def _about_to_open(path: Any, mode: str) -> None:
 class Files:
     """What a process has told of its files.
 
-    `since`: the start of the first run of the pair, in Unix seconds.
+    `since`: the start of the first run of the pair, in Unix seconds. `began`: that of this run,
+    infinite where nobody else works in the folder.
     """
 
-    def __init__(self, recorder: Any, workdir: str, output: str, since: float) -> None:
+    def __init__(
+        self, recorder: Any, workdir: str, output: str, since: float, began: float
+    ) -> None:
         self.recorder = recorder
         self.inside = os.path.join(workdir, "")
         # as a path says it that is opened, and as it is without links
@@ -125,6 +134,7 @@ class Files:
         if os.environ.get("TMPDIR"):  # emptied between the runs
             self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)
         self.since = since - LATE
+        self.copies = Copies(os.path.join(recorder.folder, "overwritten"), self.inside, began)
         self.told_read: dict[tuple[str, str], None] = {}
         self.told_written: dict[tuple[str, str], None] = {}
         self.busy: set[int] = set()
@@ -158,14 +168,14 @@ class Files:
                 self.written(path)
 
     def written(
-        self, path: Any, how: str = "open", folder: Any = NOWHERE, new: bool | None = None
+        self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
     ) -> None:
-        """`path`, which starts from the folder with the descriptor `folder`, is about to be written
-        to, made, moved or removed.
+        """Tell of a path that is about to be written to, made, moved or removed.
 
-        `new`: whether nothing stood there. None: it is looked up.
+        `new`: whether nothing stood there. None: it is looked up. `loses`: whether the content that
+        stands there is lost.
         """
-        path = absolute(path, folder)
+        path = absolute(path)
         if not path or not _first(self.told_written, path, how):
             return
         path = without_links(path)
@@ -173,11 +183,24 @@ class Files:
         if not told:
             return
         event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        copy = self.copies.copy(path) if loses else None
+        if copy is not None:
+            event["copy"] = copy
         if new is None:
             new = not os.path.lexists(path)
         if new:
             event["new"] = True
         self.recorder.emit(event)
+
+    def written_through(
+        self, path: Any, how: str = "open", new: bool | None = None, *, loses: bool = True
+    ) -> None:
+        """Tell of a path that is about to be written to; of a link, also of the file that it leads
+        to.
+        """
+        self.written(path, how, new, loses=loses)
+        if os.path.islink(path):
+            self.written(os.path.realpath(path), how, new, loses=loses)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """An `open` event."""
@@ -188,7 +211,7 @@ class Files:
         if not path:
             return
         if writes(mode, flags):
-            self.written(path)
+            self.written_through(path)
         kind = _mode(mode, flags)
         if kind == "r":
             self._read(path)
@@ -217,8 +240,12 @@ class Files:
         """An event of `WRITES`."""
         how = HOW.get(event, "change")
         places = (*arguments, NOWHERE)
-        for place, start in WRITES[event]:
-            self.written(places[place], how, places[start])
+        for place, start, loses in WRITES[event]:
+            path = absolute(places[place], places[start])
+            if event in FOLLOWING:
+                self.written_through(path, how, loses=loses)
+            else:
+                self.written(path, how, loses=loses)
 
     def database(self, path: Any) -> None:
         """A database that is opened is read, and may be written to."""
@@ -338,13 +365,14 @@ def absolute(path: Any, folder: Any = NOWHERE) -> str:
     name: str = os.fsdecode(path)
     if not name:
         return ""
-    if name.startswith("/"):
-        return os.path.normpath(name)
-    if isinstance(folder, int) and folder >= 0:
-        start = os.readlink("/proc/self/fd/%d" % folder)
-    else:
-        start = os.getcwd()
-    return os.path.normpath(os.path.join(start, name))
+    if not name.startswith("/"):
+        in_folder = isinstance(folder, int) and folder >= 0
+        start = os.readlink("/proc/self/fd/%d" % folder) if in_folder else os.getcwd()
+        name = os.path.join(start, name)
+    if "/../" in name:  # behind a link, `..` leads elsewhere than its text says
+        parent, last = os.path.split(name)
+        name = os.path.join(os.path.realpath(parent), last)
+    return os.path.normpath(name)
 
 
 def _mode(mode: Any, flags: Any) -> str:

@@ -23,9 +23,10 @@ from types import TracebackType
 import msgspec
 
 from reprocheck.errors import ReportError, ReprocheckError
-from reprocheck.launch.files_after import BEFORE, STORE
+from reprocheck.launch.archive import BEFORE, MEANWHILE
 from reprocheck.launch.left_behind import put_back, told
 from reprocheck.launch.process import GuardedProcess
+from reprocheck.launch.snapshot import STORE
 from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
 
@@ -246,7 +247,7 @@ def _attempts(job: Job) -> Iterator[Path]:
 
 def _remove(work: Path) -> None:
     """Removes the folder of a job, but for files of the user's that are in it alone."""
-    if not any(any(work.glob(f"*/{name}")) for name in (STORE, BEFORE)):
+    if not any(any(work.glob(f"*/{name}")) for name in (STORE, BEFORE, MEANWHILE)):
         shutil.rmtree(work, ignore_errors=True)
 
 
