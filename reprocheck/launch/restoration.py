@@ -169,7 +169,7 @@ class _Restoration:
                     return
                 location.mkdir()
             if is_ours:
-                _set_mode(location, kept.entry.mode)
+                _set_owner_and_mode(location, kept.entry)
             self._real_folders.add(path)
 
     def _make_parents(self, path: str) -> None:
@@ -178,9 +178,9 @@ class _Restoration:
             kept = self._index.kept.get(str(parent))
             if kept is None or str(parent) in self._real_folders:
                 continue
-            with self._location(str(parent)) as location:
+            with self._location(str(parent), make=True) as location:
                 location.mkdir()
-                _set_mode(location, kept.entry.mode)
+                _set_owner_and_mode(location, kept.entry)
             self._real_folders.add(str(parent))
 
     # --------------------------------------------------------------------------------------- files
@@ -403,11 +403,15 @@ def _name(draft: Path, location: Path) -> None:
 
 
 def _set_metadata(location: Path, entry: Entry) -> None:
+    _set_owner_and_mode(location, entry)
+    os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
+
+
+def _set_owner_and_mode(location: Path, entry: Entry) -> None:
     with suppress(OSError):  # only root may give a file away
         os.chown(location, entry.uid, entry.gid, follow_symlinks=False)
-    if entry.kind == "file":
+    if entry.kind != "link":
         _set_mode(location, entry.mode)
-    os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
 
 
 def _set_mode(location: Path, mode: int) -> None:

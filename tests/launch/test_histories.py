@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -133,7 +133,6 @@ class History:
         path = self.root / action.path
         if keeps_open and path.is_file() and not path.is_symlink():
             self.opened.append(path.open("a"))
-            self.touched_by_others |= _names_of(path, self.root)
         after = contents(self.root)
         self.touched_by_others |= _changed(stood, _modes_and_times(self.root))
         for changed in _changed(before, after):
@@ -156,9 +155,9 @@ class History:
         return f"{self.count}, {who}"
 
 
-def _names_of(path: Path, root: Path) -> set[str]:
-    """All names of a file in a folder."""
-    inode = path.lstat().st_ino
+def _names_of(file: IO[str], root: Path) -> set[str]:
+    """All names of an open file in a folder."""
+    inode = os.fstat(file.fileno()).st_ino
     return {name for name in contents(root) if (root / name).lstat().st_ino == inode}
 
 
@@ -274,6 +273,8 @@ def _try(runs: list[Any], last: list[Any], kill: tuple[int, int] | None) -> None
 def _assert_nothing_is_lost(history: History, after: FilesAfter) -> None:
     now = contents(history.root)
     archived = contents(history.report)
+    for file in history.opened:
+        history.touched_by_others |= _names_of(file, history.root)
     for path, content in history.mine.items():
         touched = any(
             path == other or path.startswith(other + "/") or other.startswith(path + "/")

@@ -199,6 +199,22 @@ def test_a_file_that_another_program_still_writes_stays_and_its_content_before_i
     assert after(place).others == ("data.txt",)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_owners_are_put_back(place: Place) -> None:
+    for name in ("folder/file", "given"):
+        (place.path / name).parent.mkdir(exist_ok=True)
+        (place.path / name).write_text("mine")
+    for name in ("folder", "folder/file"):
+        os.chown(place.path / name, 1234, 1235)
+    place.check(
+        "import os, shutil\n"
+        "shutil.rmtree('folder', ignore_errors=True)\n"
+        "os.chown('given', 1234, 1235)"
+    )
+    owners = [(place.path / name).stat() for name in ("folder", "folder/file", "given")]
+    assert [(found.st_uid, found.st_gid) for found in owners] == [(1234, 1235)] * 2 + [(0, 0)]
+
+
 # ---------------------------------------------------------------------- what cannot be kept
 
 
