@@ -108,7 +108,7 @@ def _perform(kind: Kind, path: str, other: str, content: str, outside: str) -> N
             file.write(content)
     elif kind == "mode":
         os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
-    elif kind == "touch":
+    elif kind == "touch" and os.path.isfile(path):
         os.utime(path)
 
 

@@ -176,7 +176,8 @@ class Files:
         stands there is lost.
         """
         path = absolute(path)
-        if not path or not _first(self.told_written, path, how):
+        # an event that loses a content is told also behind one that does not: a copy may be needed
+        if not path or not _first(self.told_written, path, how + " loses" * loses):
             return
         path = without_links(path)
         told = self._name(path)
