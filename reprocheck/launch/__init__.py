@@ -9,30 +9,25 @@ alone_in     the claim of a check on the folder in which it works
 check        all runs -> CheckRecord, in that folder      Observer what is told on the way
 record_deeper  two more runs at a deeper level -> DeeperPair, added to that record
 record_arm     runs under controls -> Arm, added to that record
-begin_arm      the same beside other arms, added once they are asked for
 record_operands  one more run that keeps what a single operator is given
 """
 
 from reprocheck.launch.alone import alone_in
-from reprocheck.launch.arms import ArmBeside, begin_arm, record_arm
+from reprocheck.launch.arms import record_arm
 from reprocheck.launch.check import check
 from reprocheck.launch.deeper import record_deeper
 from reprocheck.launch.entry_point import entry_point, find_python, safe_name
 from reprocheck.launch.folder import discard, prepare, publish
 from reprocheck.launch.observer import Observer, Quiet
 from reprocheck.launch.operands import record_operands
-from reprocheck.launch.runs import Rooms
 from reprocheck.launch.tail import Output
 from reprocheck.launch.worktree import find_commit, worktree
 
 __all__ = [
-    "ArmBeside",
     "Observer",
     "Output",
     "Quiet",
-    "Rooms",
     "alone_in",
-    "begin_arm",
     "check",
     "discard",
     "entry_point",

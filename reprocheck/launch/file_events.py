@@ -31,10 +31,11 @@ class FileEvents:
                 were opened for reading
     early       those of the working directory that a process opened for reading before it had a
                 loss
-    copies      by path, copies of what a process found there that somebody made during its run
+    copies      paths, the traces of processes that were about to write there, and the copies that
+                they made of what somebody had made there during the run
     names       other names of a file that has several, by its path: who writes to one writes to all
-    first       paths that a process wrote first and of which it made no copy: what others found
-                there is its own work; with the folder of the run
+    first       paths of which a process made no copy, and its trace: what other processes of the
+                run find there is its work
     """
 
     written: set[str] = field(default_factory=set)
@@ -42,23 +43,20 @@ class FileEvents:
     made: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     early: set[str] = field(default_factory=set)
-    copies: set[tuple[str, Path]] = field(default_factory=set)
+    copies: set[tuple[str, Path, Path]] = field(default_factory=set)
     first: set[tuple[str, Path]] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=dict)
 
     @property
     def overwritten(self) -> Iterator[tuple[str, Path]]:
         """Yield paths and the copies of what stood there that no process of the run had made."""
-        return (
-            (path, copy)
-            for path, copy in sorted(self.copies)
-            if (path, copy.parent) not in self.first
-        )
+        for path, trace, copy in sorted(self.copies):
+            writers = {other for written, other in self.first if written == path}
+            if not any(other.parent == trace.parent for other in writers - {trace}):
+                yield path, copy
 
-    def take(self, lines: Iterable[bytes], folder: Path) -> None:
-        """Take lines of a trace in `folder`; those of other events, and broken ones, are passed
-        over.
-        """
+    def take(self, lines: Iterable[bytes], trace: Path) -> None:
+        """Take lines of a trace; those of other events, and broken ones, are passed over."""
         trained = False
         for line in lines:
             trained = trained or line.startswith(_LOSSES)
@@ -71,7 +69,7 @@ class FileEvents:
                 continue
             if event["e"] == "wrote":
                 self._wrote(path, how, new=bool(event.get("new")))
-                self._take_copy(path, event.get("copy"), folder / COPIES)
+                self._take_copy(path, event.get("copy"), trace)
             elif how == "r" and is_elsewhere(path):
                 self.read.add(path)
             elif how == "r" and not trained:
@@ -110,11 +108,11 @@ class FileEvents:
         if how in WITH_ALL_BELOW:
             self.trees.add(path)
 
-    def _take_copy(self, path: str, copy: object, folder: Path) -> None:
+    def _take_copy(self, path: str, copy: object, trace: Path) -> None:
         if isinstance(copy, int) and copy > 0:
-            self.copies.add((path, folder / str(copy)))
+            self.copies.add((path, trace, trace.parent / COPIES / str(copy)))
         elif copy is not None:
-            self.first.add((path, folder))
+            self.first.add((path, trace))
 
 
 def read_events(traces: Iterable[Path]) -> FileEvents:
@@ -123,7 +121,7 @@ def read_events(traces: Iterable[Path]) -> FileEvents:
     for trace in traces:
         try:
             with open_regular(trace) as file:
-                events.take(file, trace.parent)
+                events.take(file, trace)
         except OSError:
             continue
     return events

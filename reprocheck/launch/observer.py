@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import Protocol
 
 from reprocheck.model import RunRecord
@@ -42,33 +40,3 @@ class Quiet:
     def silent(self, number: int, seconds: float) -> None: ...
     def run_ended(self, record: RunRecord) -> None: ...
     def message(self, text: str) -> None: ...
-
-
-class Held:
-    """Keeps what it hears for another observer, and hands it on from `listen` on: that of runs of
-    which is not known whether anybody needs them.
-    """
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-        self._lock = threading.RLock()
-        self._listening = False
-        self._heard: list[tuple[str, tuple[object, ...]]] = []
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        def call(*arguments: object) -> None:
-            with self._lock:
-                if self._listening:
-                    getattr(self._observer, name)(*arguments)
-                elif name != "silent":  # that was so then, and says nothing of now
-                    self._heard.append((name, arguments))
-
-        return call
-
-    def listen(self) -> None:
-        """The observer hears what there was, and everything from now on."""
-        with self._lock:
-            for name, arguments in self._heard:
-                getattr(self._observer, name)(*arguments)
-            self._heard.clear()
-            self._listening = True

@@ -355,7 +355,7 @@ class _Restoration:
 
     def _remove_copies(self) -> None:
         """Remove the copies that processes of the runs made: what is needed of them is archived."""
-        traces = {copy.parents[1] for _, copy in self._ours.events.copies}
+        traces = {trace.parent for _, trace, _ in self._ours.events.copies}
         for trace in traces:
             with suppress(OSError):
                 real = self._archive.path(f"{trace.parent.name}/{trace.name}")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from reprocheck import interrupts
@@ -28,67 +27,11 @@ Enough = Callable[[], bool]
 """Asked after each run: whether those that are left would say nothing more."""
 
 
-class Rooms:
-    """How many runs may be under way at once, of several plans together."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._waiting: list[threading.Event] = []
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def room(self, beside: Beside) -> Iterator[bool]:
-        """A room for one run, once there is one; False where the runs are to end."""
-        with self._changed:
-            self._waiting.append(beside.first)
-            self._changed.wait_for(lambda: beside.halt.is_set() or self._has_room(beside))
-            self._waiting.remove(beside.first)
-            entered = not beside.halt.is_set()
-            if entered:
-                self._free -= 1
-            self._changed.notify_all()
-        try:
-            yield entered
-        finally:
-            if entered:
-                self._leave()
-
-    def _has_room(self, beside: Beside) -> bool:
-        others_first = any(first.is_set() for first in self._waiting)
-        return self._free > 0 and (beside.first.is_set() or not others_first)
-
-    def _leave(self) -> None:
-        with self._changed:
-            self._free += 1
-            self._changed.notify_all()
-
-    def look_again(self) -> None:
-        """After an event of a `Beside` was set."""
-        with self._changed:
-            self._changed.notify_all()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Beside:
-    """How the runs of a plan stand beside those of others.
-
-    halt   set where they are to end
-    first  set where somebody waits for them: they go before those of others
-    """
-
-    rooms: Rooms
-    halt: threading.Event = field(default_factory=threading.Event)
-    first: threading.Event = field(default_factory=threading.Event)
-
-
-def record_runs(
-    plan: Plan, keep: Keep, enough: Enough | None = None, beside: Beside | None = None
-) -> tuple[RunRecord, ...]:
+def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
     """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they
     were, whatever happens.
 
-    Where they come one after the other, `enough` ends them early; where runs of other plans are
-    under way as well, `beside` says how they stand beside each other.
+    Where they come one after the other, `enough` ends them early.
 
     KeyboardInterrupt (also for SIGTERM and SIGHUP) is raised again once that is so.
     """
@@ -98,7 +41,7 @@ def record_runs(
             return tuple(
                 _in_turn(plan, keep, enough)
                 if plan.settings.jobs == 1
-                else _side_by_side(plan, keep, beside or Beside(rooms=Rooms(plan.settings.jobs)))
+                else _side_by_side(plan, keep)
             )
     finally:
         with interrupts.waiting():
@@ -140,22 +83,20 @@ def stumbled(runs: Sequence[RunRecord]) -> bool:
     )
 
 
-def _side_by_side(plan: Plan, keep: Keep, beside: Beside) -> list[RunRecord]:
-    """The runs in threads, each in a copy of its own."""
+def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
+    """Make the runs in threads, each in a copy of its own."""
     runs: list[RunRecord] = []
-    arm = plan.arm.partition("-")[0]
-    place = f"-{arm}" if arm else ""
+    halt = threading.Event()
 
     def one(number: int) -> None:
-        with beside.rooms.room(beside) as entered:
-            if not entered:
-                return
-            slot = f"{place}-{number}"
-            workdir = plan.copy(slot)
-            try:
-                one_run(plan, workdir, number, runs, keep, slot=slot, halt=beside.halt)
-            finally:
-                workdir.close()
+        if halt.is_set():
+            return
+        slot = f"-{number}"
+        workdir = plan.copy(slot)
+        try:
+            one_run(plan, workdir, number, runs, keep, slot=slot, halt=halt)
+        finally:
+            workdir.close()
 
     with ThreadPoolExecutor(plan.settings.jobs) as pool:
         try:
@@ -164,8 +105,7 @@ def _side_by_side(plan: Plan, keep: Keep, beside: Beside) -> list[RunRecord]:
             ]:
                 each.result()
         except BaseException:
-            beside.halt.set()
-            beside.rooms.look_again()
+            halt.set()
             raise
     return sorted(runs, key=lambda item: item.number)
 

@@ -162,7 +162,7 @@ class TraceTail:
             return
         self._offsets[name] = self._offsets.get(name, 0) + len(data)
         *lines, self._cut[name] = (self._cut.get(name, b"") + data).split(b"\n")
-        self.files.take(lines, self.folder)
+        self.files.take(lines, self.folder / name)
         losses = [line for line in lines if line.startswith(_LOSS)]
         self._losses[name] = self._losses.get(name, 0) + len(losses)
         self._count(name, lines)

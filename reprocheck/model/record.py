@@ -186,8 +186,7 @@ class Arm:
     `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
     copy of the working directory could be made, so it was put back after each run. `why`: one
-    sentence, what it is tried for. `unneeded`: its runs were made beside others, and the search
-    came to its end without them.
+    sentence, what it is tried for.
     `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
     measured.
     """
@@ -199,7 +198,6 @@ class Arm:
     in_place: bool = False
     renewed: bool = False
     why: str = ""
-    unneeded: bool = False
     step_times: tuple[float, ...] = ()
 
 

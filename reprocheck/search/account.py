@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, starmap
+from itertools import chain
 from typing import TypeVar
 
 from reprocheck import rules
 from reprocheck.language import tr
-from reprocheck.model import Arm, Cause, Search, Tried, Verdict
+from reprocheck.model import Cause, Search, Tried, Verdict
 from reprocheck.search import words
 from reprocheck.search.arms import Book
 from reprocheck.search.judged import Judged
@@ -33,7 +33,6 @@ def account(book: Book) -> Search:
         tried=(
             _as_is(book),
             *map(_row, map(book.told, book.judged)),
-            *starmap(_unneeded, book.unneeded),
         ),
         overrides=_once(chain.from_iterable(one.overrides for one in did)),
         unavailable=_once(chain.from_iterable(one.unavailable for one in did)),
@@ -74,19 +73,6 @@ def _row(judged: Judged) -> Tried:
         bitwise=judged.verdict.bitwise.equal,
         another_from=judged.later,
         diverges_from=judged.verdict.diverges_from,
-    )
-
-
-def _unneeded(arm: Arm, judged: Judged | None) -> Tried:
-    """The row of an arm that the search did without."""
-    if judged is not None:
-        return replace(_row(judged), note=tr(words.NOT_NEEDED))
-    return Tried(
-        controls=arm.controls,
-        runs=len(arm.runs),
-        agrees=None,
-        bitwise=None,
-        note=tr(words.NOT_NEEDED),
     )
 
 

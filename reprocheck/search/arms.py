@@ -43,25 +43,10 @@ class Book:
     def judged(self) -> tuple[Judged, ...]:
         """The arms in the order in which they were begun, those of the same controls as one."""
         groups = defaultdict(list)
-        for arm in self._needed:
+        for arm in self.record.arms:
             groups[self._beside(arm), arm.patched].append(arm)
         judged = (self._judged(*key, arms) for key, arms in groups.items())
         return tuple(filter(None, judged))
-
-    @cached_property
-    def unneeded(self) -> tuple[tuple[Arm, Judged | None], ...]:
-        """The arms that the search did without, and what they say, if they are enough for that.
-
-        What the search concludes does not depend on them: whether they came to their end is a
-        matter of time.
-        """
-        arms = filter(attrgetter("unneeded"), self.record.arms)
-        return tuple((arm, self._judged(self._beside(arm), False, [arm])) for arm in arms)
-
-    @property
-    def _needed(self) -> tuple[Arm, ...]:
-        """The arms that the search has asked for."""
-        return tuple(filterfalse(attrgetter("unneeded"), self.record.arms))
 
     def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
         """The runs under these controls; None where there are none."""
@@ -194,7 +179,7 @@ class Book:
         as_is = chain.from_iterable(one.arms for one in self.judged if one.as_is)
         untouched = set(map(attrgetter("name"), as_is))
         again = [pair.runs for pair in self.record.deeper if not pair.of_check]
-        for arm in self._needed:
+        for arm in self.record.arms:
             no_control = not self._beside(arm) and not arm.patched
             if no_control or arm.name in untouched:
                 again.append(arm.runs)

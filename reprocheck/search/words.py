@@ -95,9 +95,6 @@ def named(names: Sequence[str]) -> str:
     return listed(quoted, len(quoted)) or tr("no control")
 
 
-NOT_NEEDED = mark("made beside the others; the search did not need it")
-
-
 def note(judged: Judged) -> str:
     """Why the runs were made, or what stood in the way."""
     if judged.untried:

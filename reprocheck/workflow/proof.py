@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from reprocheck.errors import message
 from reprocheck.language import english, tr
 
 if TYPE_CHECKING:
-    from reprocheck.launch import ArmBeside, Rooms
     from reprocheck.launch.teller import Teller
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
@@ -63,14 +62,9 @@ def searched(
         teller.remark(_nothing_to_search(check), style="bold")
         return check
     watch.keep_as_is(folder)
-    # What is printed by runs that nobody asked for in the end would only confuse.
-    several = settings.jobs > 1 and not settings.show_output
     shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller, watch=watch)
     try:
-        if several:
-            _side_by_side(check, shared)
-        else:
-            _in_turn(check, shared)
+        _in_turn(check, shared)
         repair(_again(folder), entry, settings, folder, teller, watch)
     except Exception as error:
         keep_caveat(
@@ -91,48 +85,6 @@ def _in_turn(check: Check, shared: _Shared) -> None:
         if asked is None:
             break
         _record(asked, number, check, shared)
-
-
-def _side_by_side(check: Check, shared: _Shared) -> None:
-    """The search with arms that may be asked for next beside the one that is asked for."""
-    from reprocheck import interrupts, launch
-    from reprocheck.search.ahead import ahead
-    from reprocheck.workflow.beside import ArmsBeside
-    from reprocheck.workflow.replay import with_record
-
-    folder, jobs = shared.folder, shared.settings.jobs
-    arms = ArmsBeside(partial(_begun, check, shared, launch.Rooms(jobs)), jobs)
-    try:
-        for _ in range(MOST_ARMS):
-            check = with_record(check, folder)
-            asked = _asked(check, folder)
-            if asked is None:
-                break
-            made = partial(_made, check)
-            runs = made(asked.controls)
-            asked = replace(asked, runs=runs + _at_once(asked, runs, jobs))
-            _tell(asked, check, shared)
-            name = arms.make(asked, made, partial(ahead, check, folder))
-            shared.watch.keep_arm(folder, name)
-    finally:
-        with interrupts.waiting():
-            arms.close()
-
-
-def _begun(
-    check: Check, shared: _Shared, rooms: Rooms, question: Question, runs: int, number: int
-) -> ArmBeside:
-    """An arm that is begun beside others."""
-    from reprocheck import launch
-
-    return launch.begin_arm(
-        *(shared.entry, shared.settings, shared.folder, shared.watch, rooms),
-        name=_name(number, question),
-        controls=(*check.record.controls, *question.controls),
-        seed=shared.settings.seed,
-        runs=runs,
-        steps=_iterations(check, shared.settings),
-    )
 
 
 def _asked(check: Check, folder: Path) -> Question | None:

@@ -16,19 +16,21 @@ _lstat, _readlink = os.lstat, os.readlink
 """Ours: a script may replace them."""
 MOST_BYTES = 16 << 20
 """Of one file that is copied. What a person saves meanwhile is smaller."""
+MOST_PATHS = 10_000
 _AT_ONCE = 1 << 20
 _PER_PROCESS = 1_000_000
 """More than the copies of one process: a copy is named by a number of its own."""
 
 
 class Copies:
-    """The copies that this process makes in `folder`, of files below `inside`.
+    """The copies that this process makes in `folder`, of files below `inside` but not in one of the
+    folders `own`.
 
     began  when the run began, in Unix seconds; infinite where nobody else works in the folder
     """
 
-    def __init__(self, folder: str, inside: str, began: float) -> None:
-        self.folder, self.inside, self.began = folder, inside, began
+    def __init__(self, folder: str, inside: str, own: tuple[str, ...], began: float) -> None:
+        self.folder, self.inside, self.own, self.began = folder, inside, own, began
         self.asked: set[str] = set()
         self.count = 0
 
@@ -36,9 +38,12 @@ class Copies:
         """Copy what stands at a path that is about to be written to, and return the number of the
         copy; 0 where nobody has changed it meanwhile, None where that has been asked before.
         """
-        if self.began == float("inf") or not path.startswith(self.inside) or path in self.asked:
+        if self.began == float("inf") or path in self.asked or len(self.asked) >= MOST_PATHS:
             return None
         self.asked.add(path)
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if not path.startswith(self.inside) or path.startswith(self.own):
+            return None
         try:
             facts = _lstat(path)
             is_file = S_ISREG(facts.st_mode) and 0 < facts.st_size <= MOST_BYTES
@@ -56,6 +61,11 @@ class Copies:
         except OSError:  # nothing stands there; there is no space; the script removed our folder
             return 0
         return number
+
+    def rename(self, source: str, target: str) -> None:
+        """Take note that a file gets another name: it is asked there as little as it was before."""
+        if source not in self.asked:
+            self.asked.discard(target)
 
 
 def _make_folder(folder: str) -> None:

@@ -134,7 +134,8 @@ class Files:
         if os.environ.get("TMPDIR"):  # emptied between the runs
             self.no_files += (os.path.join(os.environ["TMPDIR"], ""),)
         self.since = since - LATE
-        self.copies = Copies(os.path.join(recorder.folder, "overwritten"), self.inside, began)
+        copies = os.path.join(recorder.folder, "overwritten")
+        self.copies = Copies(copies, self.inside, self.own, began)
         self.told_read: dict[tuple[str, str], None] = {}
         self.told_written: dict[tuple[str, str], None] = {}
         self.busy: set[int] = set()
@@ -176,15 +177,16 @@ class Files:
         stands there is lost.
         """
         path = absolute(path)
-        # an event that loses a content is told also behind one that does not: a copy may be needed
-        if not path or not _first(self.told_written, path, how + " loses" * loses):
+        if not path:
+            return
+        copy = self.copies.copy(path) if loses else None
+        if not _first(self.told_written, path, how) and not copy:
             return
         path = without_links(path)
         told = self._name(path)
         if not told:
             return
         event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
-        copy = self.copies.copy(path) if loses else None
         if copy is not None:
             event["copy"] = copy
         if new is None:
@@ -247,6 +249,10 @@ class Files:
                 self.written_through(path, how, loses=loses)
             else:
                 self.written(path, how, loses=loses)
+        if event == "os.rename":
+            self.copies.rename(
+                absolute(arguments[0], arguments[2]), absolute(arguments[1], arguments[3])
+            )
 
     def database(self, path: Any) -> None:
         """A database that is opened is read, and may be written to."""
