@@ -95,8 +95,8 @@ class _Restoration:
         ours.events.know_names(hard_links(entries + versions))
         if ours.left is None:  # nobody has looked since the script may have given files other names
             ours.events.know_names(hard_links(read_tree(index.root).entries.items()))
-        # by the original inode of a file with several names, a name that leads to it as it was
-        self._intact: dict[int, str] = {}
+        # by the entry of a file with several names, a name that leads to it as it was kept
+        self._intact: dict[Entry, str] = {}
         self._real_folders = {""}
         self.put_back: list[str] = []
         self.replaced: list[str] = []
@@ -195,7 +195,7 @@ class _Restoration:
             if entry != kept.entry:
                 now[path] = entry
             elif path in self._groups:
-                self._intact.setdefault(entry.inode, path)
+                self._intact.setdefault(kept.entry, path)
         root = self._index.root
         written = open_for_writing(root, now)
         mine: list[str] = []
@@ -241,7 +241,7 @@ class _Restoration:
             return
         self.put_back.append(path)
         if path in self._groups:
-            self._intact.setdefault(kept.entry.inode, path)
+            self._intact.setdefault(kept.entry, path)
 
     def _put_back_at(self, location: Path, path: str, kept: Kept) -> bool:
         """Return False where no copy of it was kept: then it stays as it is."""
@@ -292,7 +292,7 @@ class _Restoration:
         """Make a draft another name of the file itself: of the one in the store, or of that which
         had several names.
         """
-        sibling = self._intact.get(kept.entry.inode) if path in self._groups else None
+        sibling = self._intact.get(kept.entry) if path in self._groups else None
         try:
             if sibling is not None:
                 with self._location(sibling) as source:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from reprocheck.child.reprocheck_child import files as recorder_files
@@ -30,7 +30,7 @@ from reprocheck.launch.file_events import read_events
 from reprocheck.launch.tree import read_tree
 from reprocheck.launch.workdir import InPlace
 from reprocheck.model import FilesAfter
-from tests.launch.actions import PATHS, Action, contents, fill, perform
+from tests.launch.actions import PATHS, Action, Kind, contents, fill, perform
 
 HISTORIES = int(os.environ.get("REPROCHECK_TEST_HISTORIES", "600"))
 
@@ -174,33 +174,24 @@ def _changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
 
 actions = st.builds(
     Action,
-    kind=st.sampled_from(
-        [
-            "write",
-            "append",
-            "replace",
-            "remove",
-            "mkdir",
-            "rename",
-            "hard link",
-            "link outside",
-            "link inside",
-            "folder instead",
-            "file instead",
-            "mode",
-            "touch",
-            "plant",
-        ]
-    ),
+    kind=st.sampled_from(get_args(Kind)),
     path=st.sampled_from(PATHS),
     other=st.sampled_from(PATHS),
 )
-Actor = Literal["script", "user", "program", "program that keeps it open"]
+Step = tuple[str, Action]
+
+
+def script(kind: Kind, path: str, other: str = "new") -> Step:
+    return "script", Action(kind, path, other)
+
+
+def user(kind: Kind, path: str) -> Step:
+    return "user", Action(kind, path)
+
+
+actors = ["script", "script", "user", "program", "program that keeps it open"]
 steps = st.lists(
-    st.tuples(
-        st.sampled_from(["script", "script", "user", "program", "program that keeps it open"]),
-        actions,
-    ),
+    st.tuples(st.sampled_from(actors), actions),
     max_size=5,
 )
 between = st.lists(st.tuples(st.just("user"), actions), max_size=2)
@@ -240,6 +231,27 @@ def _live(
     suppress_health_check=list(HealthCheck),
     phases=set(Phase) - {Phase.explain},
     report_multiple_bugs=False,
+)
+@example(  # the user writes, through another name, to a file that the script has renamed
+    runs=[([], [script("rename", "a", "b")]), ([user("write", "b")], [])], last=[], kill=None
+)
+@example(  # what the script renamed is another file by now
+    runs=[([], [user("write", "b"), script("rename", "b", "n\udcff"), script("write", "n\udcff")])],
+    last=[],
+    kill=None,
+)
+@example(  # a link that could not be made loses nothing, the removal does
+    runs=[([], [script("hard link", "a", "b"), user("write", "b"), script("remove", "b")])],
+    last=[],
+    kill=None,
+)
+@example(  # a killed run has written through a name that it had made itself
+    runs=[([], []), ([], [script("hard link", "a", "new"), script("write", "new")])],
+    last=[],
+    kill=(1, 2),
+)
+@example(  # somebody removes the folder of what the script has removed
+    runs=[([], [script("remove", "d/e")]), ([user("remove", "d")], [])], last=[], kill=None
 )
 @given(runs=runs, last=between, kill=kills)
 def test_nothing_is_lost_and_nothing_is_written_outside(
