@@ -1,7 +1,7 @@
 """What a rung of the ladder shows beside its sentence: one class for each kind of difference, with
 the fields that causes, the search and reports ask for. No field is a sentence.
 
-`docs/reference/ladder.md` lists them; `python -m reprocheck.ladder.page` writes that list.
+`docs/reference/ladder.md` lists them; `python .ci/pages.py` writes that list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The fields that may leave the machine, and how: the list that decides.
 
 A text that stands in no row is left out. Numbers need no row: they leave as they are, but for those
-behind `VALUE`. `docs/reference/bundle.md` shows the table; `python -m reprocheck.redaction.page`
-writes it.
+behind `VALUE`. `docs/reference/bundle.md` shows the table; `python .ci/pages.py` writes it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from reprocheck.files.source_text import UnreadableError
 from reprocheck.language import tr
 from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
-from reprocheck.rules.page import is_code
+from reprocheck.rules.fix_text import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_below_guard, is_chore, is_trial
 from reprocheck.scan.checks.certainty import lowered

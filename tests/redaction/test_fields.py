@@ -19,7 +19,6 @@ from reprocheck.model import controls as of_controls
 from reprocheck.model import static as of_static
 from reprocheck.redaction import Level, Redaction, redacted
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT
-from reprocheck.redaction.page import PAGE, page
 from tests.conftest import ROOT
 from tests.report.samples import SAMPLES
 
@@ -89,11 +88,6 @@ def test_each_row_names_a_field_of_the_model() -> None:
         if name not in {field.name for field in fields(of_model[kind])}
     ]
     assert stale == []
-
-
-def test_the_page_lists_the_fields() -> None:
-    text = (ROOT / PAGE).read_text(encoding="utf-8")
-    assert page(text) == text
 
 
 def test_level_none_is_the_check_itself() -> None:

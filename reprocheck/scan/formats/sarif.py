@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from reprocheck._version import __version__
 from reprocheck.rules import Entry, find
-from reprocheck.rules.page import is_code, language
+from reprocheck.rules.fix_text import is_code, language
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Replaced, Result, Unreadable, file_of
 from reprocheck.scan.formats import sentence
 

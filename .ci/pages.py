@@ -1,0 +1,264 @@
+"""The parts of the documentation that are made from the code: `python .ci/pages.py` writes them.
+
+docs/reference/rules.md, docs/rules/   the catalogue of causes
+docs/reference/ladder.md               the list of what rungs show
+docs/reference/bundle.md               the table of the fields that may leave
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import get_args
+
+from reprocheck.model import evidence
+from reprocheck.model.letters import capital
+from reprocheck.redaction.fields import MEANS, TABLE
+from reprocheck.rules import catalogue, operator_lists
+from reprocheck.rules.catalogue import GROUPS, Entry
+from reprocheck.rules.fix_text import is_code, language
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def pages(docs: Path = DOCS) -> Mapping[Path, str]:
+    """Return all of them, by their paths."""
+    ladder, bundle = docs / "reference" / "ladder.md", docs / "reference" / "bundle.md"
+    ladder_text = ladder.read_text(encoding="utf-8").partition(RUNGS)[0] + rungs_section()
+    before, _, rest = bundle.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return {
+        ladder: ladder_text,
+        bundle: f"{before}{BEGIN}\n{fields_table()}\n{END}{after}",
+        docs / "reference" / "rules.md": rules_page(),
+        **{docs / "rules" / f"{entry.code}.md": rule_page(entry) for entry in catalogue()},
+    }
+
+
+def write(docs: Path = DOCS) -> None:
+    """Write them, and remove the pages of entries that are gone."""
+    made = pages(docs)
+    for path in (docs / "rules").glob("*.md"):
+        if path not in made:
+            path.unlink()
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------- the catalogue
+
+RULES_HEAD = """\
+# Rules
+
+<!-- Made from reprocheck/rules by `python .ci/pages.py`.
+     Change the data there, not this page. -->
+
+The causes that `reprocheck` can name, by code. In the terminal, `reprocheck rules` prints this
+table and `reprocheck rules CODE` one entry.
+
+A cause in a report carries a confidence: **observed** where facts of that very generator, file,
+value or operation are in the record of the runs, **suspected** where it only fits: by a line of the
+source, or as a second reading of the same difference. An operator is never blamed because it is on
+a list; a list only adds to what the runs have shown.
+
+Where a severity stands, [`reprocheck scan`](scan.md) finds the cause in source code: an *error*
+changes results from run to run, a *warning* can, a *note* is worth knowing. *fix* says that
+`reprocheck scan --fix` fixes it.
+
+Each code leads to its page: what it is, what shows it, code that has it and code that has not, and
+the fix."""
+SAYS = {
+    "error": "**error**: it changes results from run to run",
+    "warning": "**warning**: it can change results from run to run",
+    "note": "**note**: worth knowing",
+}
+
+
+def rules_page() -> str:
+    """Return the table of all entries, and the lists of operators."""
+    return "\n".join([RULES_HEAD, *_tables(), *_lists()]) + "\n"
+
+
+def rule_page(entry: Entry) -> str:
+    """Return the page of one entry."""
+    return "\n".join(_page(entry)) + "\n"
+
+
+def _tables() -> Iterator[str]:
+    """A table for each group of entries."""
+    for number, group in enumerate(GROUPS):
+        yield from ("", f"## {number} · {group}", "")
+        yield "| code | name | cause | frameworks | scan |"
+        yield "|---|---|---|---|---|"
+        yield from (_row(entry) for entry in catalogue() if entry.group == group)
+
+
+def _row(entry: Entry) -> str:
+    found = f"{entry.severity}, fix" if entry.patch else entry.severity
+    scan = found if entry.scan else ""
+    frameworks = ", ".join(entry.frameworks)
+    link = f"[{entry.code}](../rules/{entry.code}.md)"
+    return f"| {link} | `{entry.name}` | {entry.title} | {frameworks} | {scan} |"
+
+
+def _page(entry: Entry) -> Iterator[str]:
+    """The page of one entry."""
+    yield f"# {entry.code} {entry.name}"
+    yield from (
+        "",
+        "<!-- Made from reprocheck/rules by `python .ci/pages.py`.",
+        "     Change the data there, not this page. -->",
+        "",
+    )
+    yield from _body(entry)
+    if entry.scan:
+        yield from (
+            "",
+            "Where it is meant, say so in the line or in the first line of its statement:",
+            "",
+        )
+        yield from ("```python", f"...  # reprocheck: ignore[{entry.code}] the reason", "```")
+    yield from (
+        "",
+        (
+            "[All rules](../reference/rules.md) · [the scan](../reference/scan.md) · group"
+            f" {entry.group}"
+        ),
+    )
+
+
+def _body(entry: Entry) -> Iterator[str]:
+    yield from (f"**{entry.title}.** {entry.why}", "", f"*Shows:* {entry.shows}")
+    yield from (
+        "",
+        (
+            f"*Frameworks:* {', '.join(entry.frameworks)} · *devices:* {', '.join(entry.devices)} ·"
+            f" *first rung:* {entry.rung}"
+        ),
+    )
+    if entry.scan:
+        fixes = "; `--fix` fixes it" if entry.patch else ""
+        yield from ("", f"*`reprocheck scan`:* {SAYS[entry.severity]}{fixes}.")
+    else:
+        yield from ("", "*`reprocheck scan`:* does not find it; a run shows it.")
+    yield from (
+        "",
+        "Has it:",
+        "",
+        *_code(entry.bad),
+        "",
+        "Has not:",
+        "",
+        *_code(entry.good),
+        "",
+        "Fix:",
+        "",
+        *_code(entry.fix),
+    )
+    for framework, code in entry.fixes.items():
+        yield from ("", f"Fix for {framework}:", "", *_code(code))
+    if entry.references:
+        yield from ("", f"Seen in: {', '.join(entry.references)}.")
+
+
+def _code(text: str) -> Iterator[str]:
+    if not is_code(text):
+        yield text
+        return
+    yield from (f"```{language(text)}", text, "```")
+
+
+def _lists() -> Iterator[str]:
+    yield from ("", "## Lists of operators")
+    for source, operators in operator_lists():
+        yield from (
+            "",
+            f"### {capital(source.name)}",
+            "",
+            f"From: {source.source} ({source.version}).",
+            "",
+        )
+        yield from ("| operator | when | devices | in deterministic mode |", "|---|---|---|---|")
+        for operator in operators:
+            mode = operator.deterministic_mode or "not said"
+            yield (
+                f"| `{operator.name}` | {operator.when} | {', '.join(operator.devices)} | {mode} |"
+            )
+
+
+# ------------------------------------------------------------------------------- the ladder
+
+RUNGS = "## What a rung shows\n"
+RUNGS_HEAD = """\
+`evidence` of a rung of `check.ladder` in Python is one of these classes of
+`reprocheck.model.evidence`, by the kind of the difference. It is None where the sentence says it
+all. `measured`, `operator` and `generators` of the rung are in the second table.
+"""
+RUNG_PARTS = (
+    evidence.Measured,
+    evidence.OperatorDiffers,
+    evidence.Generators,
+    evidence.Generator,
+    evidence.SeededLater,
+    evidence.Loaded,
+)
+
+
+def rungs_section() -> str:
+    """Return the last section of `docs/reference/ladder.md`, of the classes of `model.evidence`."""
+    kinds = "\n".join(_class_rows(get_args(evidence.Evidence)))
+    parts = "\n".join(_class_rows(RUNG_PARTS))
+    head = "| class | field | |\n|---|---|---|"
+    return f"{RUNGS}{RUNGS_HEAD}\n{head}\n{kinds}\n\n{head}\n{parts}\n"
+
+
+def _class_rows(classes: tuple[type, ...]) -> Iterator[str]:
+    for one in classes:
+        yield f"| `{one.__name__}` | | {_line(inspect.getdoc(one) or '')} |"
+        for name, text in _fields(one):
+            yield f"| | `{name}` | {_line(text)} |"
+
+
+def _fields(of: type) -> Iterator[tuple[str, str]]:
+    """The fields of a class with their docstrings, which Python itself does not keep."""
+    (body,) = ast.parse(inspect.getsource(of)).body
+    assert isinstance(body, ast.ClassDef)
+    for field, doc in zip(body.body, body.body[1:], strict=False):
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        assert isinstance(doc, ast.Expr), f"{of.__name__}.{field.target.id} has no docstring"
+        assert isinstance(doc.value, ast.Constant)
+        yield field.target.id, str(doc.value.value)
+
+
+def _line(text: str) -> str:
+    """A docstring on one line of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+# ------------------------------------------------------------------------------- the fields
+
+BEGIN, END = "<!-- table of fields -->", "<!-- end of the fields -->"
+
+
+def fields_table() -> str:
+    """Return each class of the result model with its fields, by the way in which they leave."""
+    return "\n".join([*_ways(), "", "| of | field | leaves |", "|---|---|---|", *_field_rows()])
+
+
+def _ways() -> Iterator[str]:
+    yield from ("| way | what leaves |", "|---|---|")
+    for how, means in MEANS.items():
+        yield f"| {how} | {means} |"
+
+
+def _field_rows() -> Iterator[str]:
+    for kind, ways in TABLE.items():
+        for how, names in ways.items():
+            yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names.split())} | {how} |"
+
+
+if __name__ == "__main__":
+    write()
