@@ -332,10 +332,13 @@ class _Restoration:
             self.saved.append(name)
 
     def _archive_version(self, path: str, kept: Kept, store: Path) -> None:
-        """Archive what stood at a path before a later run, if it stands nowhere else by now."""
-        if self._stands(path, kept, store):
+        """Archive what stood at a path before a later run, if it stands nowhere else by now; what
+        stood there before run 1 also where it has only grown.
+        """
+        grown = kept.run > 1
+        if self._stands(path, kept, store, grown=grown):
             return
-        if kept.run == 1:
+        if not grown:
             self.others.append(path)
         self._archive_kept(path, kept, store)
 
@@ -350,7 +353,7 @@ class _Restoration:
         kept = Kept(entry=entry, number=int(copy.name), run=run)
         before = self._index.kept.get(path)
         is_known = before is not None and same_bytes(copy, before, self._store)
-        if not is_known and not self._stands(path, kept, copy.parent):
+        if not is_known and not self._stands(path, kept, copy.parent, grown=True):
             self._save(path, kept, copy.parent)
 
     def _remove_copies(self) -> None:
@@ -362,15 +365,15 @@ class _Restoration:
                 with Anchor.without_links(real) as anchor, anchor.path(COPIES) as folder:
                     shutil.rmtree(folder)
 
-    def _stands(self, path: str, kept: Kept, store: Path) -> bool:
-        """Return whether a content stands at its path, or in what the runs left there; also where
-        it has grown since.
+    def _stands(self, path: str, kept: Kept, store: Path, *, grown: bool) -> bool:
+        """Return whether a content stands at its path, or in what the runs left there; with `grown`
+        also where more follows it.
         """
-        left = self._archive.path(LEFT) / inside(path)
-        if begins_with(left, kept, store):
+        is_there = begins_with if grown else same_bytes
+        if is_there(self._archive.path(LEFT) / inside(path), kept, store):
             return True
         with suppress(OSError), self._location(path) as location:
-            return begins_with(location, kept, store)
+            return is_there(location, kept, store)
         return False
 
 

@@ -127,15 +127,16 @@ def extend(
 ) -> tuple[frozenset[str], Unkept]:
     """Keep what stands in the working directory before a later run, as far as it is not kept yet.
 
-    What changed since the run before it ended is somebody else's, and is put back from now on; what
-    the store held of it becomes a version. All else that is not as it was kept becomes a version.
+    What changed since the run before it ended is somebody else's, and so is what no run was seen to
+    write: it is put back from now on, and what the store held of it becomes a version. All else
+    that is not as it was kept becomes a version.
 
     left   the tree as the run before left it; `now`: as it is
     wrote  whether a run was seen to write a path
     Returns the paths that somebody else changed, and those of them that could not be kept.
     """
     index = read(store)
-    others = _changed_since(left, now, index.root)
+    others = _changed_by_others(index, left, now, wrote)
     unkept = _keep_from_now_on(store, index, others, now, run)
     for path, kept in _new_versions(store, index, others, now, wrote).items():
         index.versions.append((path, replace(kept, run=run)))
@@ -143,14 +144,21 @@ def extend(
     return others, unkept
 
 
-def _changed_since(left: Tree, now: Tree, root: Path) -> frozenset[str]:
-    """Return the paths at which something else stands now, but for what reprocheck itself prints to
-    and what somebody is writing (`| tee log`): that grows all the time.
+def _changed_by_others(
+    index: Index, left: Tree, now: Tree, wrote: Callable[[str], bool]
+) -> frozenset[str]:
+    """Return the paths that somebody else changed, but for what reprocheck itself prints to and
+    what somebody is writing (`| tee log`): that grows all the time.
     """
     paths = left.entries.keys() | now.entries.keys()
     changed = {path for path in paths if left.entries.get(path) != now.entries.get(path)}
-    changed -= _entries_of(own_output(), root, now)
-    return frozenset(changed - open_for_writing(root, changed))
+    for path, kept in index.kept.items():
+        if kept.entry.kind == "folder" or kept.aside:
+            continue
+        if now.entries.get(path) != kept.entry and not wrote(path):
+            changed.add(path)
+    changed -= _entries_of(own_output(), index.root, now)
+    return frozenset(changed - open_for_writing(index.root, changed))
 
 
 def _keep_from_now_on(
