@@ -17,7 +17,8 @@ from reprocheck.causes.ran import imported
 from reprocheck.ladder.sources import Sources, close
 from reprocheck.model import Check, Ladder, SourceLine
 
-MOST_FILES = 40
+MOST_FILES, MOST_LINES = 40, 100_000
+"""Files that are looked at, and lines in all of them: more would take minutes and gigabytes."""
 _FAR = 1 << 30
 """How far lines of other files are."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -197,12 +198,17 @@ class UserCode:
         seen: set[str] = set()
         begin = (*self._named, self.sources.script, *self.sources.cells, *self._recorded)
         waiting = deque(filter(None, begin))
+        room = MOST_LINES
         while waiting and len(seen) < MOST_FILES:
             name = waiting.popleft()
             text = self.sources.text(name)
             if text is None or name in seen:
                 continue
             seen.add(name)
+            lines = text.count("\n")
+            if lines > room:
+                continue
+            room -= lines
             with suppress(SyntaxError, ValueError, RecursionError):
                 found[name] = ast.parse(text)
             if name in found:

@@ -13,9 +13,10 @@ def _start():
     if sys.version_info < (3, 9) or not os.environ.get("REPROCHECK_CHILD"):
         return
     try:
+        before = set(sys.modules)
         from reprocheck_child import bootstrap
 
-        bootstrap.start(os.environ["REPROCHECK_CHILD"])
+        bootstrap.start(os.environ["REPROCHECK_CHILD"], before)
     except Exception as error:
         _confess(error)
 

@@ -19,6 +19,11 @@ from typing import BinaryIO
 from reprocheck.files.regular_file import open_regular
 
 MIB = 1 << 20
+FREE_WORK = MIB
+VALUE, NO_EVENT = 8, 60
+"""Bytes that a loss, and a line that is no event, are counted as: in a real trace a loss takes as
+many, and an event of that size is read in the time of a line that is none.
+"""
 MOST_FILES = 40_000
 """In one recording: 1,024 ranks with data workers have about half as many traces."""
 MOST_RANKS = 1 << 20
@@ -43,16 +48,54 @@ class Kind:
 
 KINDS = (
     Kind("record", re.compile(r"(?:.*/)?(?:record|resume)\.json"), 64 * MIB, 4 * MIB, 20),
-    Kind("source", re.compile(r"(?:.*/)?sources\.json"), 32 * MIB, 8 * MIB, 20),
+    Kind("source", re.compile(r"(?:.*/)?sources\.json"), 32 * MIB, 4 * MIB, 20),
     Kind("patch", re.compile(r"(?:.*/)?fix\.patch"), 16 * MIB, 4 * MIB, 20),
     Kind("settings", re.compile(r"(?:.*/)?recorder\.json"), MIB, 4 * MIB, 20),
     Kind("log", re.compile(r".*\.log"), 4096 * MIB, 64 * MIB, 100),
     Kind("losses", re.compile(r".*\.losses"), 1024 * MIB, 16 * MIB, 8),
-    Kind("trace", re.compile(r".*\.jsonl"), 4096 * MIB, 32 * MIB, 25),
+    Kind("trace", re.compile(r".*\.jsonl"), 4096 * MIB, 16 * MIB, 25),
 )
 """Losses are doubles, which hardly shrink; a column of one value is free up to two million of
 them.
 """
+
+
+class TooMuchError(OSError):
+    """A file makes its reader keep or do more than its size explains: the rest is not read."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is still read of a file of a recording, in bytes.
+
+    Whoever reads counts what each part takes in a real recording. Together that is no more than the
+    size of the file; a hostile file, whose parts are smaller, is not read to its end.
+    """
+
+    name: str = ""
+    left: int = FREE_WORK
+    excess: str = ""
+    """Of what there is too much; "" where nothing is."""
+
+    def add(self, path: Path) -> None:
+        """Allow what the size of a file explains. Raises OSError where there is none."""
+        self.name = path.name
+        self.left += path.stat().st_size
+
+    def spend(self, count: int, cost: int, what: str) -> None:
+        """Count so many parts that take so many bytes each."""
+        self.left -= count * cost
+        if self.left < 0:
+            self.excess = self.excess or what
+
+    def check(self) -> None:
+        """TooMuchError where more was counted than the files explain."""
+        if self.excess:
+            raise TooMuchError(
+                errno.EFBIG,
+                f"{self.name} holds more {self.excess} than any recording of its size; the rest was"
+                " not read. Do not use it, or ask whoever made it for another one",
+            )
 
 
 def kind_of(name: str) -> Kind | None:

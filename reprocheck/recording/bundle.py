@@ -109,9 +109,13 @@ def opened(path: Path) -> Iterator[Path]:
         )
     with tempfile.TemporaryDirectory(prefix="reprocheck-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        _unpack(path, folder)
-        read(folder)
-        yield folder
+        try:
+            _unpack(path, folder)
+            read(folder)
+            yield folder
+        except ReportError as error:
+            named = error.message.replace(temporary, str(path))
+            raise ReportError(named, error.fix) from None
 
 
 def read(folder: Path) -> CheckRecord:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -36,9 +37,9 @@ _PLACES = {
 }
 """Where the files of a run lie. A record that somebody else made may name others."""
 _DISTRUST = "Do not use it, or ask whoever made it for the folder itself."
-MOST_RUNS, MOST_FACTS = 10_000, 5_000
+MOST_RUNS, MOST_IN_ONE, MOST_FACTS = 10_000, 3, 5_000
 """More than any check has: a record that holds more was not written by reprocheck, and would take
-minutes to draw.
+minutes to draw. A run may be one of the check, of a deeper pair and of a side that is compared.
 """
 
 
@@ -192,8 +193,10 @@ def _too_many(record: CheckRecord) -> str:
     """Why a record is none that reprocheck has written: it holds more of something than a check can
     have.
     """
+    folders = Counter(run.trace for run in _all_runs(record))
     counts = {
-        "runs": (len(record.runs), MOST_RUNS),
+        "runs": (folders.total(), MOST_RUNS),
+        "runs in one folder": (max(folders.values(), default=0), MOST_IN_ONE),
         "facts of the environment": (len(record.environment), MOST_FACTS),
         "settings": (len(record.settings), MOST_FACTS),
         "caveats": (len(record.caveats) + len(record.changed_to_observe), MOST_FACTS),

@@ -1,6 +1,6 @@
 """Renderers: a check -> bytes.
 
-One table of formats; numpy, pandas, matplotlib and jinja2 are imported on first use.
+One table of formats; numpy, matplotlib and jinja2 are imported on first use.
 
     FORMATS              name -> Format(name, filename, render(check) -> bytes)
     write(check, folder) all of them into a folder

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,9 @@ from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 
-ITERATIONS = 1000
-"""How many iterations of each rank stand in `runs`; the diverging one is added, all are in
-losses.csv.
+ITERATIONS, MOST_LOSSES = 1000, 200_000
+"""How many iterations of each rank stand in `runs`, and how many losses of all ranks together; the
+diverging one is added, all are in losses.csv.
 """
 
 
@@ -167,26 +168,30 @@ def facts(check: Check) -> dict[str, object]:
 
 def _runs(check: Check) -> list[dict[str, object]]:
     diverging = _diverging(check)
-    return [_run(run, diverging) for run in check.runs]
+    share = MOST_LOSSES // max(len(check.traces), 1)
+    return [_run(run, diverging, share) for run in check.runs]
 
 
-def _run(run: Run, diverging: int | None) -> dict[str, object]:
+def _run(run: Run, diverging: int | None, share: int) -> dict[str, object]:
     return {
         "number": run.number,
         "exit_status": run.record.exit_status,
         "seconds": round(run.record.seconds, 6),
         "ranks": [
-            {"rank": trace.rank, "iterations": _iterations(trace, diverging)}
+            {"rank": trace.rank, "iterations": _iterations(trace, diverging, share)}
             for trace in run.traces
         ],
     }
 
 
-def _iterations(trace: Trace, diverging: int | None) -> list[dict[str, object]]:
+def _iterations(trace: Trace, diverging: int | None, share: int) -> list[dict[str, object]]:
+    """Iterations with no more than `share` losses, and the diverging one where it has no more."""
     series = trace.losses
-    chosen = list(range(1, min(len(series), ITERATIONS) + 1))
+    chosen = list(range(1, bisect_right(series.ends, share, hi=min(len(series), ITERATIONS)) + 1))
     if diverging is not None and len(chosen) < diverging <= len(series):
-        chosen.append(diverging)
+        start, end = series.span(diverging)
+        if end - start <= share:
+            chosen.append(diverging)
     return [{"iteration": iteration, "losses": _losses(series, iteration)} for iteration in chosen]
 
 

@@ -160,11 +160,10 @@ def _discard(draft: Path) -> None:
 
 
 def warm_up() -> None:
-    """Import numpy, pandas, matplotlib and jinja2 and draw a throw-away figure: to be called in a
+    """Import numpy, matplotlib and jinja2 and draw a throw-away figure: to be called in a
     thread while runs are under way.
     """
     import numpy  # noqa: F401
-    import pandas  # noqa: F401
 
     page.environment()
     charts.warm_up()

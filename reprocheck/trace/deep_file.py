@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeAlias
 import msgspec
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.files.limits import NO_EVENT, Budget
 from reprocheck.language import tr
 from reprocheck.trace import events
 from reprocheck.trace.deep import (
@@ -23,7 +24,7 @@ from reprocheck.trace.deep import (
 )
 from reprocheck.trace.lines import is_whole, lines, opened
 from reprocheck.trace.numbers import number
-from reprocheck.trace.process import Recorded
+from reprocheck.trace.process import MOST_FILES, MOST_SENTENCES, Recorded, take_problem
 
 MOST_FACTS = 500_000
 """Facts kept of one rank. What comes after is left out, and said."""
@@ -83,6 +84,7 @@ class DeepFile:
     left_out: int = 0
     most: int = MOST_FACTS
     """Facts that are kept of it."""
+    budget: Budget = field(default_factory=Budget)
 
 
 def everything(_: bytes) -> bool:
@@ -132,6 +134,7 @@ def begun(file: DeepFile) -> BinaryIO:
     """The file, of which nothing has been read. Raises OSError."""
     file.recorded.name = file.path.stem
     file.most = min(MOST_FACTS, FREE_FACTS + file.path.stat().st_size // FACT_BYTES)
+    file.budget.add(file.path)
     return opened(file.path)
 
 
@@ -140,7 +143,10 @@ def take(file: DeepFile, line: bytes, at: int) -> None:
     try:
         event = _DECODER.decode(line)
     except UNREADABLE:
-        file.garbage += not _is_event(line)
+        if not _is_event(line):
+            file.garbage += 1
+            file.budget.spend(1, NO_EVENT, "lines that are no events")
+            file.budget.check()
         return
     if type(event) is Seen:
         _keep(file, event, at)
@@ -257,9 +263,19 @@ def _take_fingerprints(file: DeepFile, event: Fingerprints) -> None:
     file.algorithm = file.algorithm or event.hash
 
 
+def _take_unrecorded(file: DeepFile, event: Unrecorded) -> None:
+    if len(file.unrecorded) < MOST_SENTENCES:
+        file.unrecorded[event.where, event.why] = None
+
+
+def _take_open(file: DeepFile, event: events.Open) -> None:
+    opened = Opened(path=event.p, mode=event.m, position=len(file.seen))
+    file.recorded.keep(file.opened, opened, MOST_FILES)
+
+
 _HANDLERS: dict[type, Callable[[DeepFile, Any], object]] = {
     Fingerprints: _take_fingerprints,
-    Unrecorded: lambda file, event: file.unrecorded.setdefault((event.where, event.why)),
+    Unrecorded: _take_unrecorded,
     events.Process: _take_process,
     events.Origin: _take_origin,
     events.Left: _take_left,
@@ -275,13 +291,9 @@ _HANDLERS: dict[type, Callable[[DeepFile, Any], object]] = {
     events.Moved: lambda file, _: file.grouping.moved(),
     events.Still: lambda file, _: file.grouping.still(),
     events.Skip: lambda file, _: file.grouping.skip(),
-    events.Open: lambda file, event: file.opened.append(
-        Opened(path=event.p, mode=event.m, position=len(file.seen))
-    ),
+    events.Open: _take_open,
     events.Wrote: lambda file, event: None,
     events.Exit: _take_exit,
     events.Stop: _take_stop,
-    events.Problem: lambda file, event: file.recorded.problems.append(
-        f"{event.where}: {event.error}" if event.where else event.error
-    ),
+    events.Problem: lambda file, event: take_problem(file.recorded, event),
 }

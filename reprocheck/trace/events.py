@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import msgspec
 
-from reprocheck.files.limits import open_limited
+from reprocheck.files.limits import NO_EVENT, Budget, open_limited
 
 CHUNK = 1 << 17
 """Bytes. Larger ones are slower: the garbage collector visits the lists that they decode to."""
@@ -20,6 +20,13 @@ FORMAT_VERSION = 1
 """What is read here. Of a newer format the events that it shares with this one are read."""
 LONGEST_LINE = 1 << 23
 """Bytes. A longer line is no event and is left out."""
+
+
+T = TypeVar("T")
+Short: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=1_000)]
+"""Words and numbers of a process: a recorder writes fewer."""
+Roots: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=100_000)]
+"""The losses of one backward pass."""
 
 
 class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):
@@ -31,7 +38,7 @@ class Process(Event):
     pid: int = 0
     ppid: int = 0
     time: float = 0.0
-    argv: list[str] = []
+    argv: Short[str] = []
     executable: str = ""
     python: str = ""
     name: str = ""
@@ -39,11 +46,11 @@ class Process(Event):
     rank: int | None = None
     world: int | None = None
     root: int = 0
-    forks: list[int] = []
+    forks: Short[int] = []
 
 
 class Origin(Event):
-    identity: list[int] = []
+    identity: Short[int] = []
     task: str = ""
     executor: str = ""
     time: float = 0.0
@@ -73,11 +80,11 @@ class Optimizer(Event):
 
 
 class Loss(Event):
-    v: list[float | str]
-    d: str | list[str] = "unknown"
+    v: Roots[float | str]
+    d: str | Roots[str] = "unknown"
     k: str = "backward"
     t: str = ""
-    x: list[str] = []
+    x: Roots[str] = []
 
 
 class Update(Event):
@@ -325,13 +332,16 @@ class Reading:
     cut: bool = False
     garbage: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
 
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
     """The events of a file in order, a chunk at a time.
 
-    Lines that are no known events are left out. Raises OSError.
+    Lines that are no known events are left out. Raises OSError, TooMuchError where the budget of
+    the file is spent.
     """
+    reading.budget.add(path)
     rest: list[bytes] = []
     waiting = 0  # bytes of the line under way
     with open_limited(path) as file:
@@ -348,13 +358,14 @@ def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
             rest, waiting = [chunk[end:]], len(chunk) - end
             if whole:
                 yield _decode(whole, reading)
+                reading.budget.check()
     if waiting > LONGEST_LINE:
         reading.garbage += 1
         return
     last = b"".join(rest)
     if last.strip():
         reading.cut = True
-        yield _decode(last, Reading())
+        yield _decode(last, Reading(budget=reading.budget))
 
 
 def _whole(rest: list[bytes], waiting: int, lines: bytes, reading: Reading) -> bytes:
@@ -382,6 +393,9 @@ def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
         try:
             yield _DECODER.decode(line)
         except _ERRORS:
+            reading.budget.spend(1, NO_EVENT, "lines that are no events")
+            if reading.budget.excess:
+                return
             kind = _unknown_event(line)
             if kind:
                 reading.unknown[kind] = reading.unknown.get(kind, 0) + 1

@@ -4,12 +4,13 @@ and its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from reprocheck.model import FirstRead, InputFile, RunRecord
+from reprocheck.trace.origin import ById
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded
@@ -26,10 +27,10 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
     """
     own = {*record.files.created, *record.files.changed, *_written_by(recorded)}
     of_trainers = _written_by(filter(_TRAINED, recorded))
-    by_id = _by_id(recorded)
+    by_id = ById(recorded)
     found: dict[str, InputFile] = {}
     for one in recorded:
-        family = list(_family(one, by_id))
+        family = list(by_id.family(one))
         begun = next(map(_BEGUN, filter(_TRAINED, family)), 0.0)
         of_family = _written_by(family)
         for event in one.inputs:
@@ -61,33 +62,3 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
             read = FirstRead(size=event.s, hash=event.h, early=early, line=event.l)
             found.setdefault(event.p, read)
     return found
-
-
-_ById: TypeAlias = Mapping[tuple[int | None, int], Sequence["Recorded"]]
-"""Processes by machine and process id, which several had one after the other."""
-
-
-def _by_id(recorded: Iterable[Recorded]) -> _ById:
-    found: dict[tuple[int | None, int], list[Recorded]] = {}
-    for one in recorded:
-        found.setdefault((one.node, one.process.pid), []).append(one)
-    return found
-
-
-def _family(one: Recorded, by_id: _ById) -> Iterator[Recorded]:
-    """A process and those that it descends from, itself first: the latest of each process id that
-    began before the one below.
-    """
-    seen: set[str] = set()
-    member: Recorded | None = one
-    # A process id is used again, so that a family could have no end.
-    while member is not None and member.name not in seen:
-        seen.add(member.name)
-        yield member
-        member = _parent(member, by_id)
-
-
-def _parent(one: Recorded, by_id: _ById) -> Recorded | None:
-    of_that_id = by_id.get((one.node, one.process.ppid), ())
-    before = [each for each in of_that_id if _BEGUN(each) <= _BEGUN(one)]
-    return max(before, key=_BEGUN, default=None)

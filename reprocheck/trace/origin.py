@@ -5,8 +5,9 @@ That is: how it and each of its ancestors were started.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 from reprocheck.trace.process import Recorded
 
@@ -16,6 +17,41 @@ descriptors.
 """
 _BY_MULTIPROCESSING_ITSELF = "multiprocessing"
 
+MOST_GENERATIONS = 50
+"""Starts on the way to a process: a training has a few."""
+
+
+class ById:
+    """Processes by machine and process id, which several had one after the other."""
+
+    def __init__(self, processes: Sequence[Recorded]) -> None:
+        self._found: dict[tuple[int | None, int, str], list[Recorded]] = defaultdict(list)
+        for one in sorted(processes, key=_time):
+            for how in {"", one.process.how}:
+                self._found[one.node, one.process.pid, how].append(one)
+
+    def latest(
+        self, node: int | None, pid: int, *, before: float, how: str = ""
+    ) -> Recorded | None:
+        """Return what recorded last under a process id, of those that began before."""
+        found = self._found.get((node, pid, how), [])
+        earlier = bisect_right(found, before, key=_time)
+        if not earlier:
+            return None
+        return found[earlier - 1]
+
+    def family(self, one: Recorded) -> Iterator[Recorded]:
+        """Return a process and those that it descends from, itself first: the latest of each
+        process id that began before the one below.
+        """
+        member: Recorded | None = one
+        # a process id is used again, so that a family could have no end
+        for _ in range(MOST_GENERATIONS):
+            if member is None:
+                return
+            yield member
+            member = self.latest(member.node, member.process.ppid, before=member.process.time)
+
 
 class Origins:
     """The origins of the processes of one run.
@@ -24,9 +60,7 @@ class Origins:
     """
 
     def __init__(self, processes: Sequence[Recorded]) -> None:
-        self._by_pid: dict[tuple[int | None, int], list[Recorded]] = {}
-        for one in sorted(processes, key=lambda one: one.process.time):
-            self._by_pid.setdefault((one.node, one.process.pid), []).append(one)
+        self._latest = ById(processes).latest
         self._executors = _numbered(processes)
 
     def of(self, recorded: Recorded) -> tuple[str, ...]:
@@ -34,7 +68,8 @@ class Origins:
         return self._of(recorded, frozenset())
 
     def _of(self, recorded: Recorded, below: frozenset[str]) -> tuple[str, ...]:
-        if recorded.name in below:  # process ids were used again
+        # where process ids were used again, or a stranger wrote the traces
+        if recorded.name in below or len(below) > MOST_GENERATIONS:
             return ()
         interpreter = self._interpreter(recorded)
         parent = self._latest(
@@ -63,16 +98,10 @@ class Origins:
             return (f"process {'.'.join(map(str, recorded.identity))}",)
         return tuple(f"fork {number}" for number in recorded.process.forks)
 
-    def _latest(
-        self, node: int | None, pid: int, *, before: float, how: str = ""
-    ) -> Recorded | None:
-        """What recorded last under a process id, of those that began before."""
-        found = [
-            one
-            for one in self._by_pid.get((node, pid), ())
-            if one.process.time <= before and how in ("", one.process.how)
-        ]
-        return next(reversed(found), None)
+
+def _time(recorded: Recorded) -> float:
+    """When a process began."""
+    return recorded.process.time
 
 
 def _arguments(interpreter: Recorded) -> str:

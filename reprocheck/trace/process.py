@@ -20,7 +20,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import (
 )
 from reprocheck.child.reprocheck_child.shared.lost import LOST
 from reprocheck.child.reprocheck_child.shared.regular import stored
-from reprocheck.files.limits import MOST_RANKS, content, too_large
+from reprocheck.files.limits import MOST_RANKS, VALUE, TooMuchError, content, too_large
 from reprocheck.language import tr
 from reprocheck.model import Checked, LossSeries
 from reprocheck.trace import events
@@ -29,9 +29,12 @@ from reprocheck.trace.events import Loss, Update
 from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
 from reprocheck.trace.series import Columns
 
+PLAIN = (str, int, float, type(None))
+"""Values of facts of the environment: whatever is nested was not written by a recorder."""
 NODE = "node"
 """Before the number of a machine, in front of the names of its traces."""
 MOST_FACTS, MOST_FILES, MOST_TOUCHES, MOST_SENTENCES = 5_000, 100_000, 50_000, 1_000
+LONGEST_SENTENCE = 5_000
 """Facts of the environment, files opened, what controls did, and sentences that are kept of one
 process. What comes after is left out, and counted: a recording that somebody else made must not
 take more memory than its size explains.
@@ -95,17 +98,21 @@ class Recorded:
     """The last iteration before them."""
     column: array[float] = field(default_factory=lambda: array("d"))
     """The losses of all regular stretches."""
+    in_stretches: int = 0
+    """How many of them belong to stretches that have ended."""
     stretch: events.Regular | None = None
     """The regular stretch under way."""
     left_out: int = 0
     """Events beyond what is kept of one process."""
 
     def keep(self, kept: list[Any], item: object, most: int) -> None:
-        """Adds `item`, unless there are `most` already."""
-        if len(kept) < most:
-            kept.append(item)
-        else:
+        """Add `item`, unless there are `most` already; of a long sentence its beginning."""
+        if len(kept) >= most:
             self.left_out += 1
+        elif isinstance(item, str):
+            kept.append(item[:LONGEST_SENTENCE])
+        else:
+            kept.append(item)
 
     @property
     def node(self) -> int | None:
@@ -142,13 +149,18 @@ def read_process(path: Path) -> Recorded:
                 recorded.problems.append(tr("{why}, so it was not read", why=why))
             else:
                 recorded.column = stored(content(column))
+                reading.budget.add(column)
         for chunk in events.read(path, reading):
+            before = len(recorded.values)
             _take(recorded, chunk)
+            reading.budget.spend(len(recorded.values) - before, VALUE, "losses")
         _end_stretch(recorded, events.Irregular(u=False))
         if reading.cut:
             recorded.breaks(tr("its last line is incomplete"))
         if path.with_suffix(LOST).exists():
             recorded.breaks(tr("it could not be written to its end"))
+    except TooMuchError as error:
+        recorded.breaks(str(error.strerror))
     except OSError as error:
         recorded.problems.append(
             tr("a trace could not be read: {strerror}", strerror=error.strerror or error)
@@ -274,9 +286,13 @@ def _end_stretch(recorded: Recorded, event: events.Irregular) -> None:
     stretch, recorded.stretch = recorded.stretch, None
     if stretch is None:
         return
-    losses = recorded.column[max(stretch.s, 0) :][: event.n]
+    # each stands for one loss, whatever a trace says
+    begin = max(stretch.s, recorded.in_stretches)
+    losses = recorded.column[begin : None if event.n is None else begin + max(event.n, 0)]
+    recorded.in_stretches = begin + len(losses)
     if event.n is not None and len(losses) < event.n:
-        recorded.problems.append(tr("{n} losses of a trace are missing", n=event.n - len(losses)))
+        missing = tr("{n} losses of a trace are missing", n=event.n - len(losses))
+        recorded.keep(recorded.problems, missing, MOST_SENTENCES)
     count_loss, update = recorded.grouping.loss, recorded.grouping.update
     for place, value in enumerate(losses):
         if place:
@@ -345,11 +361,10 @@ def _take_framework(recorded: Recorded, event: events.Framework) -> None:
         recorded.left_out += 1
         return
     recorded.frameworks[event.name] = event.version
-    recorded.problems += [
-        f"{event.name} {event.version}: {hook}: {state}"
-        for hook, state in event.hooks.items()
-        if state != "ok"
-    ]
+    for hook, state in event.hooks.items():
+        if state != "ok":
+            said = f"{event.name} {event.version}: {hook}: {state}"
+            recorded.keep(recorded.problems, said, MOST_SENTENCES)
 
 
 def _take_rank(recorded: Recorded, event: events.Rank) -> None:
@@ -411,13 +426,15 @@ def _take_exit(recorded: Recorded, event: events.Exit) -> None:
 
 def _take_environment(recorded: Recorded, event: events.Environment) -> None:
     for key, value in event.facts.items():
-        if len(recorded.environment) >= MOST_FACTS and key not in recorded.environment:
+        too_many = len(recorded.environment) >= MOST_FACTS and key not in recorded.environment
+        if too_many or not isinstance(value, PLAIN):
             recorded.left_out += 1
         else:
             recorded.environment[key] = value
 
 
-def _take_problem(recorded: Recorded, event: events.Problem) -> None:
+def take_problem(recorded: Recorded, event: events.Problem) -> None:
+    """Keep what went wrong in the recorder itself."""
     said = event.error
     if event.where:
         said = f"{event.where}: {said}"
@@ -446,7 +463,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Caveat: lambda recorded, event: recorded.keep(
         recorded.caveats, event.text or event.code, MOST_SENTENCES
     ),
-    events.Problem: _take_problem,
+    events.Problem: take_problem,
     events.Series: _take_series,
     **dict.fromkeys(
         (events.Control, events.Override, events.Conflict, events.Unavailable, events.Patched),

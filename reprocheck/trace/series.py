@@ -11,9 +11,9 @@ from reprocheck.model import LossSeries, Series
 from reprocheck.trace import events
 from reprocheck.trace.numbers import LONGEST_EXACT, code_of, number
 
-MOST_SERIES = 2_000
-"""Series that are kept of one process: a recording that somebody else made must not take more
-memory than its size explains.
+MOST_SERIES, LONGEST_NAME = 2_000, 200
+"""Series that are kept of one process, and characters of their names, as a recorder writes them: a
+recording that somebody else made must not take more memory than its size explains.
 """
 
 Key = tuple[str, str]
@@ -39,7 +39,7 @@ class Columns:
 
     def take(self, event: events.Series) -> bool:
         """Add one value; False where it is of one series too many."""
-        key = (event.n, event.by)
+        key = (event.n[:LONGEST_NAME], event.by[:LONGEST_NAME])
         column = self._columns.get(key)
         if column is None:
             if len(self._columns) >= MOST_SERIES:

@@ -4,8 +4,9 @@ never seen side by side.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
 from math import inf
 
 from reprocheck.language import form, mark, tr
@@ -25,9 +26,14 @@ def apart(runs: Sequence[Run]) -> str:
     """
     for run in runs:
         processes = [trace.process for trace in run.traces if trace.process.origin]
-        by_beginning = sorted(processes, key=_began)
-        for late, stopped in product(by_beginning, processes):
-            if _was_waiting(late, stopped):
+        ends: dict[int | None, list[float]] = defaultdict(list)
+        for process in sorted(processes, key=_left):
+            ends[process.node].append(_left(process))
+        for late in sorted(processes, key=_began):
+            of_machine = ends[late.node]
+            started = bisect_right(of_machine, late.started)
+            if started < bisect_left(of_machine, _began(late)):
+                stopped = next(one for one in processes if _was_waiting(late, one))
                 return tr(_APART, run=run.number, late=late.rank, stopped=stopped.rank)
     return ""
 
@@ -37,10 +43,13 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
 
     Times of two machines are never compared.
     """
-    # Where one of the times is not known, nothing lies between them.
-    left = stopped.left or inf
     same_machine = late.node == stopped.node
-    return same_machine and late.started < left < _began(late)
+    return same_machine and late.started < _left(stopped) < _began(late)
+
+
+def _left(process: Process) -> float:
+    """When it was ended at its stop; where that is not known, nothing comes after it."""
+    return process.left or inf
 
 
 def _began(process: Process) -> float:

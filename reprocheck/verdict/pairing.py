@@ -22,6 +22,8 @@ from reprocheck.verdict.series import first_outside, first_unequal
 
 _Pairs = dict[int, int]
 """Rank in a run -> rank in run 1."""
+MOST_COMPARED = 40_000
+"""Pairs of processes whose losses are held against the tolerance: of two hundred in each run."""
 _ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 
 
@@ -45,7 +47,7 @@ def partners(run: Run, reference: Run, tolerance: Tolerance) -> tuple[dict[int, 
     unsure = (own.keys() - pairs.keys()) | _not_alone(own, others)
     unequal = {rank for rank, other in pairs.items() if _unequal(own[rank], others[other])}
     as_set = unsure | unequal
-    found = _as_sets(own, others, as_set, pairs, tolerance)
+    found = _as_sets(own, others, pairs, unsure, unequal, tolerance)
     kept = {rank: other for rank, other in pairs.items() if rank not in as_set}
     changed = {other for rank, other in found.items() if rank in unsure or pairs.get(rank) != other}
     return _numbers(run, own, {**kept, **found}), _said(sorted(changed))
@@ -94,31 +96,35 @@ def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int
 def _as_sets(
     own: Mapping[int, Trace],
     others: Mapping[int, Trace],
-    ranks: set[int],
     pairs: _Pairs,
+    unsure: set[int],
+    unequal: set[int],
     tolerance: Tolerance,
 ) -> _Pairs:
-    """Partners for these ranks: first of equal losses, then of losses within the tolerance, then by
-    where they come from, then in order.
+    """Partners for the ranks whose pair is unsure or unequal: first of equal losses, then of losses
+    within the tolerance, then by where they come from, then in order.
     """
-    left = sorted(ranks)
-    taken = {other for rank, other in pairs.items() if rank not in ranks}
-    free = sorted(others.keys() - taken)
+    left = dict.fromkeys(sorted(unsure | unequal))
+    taken = {other for rank, other in pairs.items() if rank not in left}
+    free = dict.fromkeys(sorted(others.keys() - taken))
     found: _Pairs = {}
 
     def settle(partners: Iterable[tuple[int, int]]) -> None:
         for rank, other in partners:
             if rank in left and other in free:
                 found[rank] = other
-                left.remove(rank)
-                free.remove(other)
+                del left[rank], free[other]
 
-    settle(_equal(own, others, left, free, pairs))
+    settle(pair for pair in pairs.items() if pair[0] not in unequal)
+    there = _by_losses(others, free)
+    for losses, alike in _by_losses(own, left).items():
+        settle(zip(alike, there[losses], strict=False))
     close: dict[int, list[int]] = {}
-    for rank in left:
-        fits = partial(_within, own[rank], tolerance=tolerance)
-        near = [other for other in free if fits(others[other])]
-        close[rank] = _first(near, pairs.get(rank))
+    if len(left) * len(free) <= MOST_COMPARED:
+        for rank in left:
+            fits = partial(_within, own[rank], tolerance=tolerance)
+            near = [other for other in free if fits(others[other])]
+            close[rank] = _first(near, pairs.get(rank))
     settle(_matched(close))
     settle(pairs.items())
     # Copies, as both change while partners are settled.
@@ -126,32 +132,18 @@ def _as_sets(
     return found
 
 
-def _equal(
-    own: Mapping[int, Trace],
-    others: Mapping[int, Trace],
-    left: Sequence[int],
-    free: Sequence[int],
-    pairs: _Pairs,
-) -> list[tuple[int, int]]:
-    """Ranks with the same losses in every bit; each with the one that it has by its origin, if that
-    is among them.
-    """
-    there = defaultdict(list)
-    for other in free:
-        there[_bits(others[other])].append(other)
-    same: list[tuple[int, int]] = []
-    for rank in left:
-        alike = there[_bits(own[rank])]
-        same += [(rank, other) for other in alike if not _unequal(own[rank], others[other])]
-    return sorted(same, key=lambda item: item not in pairs.items())
+def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object, list[int]]:
+    """The ranks in order, by their losses in every bit."""
+    found: dict[object, list[int]] = defaultdict(list)
+    for rank in ranks:
+        series = traces[rank].losses
+        columns = (series.values.tobytes(), series.ends.tobytes(), series.dtype_of.tobytes())
+        found[columns, series.dtypes, *series.exact.items()].append(rank)
+    return found
 
 
 def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
     return first_outside(trace.losses, other.losses, tolerance) is None
-
-
-def _bits(trace: Trace) -> bytes:
-    return trace.losses.values.tobytes()
 
 
 def _unequal(trace: Trace, other: Trace) -> bool:

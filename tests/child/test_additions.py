@@ -93,6 +93,64 @@ def test_the_modules_that_are_imported_early_are_declared(
     assert said <= set(recorded["modules"])
 
 
+TRAINED = """
+import json, sys
+for _ in range(4):
+    train()
+with open("modules.json", "w") as file:
+    json.dump(sorted(sys.modules), file)
+"""
+TRAININGS = {
+    "": "from reprocheck import log_loss\ntrain = lambda: log_loss(0.5)",
+    "torch": """
+import torch
+layer = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+def train():
+    optimizer.zero_grad()
+    layer(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+""",
+    "jax": """
+import jax
+step = jax.value_and_grad(lambda weights: (weights * weights).sum())
+def train():
+    step(jax.numpy.ones(3))
+""",
+}
+"""By their frameworks."""
+
+
+@pytest.mark.parametrize(
+    ("framework", "level"),
+    [("", "auto"), pytest.param("torch", "op", marks=pytest.mark.torch), ("jax", "loss")],
+)
+def test_the_modules_that_a_recorded_training_has_beside_its_own_stand_in_the_report(
+    framework: str, level: str, tmp_path: Path
+) -> None:
+    if framework:
+        needs(framework)
+    script = tmp_path / "train.py"
+    script.write_text(TRAININGS[framework] + TRAINED)
+    plain, recorded = tmp_path / "plain", tmp_path / "recorded"
+    plain.mkdir(), recorded.mkdir()
+    environment = clean_environment(REPROCHECK_DRAW="false")
+    subprocess.run([sys.executable, script], cwd=plain, env=environment, check=True)
+    outcome = check("--level", level, "--no-explain", script, cwd=recorded)
+    own = set(json.loads((plain / "modules.json").read_text()))
+    beside = set(json.loads((recorded / "modules.json").read_text())) - own
+    packages = {name.partition(".")[0] for name in beside if not name.startswith("_")}
+    # what a framework imports of itself while it runs is its own
+    packages -= {"reprocheck_child", "sitecustomize", framework}
+    told = [line for line in outcome.report["changed_to_observe"] if "imported these" in line]
+    named = {name for line in told for name in line.rstrip(".").partition(": ")[2].split(", ")}
+    code = f"import sys, {', '.join(sorted(named))}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert packages <= {name.partition(".")[0] for name in done.stdout.split()}
+    assert ("xxhash" in packages) == ("xxhash" in named)
+    assert "`xxhash`" in PAGE
+
+
 PACKAGES = {
     "torch": "In PyTorch, from its import on",
     "jax": "In JAX, from its import on",

@@ -115,8 +115,48 @@ def test_honest_files_shrink_far_less_than_a_bomb() -> None:
     assert limits.unpacked_too_large([("elsewhere.txt", 1 << 50, 1)]) == ""
 
 
+def test_a_run_that_a_record_names_again_and_again_is_refused(tmp_path: Path) -> None:
+    folder = recording(tmp_path / "run", {"1-1": HONEST})
+    plain = json.loads((folder / "record.json").read_text())
+    plain["runs"] = [{**plain["runs"][0], "number": number} for number in range(1, 1_000)]
+    (folder / "record.json").write_text(json.dumps(plain))
+    path = tmp_path / "run.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in bundle.files(folder):
+            archive.write(folder / name, name)
+    refused = pytest.raises(ReportError, match="999 runs in one folder")
+    with refused as caught, bundle.opened(path):
+        pytest.fail("it was opened")
+    assert str(path / "record.json") in caught.value.message
+
+
 # What is accepted stays small in memory, too: each of these is drawn by a process of its own under
 # a limit.
+PROCESS, UPDATE = process(None, None, []), b'{"e":"update","o":0,"c":true}\n'
+DEEP = b"[" * 900 + b"]" * 900
+HOSTILE = {
+    "losses in one event": b'{"e":"loss","v":[' + b"1," * MIB + b"1]}\n" + UPDATE,
+    "losses in many events": (b'{"e":"loss","v":[' + b"1," * 90_000 + b"1]}\n" + UPDATE) * 20,
+    "losses that are texts": b'{"e":"loss","v":[' + b'"1",' * MIB + b"1]}\n" + UPDATE,
+    "names of dtypes": b'{"e":"loss","v":[1],"d":[' + b'"a",' * MIB + b'"b"]}\n' + UPDATE,
+    "no events": b"x\n" * (4 * MIB),
+    "no objects": b"{}\n" * (2 * MIB),
+    "unknown events": b"".join(b'{"e":"z%d"}\n' % n for n in range(300_000)),
+    "nested facts": b'{"e":"environment","facts":{"a":' + DEEP + b"}}\n",
+    "nested values of controls": b'{"e":"override","c":"seed","w":"a","old":' + DEEP + b"}\n",
+    "forks": b'{"e":"process","pid":7,"forks":[' + b"1," * MIB + b"1]}\n",
+    "arguments": b'{"e":"process","pid":7,"argv":[' + b'"a",' * MIB + b'"a"]}\n',
+    "hooks": b'{"e":"framework","name":"f","hooks":{'
+    + b",".join(b'"%d":"b"' % n for n in range(200_000))
+    + b"}}\n",
+    "what was not recorded": b"".join(
+        b'{"e":"unrecorded","where":"%d","why":"b"}\n' % n for n in range(100_000)
+    ),
+    "names of series": b"".join(
+        b'{"e":"series","n":"%d%s","v":1}\n' % (n, b"a" * 5_000) for n in range(2_000)
+    ),
+}
+"""Lines that would make a reader keep or do far more than they are long."""
 ENDLESS = b'{"e":"open","p":"' + b"x" * 100 + b'"}\n'
 ACCEPTED: dict[str, Callable[[], dict[str, bytes]]] = {
     "a world of a million million": lambda: {"1-1": process(0, 10**12, training([0.5, 0.25]))},
@@ -139,6 +179,26 @@ ACCEPTED: dict[str, Callable[[], dict[str, bytes]]] = {
         + b'{"e":"seen","r":"forward"}\n' * 300_000
         + b'{"e":"framework","name":"f","hooks":{"a":"b"}}\n' * 100_000
     },
+    "a trace of each kind": lambda: {
+        f"{number}-1": PROCESS + lines + HONEST for number, lines in enumerate(HOSTILE.values())
+    },
+    "a million losses in one iteration, one by one": lambda: {
+        "1-1": PROCESS + b'{"e":"loss","v":[1]}\n' * 700_000 + UPDATE
+    },
+    "a column that is read again and again": lambda: {
+        "1-1": PROCESS
+        + b'{"e":"regular","s":0}\n{"e":"irregular"}\n' * 1_000
+        + b'{"e":"regular","s":0}\n{"e":"irregular","n":9}\n' * 100_000,
+        "1-1.losses": bytes(4 * MIB),
+    },
+    "three thousand starts, each by the one before": lambda: {
+        f"{n}-{n}": process(None, None, training([0.5]), pid=n + 1, time=float(n), ppid=n)
+        for n in range(3_000)
+    },
+    "three thousand processes of one number": lambda: {
+        f"{n}-{n}": process(None, None, training([0.5]), pid=7, time=float(n), ppid=7)
+        for n in range(3_000)
+    },
     "a thousand traces": lambda: {
         f"{n}-{n}": process(n % 3, 3, training([0.5]), pid=n) for n in range(1_000)
     },
@@ -149,7 +209,11 @@ ACCEPTED: dict[str, Callable[[], dict[str, bytes]]] = {
 def test_what_is_accepted_is_drawn_within_its_share_of_memory_and_time(
     tmp_path: Path, name: str
 ) -> None:
-    folder = recording(tmp_path / "run", ACCEPTED[name]())
+    files = ACCEPTED[name]()
+    columns = {file: files.pop(file) for file in list(files) if file.endswith(".losses")}
+    folder = recording(tmp_path / "run", files)
+    for file, content in columns.items():
+        (folder / "run-1" / "trace" / file).write_bytes(content)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     code = "import sys; from reprocheck.cli import main; sys.exit(main())"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

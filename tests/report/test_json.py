@@ -11,7 +11,9 @@ import jsonschema
 import pytest
 
 from reprocheck.report import FORMATS, to_json
+from reprocheck.report.document import MOST_LOSSES
 from reprocheck.report.page import source
+from tests.report import parts
 from tests.report.samples import (
     SAMPLES,
     backward_fails,
@@ -38,6 +40,14 @@ NAMES = {
 @pytest.fixture(scope="module")
 def schema() -> Any:
     return json.loads(source("report.schema.json"))
+
+
+def test_losses_of_one_iteration_without_number_stay_in_the_csv_alone() -> None:
+    many = [0.5] * (MOST_LOSSES + 1)
+    one = parts.run(1, [parts.trace(parts.series(many, per_iteration=len(many)))])
+    few = parts.run(2, [parts.trace(parts.series([0.5, 0.25]))])
+    runs = to_json(replace(bitwise_equal(), runs=(one, few)))["runs"]
+    assert [len(found["ranks"][0]["iterations"]) for found in runs] == [0, 2]
 
 
 def test_the_schema_is_a_schema(schema: Any) -> None:

@@ -19,9 +19,9 @@ STAND_IN = os.path.join(
 )
 
 
-def start(folder: str) -> None:
+def start(folder: str, modules: set[str]) -> None:
     """Record this process into `folder`; raises OSError or ValueError where the folder does not
-    hold the settings of a run.
+    hold the settings of a run. `modules`: those that were loaded before the recorder.
     """
     with open(os.path.join(folder, "recorder.json"), encoding="utf-8") as file:
         settings = jsontext.loads(file.read())
@@ -41,7 +41,7 @@ def start(folder: str) -> None:
         if framework.adapter:
             import_hook.when_imported(framework.name, _installer(recorder, framework))
     import_hook.provide("reprocheck", STAND_IN)
-    import_hook.install()
+    import_hook.install(modules)
     files.watch(recorder, settings)
     loaders.install()
     savers.install(recorder)

@@ -12,7 +12,7 @@ import sys
 from _thread import RLock, get_ident
 from time import time_ns
 
-from . import company, current, jsontext, launchers, origin, stop
+from . import company, current, import_hook, jsontext, launchers, origin, stop
 from .lines import exact_text, loss_line, update_line
 from .series import Series
 from .shared.iterations import BACKWARD, LOG, Grouping
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 FORMAT_VERSION = 1
+IMPORTED = "The recorder imported these modules, which the script had not: %s."
 REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
@@ -570,6 +571,7 @@ class Recorder(Writer):
         # pages; between the boundaries of a resume an iteration has few
         if self.shallow or self.boundaries is not None:
             self._file.map()
+        self._say_modules()
 
     def _say_origin(self) -> None:
         if self._worker is None and get_ident() == self._main:
@@ -657,7 +659,14 @@ class Recorder(Writer):
             self._file.close()
         stop.leave(self.folder, self.world, self.stop_wait)
 
+    def _say_modules(self) -> None:
+        names = import_hook.added()
+        if names:
+            self.note("modules " + names, IMPORTED % names)
+
     def _account(self) -> None:
+        if self._training:
+            self._say_modules()
         for callback in self.on_end:
             try:
                 callback()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from reprocheck.suite.history import History
     from reprocheck.suite.history.timeline import TargetNight
     from reprocheck.suite.model import OverviewRow, TargetCheck
+    from reprocheck.suite.targets import Suite
 
+REBUILD = "rebuild"
 FORMATS = ("text", "json")
 LAST = 30
 """Nights that are printed where no other number is asked for."""
@@ -31,7 +34,13 @@ RIGHT = ("seconds", "targets", "not good")
 
 def command(
     target: Annotated[
-        str, typer.Argument(metavar="[TARGET]", help="A target by name.", show_default=False)
+        str,
+        typer.Argument(
+            metavar=f"[TARGET|{REBUILD}]",
+            help=f"A target by name. {REBUILD}: record what the folders of the nights hold, where"
+            " the history is lost, damaged or an older copy.",
+            show_default=False,
+        ),
     ] = "",
     last: Annotated[
         int | None,
@@ -65,12 +74,14 @@ def command(
         typer.Option("--series", help="With --export: one row a value of every series."),
     ] = False,
 ) -> int:
-    """Prints the nights, or one target night by night."""
+    """Prints the nights, or one target night by night; or makes the history anew."""
     from reprocheck.suite.history import open_history
     from reprocheck.suite.targets import load
 
     _refuse(last, format, export, series=series)
     suite = load(Path.cwd())
+    if target == REBUILD and all(one.name != REBUILD for one in suite.targets):
+        return _rebuild(suite)
     with open_history(suite.history, create=False) as history:
         if export is not None:
             return _export(history, export, target, last, series=series)
@@ -97,6 +108,28 @@ def _export(history: History, file: Path, target: str, last: int | None, *, seri
 
     rows = export(history, file, Selection(target, last), series=series)
     standard_output().paragraph(f"{rows:,} rows in {file}")
+    return 0
+
+
+def _rebuild(suite: Suite) -> int:
+    from reprocheck.cli.terminal import standard_output
+    from reprocheck.language import count
+    from reprocheck.suite.night.rebuild import rebuild
+
+    made = rebuild(suite)
+    out = standard_output()
+    new = f"{count(made.nights, 'new night')}, {count(made.checks, 'new check')}"
+    out.labelled("REBUILT", new, "bold")
+    if made.aside is not None:
+        out.paragraph(f"What could not be read: {os.path.relpath(made.aside)}", indent=2)
+        out.paragraph(
+            f"{count(made.baselines, 'baseline')} could be read in it. Others are in no folder of a"
+            " night: `reprocheck suite baseline accept` or `import` gives them back.",
+            indent=2,
+        )
+    if made.left_out:
+        named = ", ".join(dict.fromkeys(path.name for path in made.left_out))
+        out.paragraph(f"Not in the suite any more, and left out: {named}", indent=2)
     return 0
 
 

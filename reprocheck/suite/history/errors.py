@@ -13,6 +13,10 @@ class HistoryError(UsageError):
     """The history cannot be opened, read or written."""
 
 
+class DamagedError(HistoryError):
+    """The file of the history cannot be read as one."""
+
+
 class UnderWayError(UsageError):
     """A night that this process would make is another one's."""
 
@@ -48,10 +52,11 @@ FULL = Fault(
     "Free some space there, and run this again: with --resume, suite run repeats no finished"
     " check.",
 )
-DAMAGED = Fault(
-    "is no readable database",
-    "Move the file away, or put back a copy of it; suite merge joins what is left of others.",
+RESTORE = (
+    "Put back a copy of it, or make it anew from the folders of the nights: reprocheck suite"
+    " history rebuild."
 )
+DAMAGED = Fault("is no readable database", RESTORE)
 GONE = Fault(
     "is gone, or cannot be opened",
     "Check that it is still where the URL says and that this user may open it. Then run this"
@@ -73,6 +78,7 @@ OTHER = Fault(
 )
 
 OF_SQLITE: Mapping[int, Fault] = {
+    sqlite3.SQLITE_ERROR: DAMAGED,
     sqlite3.SQLITE_PERM: READ_ONLY,
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_LOCKED: LOCKED,
@@ -110,6 +116,8 @@ def fault_of(original: BaseException | None) -> Fault:
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         return OF_SQLITE_IN_DETAIL.get(code) or OF_SQLITE.get(code & 0xFF, OTHER)
+    if isinstance(original, UnicodeDecodeError):
+        return DAMAGED
     state = getattr(original, "sqlstate", None)
     if state is None:
         return UNREACHABLE
@@ -120,4 +128,5 @@ def error_of(original: BaseException | None, where: str) -> HistoryError:
     """An exception of a driver as an error for people; `where`: the URL without its password."""
     fault = fault_of(original)
     said = str(original).strip().partition("\n")[0]
-    return HistoryError(f"The history at {where} {fault.what}: {said}", fault.fix)
+    kind = DamagedError if fault is DAMAGED else HistoryError
+    return kind(f"The history at {where} {fault.what}: {said}", fault.fix)

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -20,7 +21,13 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from reprocheck.suite.history import keep, overview, rows
 from reprocheck.suite.history.address import parsed, shown
 from reprocheck.suite.history.engine import WRITES, engine_of, file_of, refuse_programs
-from reprocheck.suite.history.errors import HistoryError, error_of, fault_of
+from reprocheck.suite.history.errors import (
+    RESTORE,
+    DamagedError,
+    HistoryError,
+    error_of,
+    fault_of,
+)
 from reprocheck.suite.history.migrate import migrate, revision_of
 from reprocheck.suite.history.tables import (
     REVISION,
@@ -37,6 +44,8 @@ from reprocheck.suite.model import Baseline, Key, Night, OverviewRow, TargetChec
 T = TypeVar("T")
 PAUSE = 0.5
 """Seconds between two tries where a server does not answer."""
+PATIENCE = 1.0
+"""Seconds within which a process that makes a file has written to it."""
 _NOT_OURS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, StatementError)
 """What is raised where a row holds other than a history writes."""
 CHUNK = 500
@@ -60,7 +69,11 @@ def opened(address: str, *, create: bool, wait: float) -> History:
 
 
 def _none_yet(where: str) -> HistoryError:
-    return HistoryError(f"There is no history at {where} yet.", "reprocheck suite run makes one.")
+    return HistoryError(
+        f"There is no history at {where} yet.",
+        "reprocheck suite run makes one. Where folders of nights are there, reprocheck suite"
+        " history rebuild makes it of them.",
+    )
 
 
 def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
@@ -68,6 +81,8 @@ def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
     file = file_of(url)
     if not create and not file.exists():
         raise _none_yet(where)
+    if file.exists():
+        _refuse_empty(file, where)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(file, timeout=wait)
@@ -81,8 +96,22 @@ def _prepare_file(url: URL, where: str, *, create: bool, wait: float) -> None:
             f"The folder of the history at {where} cannot be made: {error.strerror}.",
             "Make it, or name another history in [tool.reprocheck.suite].",
         ) from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise error_of(error, where) from error
+
+
+def _refuse_empty(file: Path, where: str) -> None:
+    """HistoryError for what is no file, and for a file without content: SQLite would begin anew."""
+    if not file.is_file():
+        raise HistoryError(f"The history at {where} is no file.", f"Move it away. {RESTORE}")
+    until = time.monotonic() + PATIENCE
+    while not file.stat().st_size:
+        if time.monotonic() > until:
+            raise DamagedError(
+                f"The history at {where} is an empty file: what it held is gone.",
+                f"{RESTORE} Where no night was made yet, remove the file.",
+            )
+        time.sleep(0.01)
 
 
 class History:
@@ -278,6 +307,8 @@ class History:
             yield
         except DBAPIError as error:
             raise error_of(error.orig, self.where) from error
+        except UnicodeDecodeError as error:  # also in what SQLite says of a broken table
+            raise error_of(error, self.where) from error
 
     # ----------------------------------------------------------------------- from rows to the model
 
@@ -309,9 +340,9 @@ class History:
             yield
         except _NOT_OURS as error:
             said = f"{error}".partition("\n")[0]
-            raise HistoryError(
+            raise DamagedError(
                 f"The history at {self.where} holds what reprocheck did not write: {said:.300}.",
-                "Put back a copy of it, or ask whoever made it for another one.",
+                f"{RESTORE} One of somebody else's: ask for another copy.",
             ) from error
 
     @property

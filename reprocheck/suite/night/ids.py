@@ -22,6 +22,11 @@ def new_id(now: float, newest: str = "") -> str:
     return f"{began:{FORMAT}}-{secrets.token_hex(2)}"
 
 
+def is_id(name: str) -> bool:
+    """Whether a folder has the name of a night."""
+    return _time_of(name) is not None
+
+
 def _time_of(night: str) -> datetime | None:
     """The time in the name of a night; None where it has another form."""
     try:

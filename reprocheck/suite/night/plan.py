@@ -85,10 +85,10 @@ def to_resume(history: History, name: str) -> Night:
     return night
 
 
-def job_of(target: Target, night: Night, suite: Suite, attempt: int) -> Job:
+def job_of(target: Target, night: str, suite: Suite, attempt: int) -> Job:
     """An attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
-    place = PurePosixPath(NIGHTS, night.id, folder_name(target.name), f"attempt-{attempt}")
-    return Job(target=target, night=night.id, root=suite.folder, place=str(place), attempt=attempt)
+    place = PurePosixPath(NIGHTS, night, folder_name(target.name), f"attempt-{attempt}")
+    return Job(target=target, night=night, root=suite.folder, place=str(place), attempt=attempt)
 
 
 def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
@@ -111,13 +111,13 @@ def jobs_left(
     jobs = []
     for target in _still_there(night, suite):
         attempts = [check for check in checked if check.target == target.name]
-        job = job_of(target, night, suite, len(attempts) + 1)
+        job = job_of(target, night.id, suite, len(attempts) + 1)
         while not _is_done(attempts, retries) and (performed := left_by(job)) is not None:
             check = read(performed)
             history.add(check)
             attempts.append(check)
             checked.append(check)
-            job = job_of(target, night, suite, len(attempts) + 1)
+            job = job_of(target, night.id, suite, len(attempts) + 1)
         if not _is_done(attempts, retries):
             jobs.append(job)
     return tuple(jobs), tuple(checked)

@@ -201,6 +201,6 @@ def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetC
     def next_attempt(check: TargetCheck) -> Job | None:
         if check.good or check.attempt > retries:
             return None
-        return job_of(by_name[check.target], night, suite, check.attempt + 1)
+        return job_of(by_name[check.target], night.id, suite, check.attempt + 1)
 
     return next_attempt

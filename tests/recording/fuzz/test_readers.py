@@ -95,10 +95,32 @@ def changed_line(draw: st.DrawFn) -> bytes:
     return json.dumps(event).encode()
 
 
+DEEP = b"[" * 900 + b"]" * 900
+
+
+@st.composite
+def amplified(draw: st.DrawFn) -> bytes:
+    """Few bytes that ask for much: an event again and again, or one with a value that is long,
+    holds many others, or is nested.
+    """
+    line, count = draw(changed_line()), draw(st.sampled_from((100, 3_000, 20_000)))
+    if draw(st.booleans()):
+        return b"\n".join([draw(st.sampled_from((line, b"x", b"{}", b'{"e":"z"}')))] * count)
+    event = json.loads(line)
+    key = draw(st.sampled_from(sorted(event)))
+    inside = draw(st.sampled_from(("x", 1, "1", [], ["", {}], {"a": 1})))
+    many = [inside] * count, {str(number): inside for number in range(count)}, "a" * count
+    if key != "e":
+        event[key] = draw(st.sampled_from((*many, [[many[0]]], "DEEP")))
+    return json.dumps(event).encode().replace(b'"DEEP"', DEEP)
+
+
 @st.composite
 def traces(draw: st.DrawFn) -> bytes:
     """A trace of changed events, some of them cut or not text at all."""
     lines = draw(st.lists(changed_line() | st.binary(max_size=30), max_size=12))
+    place = draw(st.integers(0, len(lines)))
+    lines[place:place] = draw(st.lists(amplified(), max_size=1))
     text = b"\n".join([LINES[0].encode(), *lines, LINES[1].encode()]) + b"\n"
     cut = draw(st.integers(0, 20))
     return text[: len(text) - cut]
@@ -142,6 +164,18 @@ def test_any_trace_is_read_and_drawn(one: bytes, other: bytes, column: bytes) ->
         folder = recording(path / "run", {"1-1": one, "2-2": other})
         (folder / "run-1" / "trace" / "1-1.losses").write_bytes(column)
         read_all(folder)
+
+
+@given(st.lists(traces(), min_size=2, max_size=3), st.integers(2, 60), st.booleans())
+@settings(often, max_examples=max(EXAMPLES // 8, 3))
+def test_many_traces_are_read_and_drawn(some: list[bytes], count: int, one_number: bool) -> None:
+    """Processes of one number, or each started by the one before."""
+    with scratch() as path:
+        files = {
+            f"{n}-{n}": process(None, None, [], pid=1 if one_number else n + 1, ppid=n) + text
+            for n, text in zip(range(count), some * count, strict=False)
+        }
+        read_all(recording(path / "run", files))
 
 
 @st.composite

@@ -8,8 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -20,6 +21,7 @@ from reprocheck._version import __version__
 from reprocheck.suite.history import History, HistoryError, open_history
 from reprocheck.suite.history.address import parsed
 from reprocheck.suite.history.engine import file_of
+from reprocheck.suite.history.errors import DamagedError
 from tests.conftest import ROOT
 from tests.suite.history import postgres
 from tests.suite.history.nights import check, night, record
@@ -110,6 +112,70 @@ def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path) -> None:
     error = refused(lambda: open_history(f"sqlite:///{file}"))
     assert "no readable database" in error.message
     assert file.read_bytes() == before
+
+
+def in_table(file: Path, text: bytes, place: int, value: int) -> None:
+    """One byte of a definition in the database is another one."""
+    data = bytearray(file.read_bytes())
+    data[data.index(text) + place] = value
+    file.write_bytes(data)
+
+
+DAMAGED: dict[str, Callable[[Path], object]] = {
+    "empty": lambda file: file.write_bytes(b""),
+    "cut": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "cut within its head": lambda file: os.truncate(file, 50),
+    "another program's": lambda file: file.write_bytes(os.urandom(5000)),
+    "another size of a page": lambda file: in_table(file, b"SQLite format 3", 16, 2),
+    "a table that is no UTF-8": lambda file: in_table(file, b"CREATE TABLE checks", 40, 0xFE),
+    "a column of another name": lambda file: in_table(file, b"exit_code INT", 0, ord("x")),
+}
+"""What makes a file of a history one that cannot be read."""
+
+
+def whole(url: str) -> Path:
+    """The file of a history, with all that was written to it."""
+    file = file_of(parsed(url))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return file
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_told_and_stays_as_it_is(sqlite_url: str, damage: str) -> None:
+    with open_history(sqlite_url) as history:
+        record(history, night(1))
+    file = whole(sqlite_url)
+    DAMAGED[damage](file)
+    before = file.read_bytes()
+    for create in (True, False):
+        error = refused(lambda create=create: _read(sqlite_url, create=create))  # type: ignore[misc]
+        assert isinstance(error, DamagedError)
+        assert str(file) in error.message
+        assert "reprocheck suite history rebuild" in error.fix
+        assert file.read_bytes() == before
+
+
+def _read(url: str, *, create: bool) -> object:
+    with open_history(url, create=create, wait=SHORT) as history:
+        return history.checks()
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(sqlite_url: str) -> None:
+    file_of(parsed(sqlite_url)).mkdir(parents=True)
+    error = refused(lambda: open_history(sqlite_url))
+    assert "is no file" in error.message
+    assert error.fix.startswith("Move it away.")
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(sqlite_url: str) -> None:
+    file = file_of(parsed(sqlite_url))
+    file.parent.mkdir()
+    file.touch()
+    made = threading.Timer(0.1, lambda: sqlite3.connect(file).execute("PRAGMA journal_mode = WAL"))
+    made.start()
+    with open_history(sqlite_url) as history:
+        assert history.nights() == ()
 
 
 @contextmanager

@@ -96,6 +96,24 @@ def test_any_value_in_any_column_is_read_or_refused(
         assert "x.html" not in outside
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 1 << 17), st.integers(0, 255)), max_size=6),
+    st.lists(st.integers(0, 400), max_size=2),
+    st.none() | st.integers(0, 1 << 17),
+)
+@settings(often, max_examples=max(EXAMPLES // 8, 10))
+def test_any_bytes_are_a_history_or_refused(
+    honest: Path, anywhere: list[tuple[int, int]], in_definitions: list[int], length: int | None
+) -> None:
+    with copied(honest) as file:
+        data = bytearray(file.read_bytes())
+        beginning = data.index(b"CREATE")
+        for place, value in (*anywhere, *((beginning + at, 0xFE) for at in in_definitions)):
+            data[place % len(data)] = value
+        file.write_bytes(data[:length])
+        drawn(file)
+
+
 @pytest.mark.parametrize(
     ("statement", "kind"),
     [

@@ -128,7 +128,7 @@ def test_a_check_that_ended_just_before_the_night_was_killed_is_not_made_again(
         night(suite, history, reports, told, a=["interrupt"])
     begun = history.night(told.night)
     target = next(one for one in suite.targets if one.name == "a")
-    shutil.copytree(reports["good"].job.folder, job_of(target, begun, suite, 1).folder)
+    shutil.copytree(reports["good"].job.folder, job_of(target, begun.id, suite, 1).folder)
 
     outcome, executor = night(suite, history, reports, options=Options(resume=told.night))
     assert ("a", 1) not in executor.started
