@@ -7,10 +7,14 @@ that the recorder has (`shared.redaction`); those of the other modules of this f
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from urllib.parse import quote
 
 from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
@@ -72,8 +76,8 @@ class Detector:
     ) -> None:
         self.counts: Counter[str] = Counter()
         self._identity = identity
-        known = set(known)
-        self._known = sorted(map(_to_find, known), key=len, reverse=True)
+        written = chain.from_iterable(map(_to_find, known))
+        self._known = sorted(set(written), key=len, reverse=True)
         self._scanner = scanner
         self._folders = [_within(folder) for folder in sorted(folders, key=len, reverse=True)]
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
@@ -131,13 +135,16 @@ def _within(folder: str) -> Pattern:
     )
 
 
-def _to_find(value: str) -> str:
-    """What is looked for: the value, or, of one that other things are called, too, the value as our
-    sentences name it.
+def _to_find(value: str) -> Iterator[str]:
+    """What is looked for: the value, also as `repr`, JSON, a URL and Base64 write it; of one that
+    other things are called, too, the value as our sentences name it.
     """
-    if is_telling(value):
-        return value
-    return f"`{value}`"
+    if not is_telling(value):
+        yield f"`{value}`"
+        return
+    data = value.encode("utf-8", "surrogatepass")
+    yield from (value, repr(value)[1:-1], json.dumps(value)[1:-1], quote(data, safe=""))
+    yield b64encode(data).decode().rstrip("=")
 
 
 def _longest_first(secret: Secret) -> int:

@@ -16,11 +16,10 @@ from reprocheck.redaction.detector import Detector, Scanner
 from reprocheck.redaction.fields import How
 from reprocheck.redaction.lists import VARIABLE
 from reprocheck.redaction.patterns import place
+from reprocheck.redaction.shapes import Word
 
 Level = Literal["none", "default", "strict"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-_VALUES = ("<text>", "<path>")
-"""Shapes of what is looked for in text: no number, no option, no usual word."""
 _ORIGINS = ("--", "REPROCHECK_")
 """In front of an option or a variable that a setting came from."""
 _NUMBERED: Mapping[str, str] = {
@@ -126,15 +125,20 @@ class Redaction:
 
     def arguments(self, command: tuple[str, ...]) -> tuple[str, ...]:
         """The words of a command."""
-        ways = {"path": self.path, "name": self.name, "checked": self.checked}
-        shown = []
-        for word, (way, form) in zip(
-            command, shapes.arguments(command, strict=self.strict), strict=True
-        ):
-            if form != word and "<" in form:
-                self.counts[mark("argument (shape alone)")] += 1
-            shown.append(ways[way](form))
-        return tuple(shown)
+        return tuple(map(self._word, shapes.words_of(command)))
+
+    def _word(self, word: Word) -> str:
+        option = word.option
+        if self.strict and option and option not in shapes.KNOWN_OPTIONS:
+            option = "--<option>"
+        if word.kind == "path":
+            return self.path(word.value)
+        if word.kind == "name":
+            return option + self.name(word.value)
+        found = shapes.shape(word.value)
+        if found != word.value:
+            self.counts[mark("argument (shape alone)")] += 1
+        return self.checked(f"{option}{word.between}{found}")
 
     def setting(self, name: str, value: str) -> str:
         """A setting that is text."""
@@ -213,13 +217,16 @@ class Redaction:
 
 def known_values(check: Check) -> Iterator[str]:
     """Values that the sender gave the training, as arguments and variables: text, no numbers and no
-    options.
+    options; none that the name of the script or module holds, without which nothing runs.
     """
-    words = chain.from_iterable(command[1:] for command in _commands(check))
-    parts = chain.from_iterable((word, word.partition("=")[2]) for word in words)
+    words = chain.from_iterable(map(shapes.words_of, _commands(check)))
+    names = {word.value for word in words if word.kind != "text"}
+    values = chain.from_iterable(map(shapes.values_of, _commands(check)))
     facts = chain.from_iterable(facts.items() for facts in _environments(check))
     variables = (str(value) for key, value in facts if key.startswith(VARIABLE))
-    yield from filter(_is_value, chain(parts, variables))
+    for value in chain(values, filter(_is_text, variables)):
+        if not any(value in name for name in names):
+            yield value
 
 
 def known_folders(check: Check) -> frozenset[str]:
@@ -227,8 +234,8 @@ def known_folders(check: Check) -> frozenset[str]:
     return frozenset(run.workdir for run in check.runs if run.workdir.count("/"))
 
 
-def _is_value(text: str) -> bool:
-    return shapes.shape(text) in _VALUES and not text.startswith("-")
+def _is_text(value: str) -> bool:
+    return shapes.shape(value) in ("<text>", "<path>")
 
 
 def _commands(check: Check) -> Iterator[Sequence[str]]:

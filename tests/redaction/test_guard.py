@@ -1,26 +1,79 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from reprocheck.redaction import Redaction
+from reprocheck.redaction import Redaction, known_values
+from reprocheck.redaction.shapes import values_of
+from tests.report.samples import SAMPLES
 
 COMMAND = (
     *("/opt/conda/envs/acme/bin/python", "/srv/acme/train.py", "--lr", "1e-3", "--user", "anna"),
     *("--config=conf/acme.yaml", "model.name=acme-1", "-m", "acme.main", "cuda", "--bf16"),
 )
+SECRET = "hunter2abc"
 
 
 def test_arguments_leave_by_their_shape() -> None:
     assert Redaction().arguments(COMMAND) == (
         *("python", "<path>/train.py", "--lr", "1e-3", "--user", "<text>"),
-        *("--config=<path>.yaml", "model.name=<text>", "-m", "acme.main", "cuda", "--bf16"),
+        *("--config=<path>.yaml", "model.name=<text>", "-m", "<text>", "cuda", "--bf16"),
     )
+
+
+@pytest.mark.parametrize(
+    "words, shown",
+    [
+        (f"train.py -p{SECRET}", "train.py -p<text>"),
+        (f"train.py -p={SECRET}", "train.py -p=<text>"),
+        (f"train.py -p:{SECRET}", "train.py -p:<text>"),
+        (f"train.py -p {SECRET}", "train.py -p <text>"),
+        ("train.py -abc -vv -n4 -lr 0.1", "train.py -a<text> -v<text> -n4 -l<text> 0.1"),
+        (f"train.py --pin:{SECRET} --pin={SECRET}", "train.py --pin:<text> --pin=<text>"),
+        (f"train.py --model.lr=0.1 --pin=a={SECRET}", "train.py --model.lr=0.1 --pin=<text>"),
+        (
+            f"train.py +db.pin={SECRET} ++pin={SECRET} ~db",
+            "train.py +db.pin=<text> ++pin=<text> <text>",
+        ),
+        (f"train.py pin={SECRET} pin:{SECRET} /pin:{SECRET}", "train.py pin=<text> <text> <path>"),
+        (f"train.py --pin%3D{SECRET} pin%3D{SECRET}", "train.py <text> <text>"),
+        ("train.py aHVudGVyMmFiYw== aHVudGVyMmFiYw=", "train.py <text> <text>"),
+        (f"train.py <{SECRET}> <secret>", "train.py <text> <secret>"),
+        (f"train.py -m {SECRET} -m{SECRET}", "train.py -m <text> -m<text>"),
+        (f"train.py {SECRET}.py -p{SECRET}.py", "train.py <path>.py -p<path>.py"),
+        (f"torchrun -np 2 train.py -p{SECRET}", "torchrun -np 2 train.py -p<text>"),
+        (f"python -m acme.train -p{SECRET}", "python -m acme.train -p<text>"),
+        (f"python -macme.train -p{SECRET}", "python -macme.train -p<text>"),
+        (
+            f"python -m torch.distributed.run -m acme.train -m {SECRET}",
+            "python -m torch.distributed.run -m acme.train -m <text>",
+        ),
+    ],
+)
+def test_of_an_option_leaves_its_name_alone(words: str, shown: str) -> None:
+    assert " ".join(Redaction().arguments(tuple(words.split()))) == shown
+
+
+def test_a_command_within_a_word_is_a_text() -> None:
+    inner = f"mysql -p{SECRET} && python train.py"
+    assert Redaction().arguments(("bash", "-c", inner)) == ("bash", "-c", "<text>")
+    assert SECRET in set(values_of(("bash", "-c", inner)))
+    assert set(values_of(("bash", "-c", "echo 'it"))) == {"echo 'it", "'it"}
+
+
+def test_what_runs_keeps_its_name_although_another_argument_has_it() -> None:
+    command = ("python", "-m", "falcon.train", "--name", "falcon", "--user", SECRET)
+    check = SAMPLES["explained"]()
+    entry = replace(check.record.entry_point, command=command)
+    check = replace(check, record=replace(check.record, entry_point=entry), runs=())
+    assert {"falcon", SECRET} & set(known_values(check)) == {SECRET}
 
 
 def test_strict_knows_options_of_a_list_alone() -> None:
     assert Redaction("strict").arguments(COMMAND) == (
         *("python", "file-1.py", "--lr", "1e-3", "--<option>", "<text>"),
-        *("--config=<path>.yaml", "--<option>=<text>", "-m", "name-1", "cuda", "--bf16"),
+        *("--config=<path>.yaml", "--<option>=<text>", "-m", "<text>", "cuda", "--bf16"),
     )
 
 
