@@ -94,6 +94,7 @@ _FORMS: Mapping[How, Sequence[str]] = {
     "arguments": _IN_ARGUMENTS,
     "sentence": _IN_SENTENCES,
     "text": (*_IN_LOGS, *_IN_SOURCE),
+    "log": _IN_LOGS,
     "value": ("{}",),
     "facts": ("{}",),
     "versions": ("{}", "2.13.0+{}"),

@@ -13,7 +13,7 @@ from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.kept import kept
 from reprocheck.bundle.plain_words import in_plain_words
 from reprocheck.model import Check
-from reprocheck.redaction import Level, Redaction, redacted
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
 from reprocheck.report import FORMATS, issue, losses, to_json
 from reprocheck.report.formats import Sheet
@@ -31,12 +31,12 @@ class Bundle:
     """An attachment: its files by name, and the zip of them.
 
     check     what of the check leaves
-    level     how strictly
+    redact    how strictly, as `--redact` is asked for it
     counts    what was taken out, by kind
     """
 
     check: Check
-    level: Level
+    redact: str
     files: Mapping[str, bytes]
     zipped: bytes
     counts: Mapping[str, int]
@@ -57,19 +57,20 @@ def made(
         "report.html": page(shown),
         **_replay(shown, tensors),
         **source.files(texts, redaction),
+        **source.logs(shown),
     }
-    counts = +redaction.counts
+    counts, redact = +redaction.counts, manifest.way(redaction)
     for cut in range(CUTS):
         values = VALUES >> cut
         files |= _losses(shown, values)
-        lines = manifest.lines(shown, files, counts, redaction.level, kept(shown, values))
+        lines = manifest.lines(shown, files, counts, redact, kept(shown, values))
         files["README.md"] = ("\n".join(lines) + "\n").encode()
         zipped = archive.packed(files)
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
     return Bundle(
         check=shown,
-        level=redaction.level,
+        redact=redact,
         files=dict(sorted(files.items())),
         zipped=zipped,
         counts=dict(counts),
@@ -78,7 +79,7 @@ def made(
 
 def page(shown: Check) -> bytes:
     """report.html of a check of which nothing more is to be taken out."""
-    return b"".join(FORMATS["html"].chunks(Sheet(shown, may_leave=True)))
+    return b"".join(FORMATS["html"].chunks(Sheet(shown, leaving=shown)))
 
 
 def _losses(shown: Check, values: int) -> dict[str, bytes]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from reprocheck.bundle.source import FOLDER
+from reprocheck.bundle.source import FOLDER, LOGS
 from reprocheck.language import count, joined, mark, sentences, tr
 from reprocheck.model import Check, SourceLine
-from reprocheck.redaction import Level
+from reprocheck.redaction import Redaction
 from reprocheck.report import smallest
 from reprocheck.report.markdown import block, code, prose
 from reprocheck.report.why import lead, origin
@@ -22,7 +22,8 @@ HOLDS: Mapping[str, str] = {
     "README.md": mark("this text"),
 }
 SOURCE = mark("the user's files that the command needs, as far as the report folder keeps them")
-MEANS: Mapping[Level, str] = {
+LOG = mark("the ends of the logs of the runs")
+MEANS: Mapping[str, str] = {
     "none": mark("Nothing was taken out beside what was masked when the check was recorded."),
     "default": mark(
         "Only fields of a list leave the machine, and all text in them went through a detector of"
@@ -33,14 +34,22 @@ MEANS: Mapping[Level, str] = {
         " are numbered."
     ),
 }
+"""By what `--redact` asks for."""
 MOST_LINES = 20
+
+
+def way(redaction: Redaction) -> str:
+    """Return what `--redact` is asked for where this is what comes of it."""
+    if redaction.level == "folder":
+        return "none"
+    return "strict" if redaction.strict else "default"
 
 
 def lines(
     check: Check,
     files: Mapping[str, bytes],
     counts: Mapping[str, int],
-    level: Level,
+    redact: str,
     kept: Sequence[int] | None,
 ) -> Iterator[str]:
     """The text, line by line. `kept`: the iterations in losses.csv where not all are there."""
@@ -55,9 +64,12 @@ def lines(
         if name in files or name == "README.md":
             yield tr("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
     texts = [name for name in files if name.startswith(f"{FOLDER}/")]
-    if texts:
-        yield tr("- {name}: {value}", name=code(f"{FOLDER}/"), value=tr(SOURCE))
+    logs = [name for name in files if name.startswith(f"{LOGS}/")]
+    for folder, holds, inside in ((FOLDER, SOURCE, texts), (LOGS, LOG, logs)):
+        if inside:
+            yield tr("- {name}: {value}", name=code(f"{folder}/"), value=tr(holds))
     yield ""
+    yield tr("- log: {lines}", lines=_files(logs) or tr("none; `--with-log` adds its end"))
     yield tr("- source: {lines}", lines=_files(texts) or _source(check))
     yield tr("- values: {values}", values=_values(files))
     yield tr("- weights: none")
@@ -70,9 +82,9 @@ def lines(
         )
     yield from (
         "",
-        f"## {tr('What was taken out')} (`--redact {level}`)",
+        f"## {tr('What was taken out')} (`--redact {redact}`)",
         "",
-        tr(MEANS[level]),
+        tr(MEANS[redact]),
         "",
     )
     yield from counted(counts)

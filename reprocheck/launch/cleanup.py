@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.masking import identity
-from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.launch import snapshot
 from reprocheck.launch.files_after import (
     STORE,
@@ -27,9 +25,9 @@ from reprocheck.launch.files_after import (
     sentences,
 )
 from reprocheck.launch.hold import Hold, held_by
-from reprocheck.launch.run import mask_log
 from reprocheck.launch.snapshot import Ours
 from reprocheck.model import FilesAfter
+from reprocheck.redaction import identity, known_secrets, mask_log
 
 COPY = "workdir"
 PLACES, VALUES = "places", "values"

@@ -17,6 +17,7 @@ How = Literal[
     "arguments",
     "sentence",
     "text",
+    "log",
     "value",
     "facts",
     "versions",
@@ -36,6 +37,7 @@ MEANS: Mapping[How, str] = {
     ),
     "sentence": "a sentence of reprocheck's: through the detector; `strict`: left out",
     "text": "free text: through the detector; `strict`: left out",
+    "log": "left out; with `--with-log` as text",
     "value": "numbers as they are, text as its shape",
     "facts": (
         "those of a list of keys, through the detector; of environment variables the names alone;"
@@ -73,7 +75,7 @@ TABLE: Mapping[str, Mapping[How, str]] = {
         "as is": "level",
         "facts": "environment",
         "versions": "frameworks",
-        "text": "stdout_tail stderr_tail",
+        "log": "stdout_tail stderr_tail",
         "sentence": "changed_to_observe caveats problems broken",
     },
     "Process": {"as is": "python"},
@@ -114,7 +116,7 @@ TABLE: Mapping[str, Mapping[How, str]] = {
         "sentence": "sentence confidence further",
         "text": "fix patch",
     },
-    "Tried": {"as is": "controls", "sentence": "note"},
+    "Tried": {"as is": "controls", "sentence": "note", "log": "says"},
     "Between": {"sentence": "sentence"},
     "Drift": {"as is": "name title expects why reference"},
     "SourceDifference": {"path": "file", "text": "diff"},

@@ -1,34 +1,34 @@
-"""A check with that alone which may leave: each field of the result model by the list of
-`fields`.
+"""A check, a resume or a night with that alone which may stand in what is written: each field of
+the result model by the list of `fields`.
 """
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from reprocheck.language import english
-from reprocheck.model import Check
+from reprocheck.language import changed, english
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
 from reprocheck.redaction.guard import Redaction
+from reprocheck.redaction.printable import REPLACEMENT, printable
 from reprocheck.redaction.whole import WHOLE
+
+T = TypeVar("T")
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 """What stands for a value that is left out, by its type; None for all others."""
 
 
-def redacted(check: Check, redaction: Redaction) -> Check:
-    """The check with that alone which may leave the machine.
+def redacted(thing: T, redaction: Redaction) -> T:
+    """Return the same check, resume or night with that alone which may stand in what is written.
 
-    With level `none` it is the check itself. In `strict` nothing stands in place of the sentences
-    that are left out.
+    In `strict` nothing stands in place of the sentences that are left out.
     """
-    if redaction.level == "none":
-        return check
-    shown: Check = _thing(check, redaction)
+    shown: T = _thing(thing, redaction)
     return shown
 
 
@@ -40,20 +40,18 @@ def _thing(thing: Any, redaction: Redaction) -> Any:
     special = WHOLE.get(type(thing))
     if special is not None:
         return special(thing, redaction)
-    changed = {}
+    values = {}
     for field in fields_of(thing):
         old = getattr(thing, field.name)
         new = _field(type(thing).__name__, field.name, old, redaction)
         if new is not old:
-            changed[field.name] = new
-    if not changed:
-        return thing
-    return replace(thing, **changed)
+            values[field.name] = new
+    return replace(thing, **values) if values else thing
 
 
 def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
     if (kind, name) in LEFT_OUT:
-        return _empty(value)
+        return value if redaction.level == "folder" else _empty(value)
     how = FIELDS.get((kind, name))
     whole = _WHOLE_VALUES.get(how)
     if whole is not None:
@@ -70,7 +68,9 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
     if is_dataclass(value):
         return _thing(value, redaction)
     if isinstance(value, (tuple, list)):
-        shown = (_value(one, how, redaction) for one in value)
+        shown = [_value(one, how, redaction) for one in value]
+        if all(map(operator.is_, shown, value)):
+            return value
         return tuple(one for one in shown if how != "sentence" or one != "")
     if isinstance(value, Mapping):
         return {
@@ -78,18 +78,33 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
         }
     if isinstance(value, (bool, int, float, array, type(None))):
         return value
-    return _empty(value)
+    return value if redaction.level == "folder" else _empty(value)
 
 
 def _text(value: str, how: How | None, redaction: Redaction) -> str:
     if how is None:
-        return ""
+        return value if redaction.level == "folder" else ""
+
+    def through(text: str) -> str:
+        return _printable(redaction.shown(text, how), how)
+
     plain = english(value)
-    shown = redaction.shown(plain, how)
-    if shown != plain:
-        return shown
-    # what is looked for may stand out in one language alone
-    return redaction.shown(value, how)
+    shown = through(plain)
+    if shown != plain and redaction.level != "folder":
+        return shown  # what is looked for may stand out in one language alone
+    shown = changed(value, through)
+    return value if shown == value else shown
+
+
+def _printable(text: str, how: How) -> str:
+    """Take out what steers a terminal; a name and a path take one line."""
+    text = printable(text)
+    if how in _OF_SEVERAL_LINES:
+        return text
+    return text.replace("\n", REPLACEMENT)
+
+
+_OF_SEVERAL_LINES = ("sentence", "text", "log")
 
 
 def _empty(value: Any) -> Any:

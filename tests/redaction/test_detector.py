@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
-from reprocheck.redaction import Detector, found_scanner
+from reprocheck.redaction import found_scanner
+from reprocheck.redaction.detector import Detector
 from reprocheck.redaction.patterns import place
 
 

@@ -17,9 +17,10 @@ from reprocheck.bundle import made
 from reprocheck.model import Check
 from reprocheck.model import controls as of_controls
 from reprocheck.model import static as of_static
-from reprocheck.redaction import Level, Redaction, redacted
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT
 from reprocheck.redaction.page import PAGE, page
+from reprocheck.report import FORMATS
 from tests.conftest import ROOT
 from tests.report.samples import SAMPLES
 
@@ -55,15 +56,13 @@ def _is_free(kind: str, name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "level, make", [("default", plain), ("default", compared), ("strict", compared)]
-)
+@pytest.mark.parametrize("strict, make", [(False, plain), (False, compared), (True, compared)])
 def test_no_text_of_any_field_leaves_without_its_row(
-    level: Level, make: Callable[[], Check]
+    strict: bool, make: Callable[[], Check]
 ) -> None:
     check = planted(make())
     assert CANARY in repr(check)
-    bundle = made(check, Redaction(level))
+    bundle = made(check, Redaction(strict=strict))
     assert [name for name, data in bundle.files.items() if CANARY.encode() in data] == []
     schema = json.loads((ROOT / "reprocheck/report/report.schema.json").read_text())
     jsonschema.validate(json.loads(bundle.files["report.json"]), schema)
@@ -76,7 +75,7 @@ def test_a_secret_can_be_planted_in_every_row(row: tuple[str, str]) -> None:
 
 def test_a_text_without_a_row_is_left_out() -> None:
     check = planted(SAMPLES["explained"]())
-    shown = redacted(check, Redaction("default"))
+    shown = redacted(check, Redaction())
     assert (shown.record.advice, shown.folder, shown.record.earlier) == (None, None, {})
     assert CANARY not in repr(shown)
 
@@ -96,6 +95,10 @@ def test_the_page_lists_the_fields() -> None:
     assert page(text) == text
 
 
-def test_level_none_is_the_check_itself() -> None:
+def test_a_folder_shows_all_of_a_check_but_secrets_and_what_steers_a_terminal() -> None:
     check: Check = SAMPLES["explained"]()
-    assert redacted(check, Redaction("none")) is check
+    assert redacted(check, Redaction("folder")) == check
+    for name in ("json", "md", "junit", "csv", "html"):
+        assert CANARY.encode() not in FORMATS[name].render(planted(check)), name
+    hostile = replace(check, caveats=("\x1b]0;owned\x07it\x00 is\nso",))
+    assert redacted(hostile, Redaction("folder")).caveats == ("it� is\nso",)

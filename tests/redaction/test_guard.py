@@ -71,7 +71,7 @@ def test_what_runs_keeps_its_name_although_another_argument_has_it() -> None:
 
 
 def test_strict_knows_options_of_a_list_alone() -> None:
-    assert Redaction("strict").arguments(COMMAND) == (
+    assert Redaction(strict=True).arguments(COMMAND) == (
         *("python", "file-1.py", "--lr", "1e-3", "--<option>", "<text>"),
         *("--config=<path>.yaml", "--<option>=<text>", "-m", "<text>", "cuda", "--bf16"),
     )
@@ -86,7 +86,7 @@ def test_of_variables_the_names_leave_and_unknown_facts_do_not() -> None:
 
 
 def test_strict_lets_facts_of_lists_leave_alone() -> None:
-    redaction = Redaction("strict")
+    redaction = Redaction(strict=True)
     for key, value in {
         "cpu.model": "Intel(R) Xeon(R) Platinum 8480C",
         "platform.libc": "glibc 2.36",
@@ -116,7 +116,7 @@ def test_a_fact_goes_through_the_detector() -> None:
 
 
 def test_strict_numbers_names_and_keeps_those_of_usual_words() -> None:
-    redaction = Redaction("strict")
+    redaction = Redaction(strict=True)
     shown = [redaction.name(name) for name in ("encoder.layers.11.weight", "acme", "b", "acme")]
     assert shown == ["encoder.layers.11.weight", "name-1", "name-2", "name-1"]
     assert redaction.name("blocks.0.192.168.7") == "name-3"
@@ -125,7 +125,7 @@ def test_strict_numbers_names_and_keeps_those_of_usual_words() -> None:
 
 
 def test_a_setting_that_names_a_series_is_a_name() -> None:
-    assert Redaction("strict").setting("fail_on", "series:acme") == "series:name-1"
+    assert Redaction(strict=True).setting("fail_on", "series:acme") == "series:name-1"
     assert Redaction().setting("workdir", "copy") == "copy"
     assert Redaction().setting("output", "/srv/acme/reports") == "<path>"
 
@@ -141,5 +141,5 @@ def test_a_setting_that_names_a_series_is_a_name() -> None:
     ],
 )
 def test_a_version_of_four_parts_is_no_address(package: str, version: str, shown: str) -> None:
-    fact = Redaction("default").fact(f"package.{package}", version)
+    fact = Redaction().fact(f"package.{package}", version)
     assert fact == (f"package.{package}", shown)

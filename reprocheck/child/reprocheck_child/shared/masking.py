@@ -17,7 +17,7 @@ from .everyday import HOSTS, USERS
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from typing import BinaryIO, Iterable, List, Tuple
+    from typing import List, Tuple
 
 CREDENTIALS = "<credentials>"
 _SIGNS = (
@@ -32,11 +32,6 @@ name.
 """
 _END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 _LONGEST_AUTHORITY = 1024
-_LINE = 1 << 20
-_BLOCK = 1 << 22
-_SEAMS = (b" ", b"\r", b"\t", b",")
-_NEAR = 4096
-"""Bytes at the end of a line without end that are searched for a place to cut."""
 _JOINED_BEFORE = frozenset("_-.~")
 """What stands before a path that is only the end of a longer one."""
 
@@ -88,53 +83,6 @@ def unmask(text: str, home: str, user: str, host: str) -> str:
     if (text + "/").startswith("~/"):
         text = home + text[1:]
     return text.replace("<user>", user).replace("<host>", host)
-
-
-def mask_bytes(data: bytes, home: str, user: str, host: str) -> bytes:
-    """`mask` for bytes of any encoding: every byte that is not masked stays as it is."""
-    return mask(data.decode("latin-1"), *_as_latin(home, user, host)).encode("latin-1")
-
-
-def mask_stream(
-    source: BinaryIO, target: BinaryIO, home: str, user: str, host: str, known: Iterable[str] = ()
-) -> int:
-    """Copies a log, masked line by line; a line of more than 1 MiB is taken in parts.
-
-    Memory stays under 50 MB.
-
-    `known`: secrets that are masked wherever they stand (`redaction.known_secrets`).
-    Returns how many secrets and addresses were masked; names of home, user and host are not
-    counted.
-    """
-    from .redaction import Redactor
-
-    names = _as_latin(home, user, host)
-    redactor = Redactor(_as_latin(*known))
-    credentials = 0
-    rest = b""
-    while True:
-        block = source.read(_BLOCK)
-        data = rest + block
-        cut = _whole_lines(data) if block else len(data)
-        part, rest = data[:cut], data[cut:]
-        before = part.count(CREDENTIALS.encode())
-        hidden = mask(part.decode("latin-1"), *names)
-        credentials += hidden.count(CREDENTIALS) - before
-        target.write(redactor.text(hidden).encode("latin-1"))
-        if not block:
-            return redactor.count + credentials
-
-
-def _whole_lines(data: bytes) -> int:
-    """The end of the last line that is there to its end; within a line where that is too long."""
-    end = data.rfind(b"\n") + 1
-    if end or len(data) <= _LINE:
-        return end
-    # an endless line, such as a progress bar
-    seam = max(data.rfind(mark, len(data) - _NEAR) for mark in _SEAMS)
-    if seam < 0:
-        return len(data)
-    return seam + 1
 
 
 def _needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
@@ -191,8 +139,3 @@ def _mask_credentials(text: str) -> str:
             done = sign
         at = text.find("://", end)
     return "".join(parts) + text[done:]
-
-
-def _as_latin(*names: str) -> Tuple[str, ...]:
-    """Names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
-    return tuple(name.encode("utf-8", "surrogateescape").decode("latin-1") for name in names)
