@@ -22,11 +22,12 @@ from reprocheck.suite.model import (
     Night,
     RankSeries,
     State,
-    Target,
     TargetCheck,
     TargetState,
 )
-from reprocheck.suite.pages import FORMATS, read, site
+from reprocheck.suite.pages import FORMATS, site
+from reprocheck.suite.reports import read
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
 
 T = TypeVar("T")

@@ -17,6 +17,7 @@ from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
 from reprocheck.report import FORMATS, issue, losses, to_json
 from reprocheck.report.formats import Sheet
+from reprocheck.report.markdown import document
 
 LARGEST = 2_000_000
 """Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
@@ -64,7 +65,7 @@ def made(
         values = VALUES >> cut
         files |= _losses(shown, values)
         lines = manifest.lines(shown, files, counts, redact, kept(shown, values))
-        files["README.md"] = ("\n".join(lines) + "\n").encode()
+        files["README.md"] = document(lines).encode()
         zipped = archive.packed(files)
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
@@ -84,9 +85,9 @@ def page(shown: Check) -> bytes:
 
 def _losses(shown: Check, values: int) -> dict[str, bytes]:
     """The files that hold losses, with at most about so many values."""
-    document = to_json(shown)
-    _cut(document, kept(shown, values // 3))
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    fields = to_json(shown)
+    _cut(fields, kept(shown, values // 3))
+    text = json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
     return {
         "losses.csv": b"".join(losses.chunks(shown, kept(shown, values))),
         "report.json": f"{text}\n".encode(),

@@ -9,7 +9,7 @@ from reprocheck.language import count, joined, mark, sentences, tr
 from reprocheck.model import Check, SourceLine
 from reprocheck.redaction import Redaction
 from reprocheck.report import smallest
-from reprocheck.report.markdown import block, code, prose
+from reprocheck.report.markdown import Markdown, block, code, md, prose, say
 from reprocheck.report.why import lead, origin
 
 HOLDS: Mapping[str, str] = {
@@ -53,28 +53,28 @@ def lines(
     kept: Sequence[int] | None,
 ) -> Iterator[str]:
     """The text, line by line. `kept`: the iterations in losses.csv where not all are there."""
-    yield from (f"# {tr('What this is')}", "")
+    yield from (md("# {}", tr("What this is")), "")
     where = lead(check) or check.verdict.reason
-    title = tr("{sentence}.", sentence=prose(check.verdict.title))
-    yield from (sentences(f"**{title}**", prose(where)), "")
+    title = tr("{sentence}.", sentence=check.verdict.title)
+    yield from (Markdown(sentences(md("**{}**", title), prose(where))), "")
     yield from (tr("The smallest command that shows it:"), "")
     yield from (*block(smallest.command(check), "sh"), "")
-    yield from (_takes(files), "", f"## {tr('What is inside')}", "")
+    yield from (_takes(files), "", md("## {}", tr("What is inside")), "")
     for name in HOLDS:
         if name in files or name == "README.md":
-            yield tr("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
+            yield say("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
     texts = [name for name in files if name.startswith(f"{FOLDER}/")]
     logs = [name for name in files if name.startswith(f"{LOGS}/")]
     for folder, holds, inside in ((FOLDER, SOURCE, texts), (LOGS, LOG, logs)):
         if inside:
-            yield tr("- {name}: {value}", name=code(f"{folder}/"), value=tr(holds))
+            yield say("- {name}: {value}", name=code(f"{folder}/"), value=tr(holds))
     yield ""
-    yield tr("- log: {lines}", lines=_files(logs) or tr("none; `--with-log` adds its end"))
-    yield tr("- source: {lines}", lines=_files(texts) or _source(check))
-    yield tr("- values: {values}", values=_values(files))
-    yield tr("- weights: none")
+    yield say("- log: {lines}", lines=_files(logs) or tr("none; `--with-log` adds its end"))
+    yield say("- source: {lines}", lines=_files(texts) or _source(check))
+    yield say("- values: {values}", values=_values(files))
+    yield say("- weights: none")
     if kept is not None:
-        yield tr(
+        yield say(
             "- losses: {iterations} of {longest:,}: the first ones,"
             " those around the first difference, the last, and evenly spaced ones between",
             iterations=count(len(kept), "iteration"),
@@ -82,7 +82,7 @@ def lines(
         )
     yield from (
         "",
-        f"## {tr('What was taken out')} (`--redact {redact}`)",
+        md("## {} (`--redact {}`)", tr("What was taken out"), redact),
         "",
         tr(MEANS[redact]),
         "",
@@ -102,7 +102,7 @@ def _takes(files: Mapping[str, bytes]) -> str:
 
 def _files(texts: Sequence[str]) -> str:
     """The user's files that leave."""
-    return joined(tr(", "), map(code, texts))
+    return Markdown(joined(tr(", "), map(code, texts)))
 
 
 def _values(files: Mapping[str, bytes]) -> str:
@@ -119,9 +119,9 @@ def _values(files: Mapping[str, bytes]) -> str:
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind, the most frequent first."""
     if not counts:
-        yield tr("- nothing")
+        yield say("- nothing")
     for kind, number in sorted(counts.items(), key=_most_first):
-        yield tr("- {name}: {value}", name=tr(kind), value=f"{number:,}")
+        yield say("- {name}: {value}", name=tr(kind), value=f"{number:,}")
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
@@ -133,12 +133,12 @@ def _source(check: Check) -> str:
     """The lines of the user's code whose text leaves."""
     places = [code(origin(one)) for one in dict.fromkeys(_cited(check)) if one.text]
     if check.search is not None and check.search.patch:
-        places.append(tr("the lines of the patch"))
+        places.append(say("the lines of the patch"))
     if not places:
         return tr("none")
     if len(places) > MOST_LINES:
-        places[MOST_LINES:] = [tr("and {number} more", number=len(places) - MOST_LINES)]
-    return tr("these lines: {places}", places=joined(tr(", "), places))
+        places[MOST_LINES:] = [say("and {number} more", number=len(places) - MOST_LINES)]
+    return say("these lines: {places}", places=Markdown(joined(tr(", "), places)))
 
 
 def _cited(check: Check) -> Iterator[SourceLine]:

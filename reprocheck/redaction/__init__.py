@@ -13,14 +13,16 @@ Imports model, rules and what the recorder shares, which nothing else of the pac
 from __future__ import annotations
 
 from reprocheck.child.reprocheck_child.shared.masking import identity, unmask
-from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
+from reprocheck.child.reprocheck_child.shared.redaction import MARKS, known_secrets
 from reprocheck.redaction.guard import Level, Redaction
 from reprocheck.redaction.kingfisher import found_scanner
 from reprocheck.redaction.logs import mask_log, mask_stream
 from reprocheck.redaction.sender import known_values, redaction_of
+from reprocheck.redaction.shapes import values_of
 from reprocheck.redaction.walk import redacted
 
 __all__ = [
+    "MARKS",
     "Level",
     "Redaction",
     "found_scanner",
@@ -32,4 +34,5 @@ __all__ = [
     "redacted",
     "redaction_of",
     "unmask",
+    "values_of",
 ]

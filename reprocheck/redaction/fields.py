@@ -15,11 +15,14 @@ How = Literal[
     "name",
     "path",
     "arguments",
+    "command",
+    "person",
     "sentence",
     "text",
     "log",
     "value",
     "facts",
+    "changes",
     "versions",
     "settings",
 ]
@@ -35,6 +38,8 @@ MEANS: Mapping[How, str] = {
         "script, options and numbers; the shape of all else (`<text>`, `<path>.yaml`); `strict`:"
         " only options of a list"
     ),
+    "command": "a command as one types it, likewise",
+    "person": "left out",
     "sentence": "a sentence of reprocheck's: through the detector; `strict`: left out",
     "text": "free text: through the detector; `strict`: left out",
     "log": "left out; with `--with-log` as text",
@@ -43,6 +48,7 @@ MEANS: Mapping[How, str] = {
         "those of a list of keys, through the detector; of environment variables the names alone;"
         " `strict`: only values, variables and packages of lists"
     ),
+    "changes": "facts, as they were and as they are",
     "versions": "through the detector; `strict`: only names of a list, and numbers",
     "settings": "numbers and words of a closed list, else through the detector",
 }
@@ -120,6 +126,36 @@ TABLE: Mapping[str, Mapping[How, str]] = {
     "Between": {"sentence": "sentence"},
     "Drift": {"as is": "name title expects why reference"},
     "SourceDifference": {"path": "file", "text": "diff"},
+    "NightReport": {},
+    "Night": {
+        "as is": "id shard commit executor reprocheck_version",
+        "name": "targets selected",
+    },
+    "TargetReport": {"as is": "green", "name": "name"},
+    "ShownTarget": {"name": "tags", "command": "explain", "path": "script folder"},
+    "TargetCheck": {
+        "as is": "night verdict failed_check rung causes commit",
+        "name": "target place",
+        "sentence": "reason",
+        "path": "source folder",
+        "facts": "beside",
+    },
+    "Key": {"facts": "facts"},
+    "TargetState": {
+        "as is": "night state since",
+        "name": "target",
+        "sentence": "sentence operation",
+        "changes": "changed",
+    },
+    "Difference": {"name": "series"},
+    "Baseline": {
+        "as is": "night commit",
+        "name": "target",
+        "text": "why",
+        "person": "who",
+        "facts": "environment",
+        "path": "recording",
+    },
 }
 
 

@@ -4,6 +4,7 @@ field.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
@@ -84,6 +85,8 @@ class Redaction:
             "value": self.value,
             "settings": self.value,
             "facts": self.checked,
+            "command": self.command,
+            "person": self.person,
         }
 
     @property
@@ -186,6 +189,19 @@ class Redaction:
             self.counts[mark("argument (shape alone)")] += 1
         return self.checked(f"{option}{word.between}{found}")
 
+    def command(self, text: str) -> str:
+        """A command as one types it in a shell."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError:  # no shell has written it
+            return self.value(text)
+        shown = self.arguments(words)
+        return text if shown == words else shlex.join(shown)
+
+    def person(self, name: str) -> str:
+        """The name of somebody who did something."""
+        return name if self.level == "folder" else ""
+
     def setting(self, name: str, value: str) -> str:
         """A setting that is text."""
         if self.level == "folder":
@@ -202,12 +218,14 @@ class Redaction:
         """A fact of the environment with its key; None where it does not leave."""
         if self.level == "folder":
             return self.checked(key), self._of_framework(value)
+        if key in lists.COMMANDS:
+            return key, self.command(str(value))
         if key.startswith(lists.VARIABLE):
             self.counts[mark("environment variable (name alone)")] += 1
             return self._variable(key), NOT_SHOWN
         if key.startswith(lists.PACKAGE):
             return self._package(key, value)
-        is_known = key in lists.FACTS or key.startswith(lists.FACTS_OF)
+        is_known = key in lists.FACTS or key in lists.OF_A_KEY or key.startswith(lists.FACTS_OF)
         is_named = is_known and self.checked(key) == key
         if is_named and shapes.is_commit(key, value):
             return key, value

@@ -43,8 +43,8 @@ def redaction_of(
 
 
 def quoted_lines(check: Check) -> Iterator[str]:
-    """What sentences of reprocheck can quote of the logs: messages of errors, whose class stays, and
-    lines of more than a word.
+    """What sentences of reprocheck can quote of the logs: messages of errors, without their class,
+    and lines of more than a word.
     """
     for text in filter(None, _said_by_the_script(check)):
         kind, _, message = text.partition(": ")

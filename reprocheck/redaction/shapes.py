@@ -37,7 +37,8 @@ has it `+name=value`, `~name=value`. Of an option with one dash one letter is it
 PLAIN = _words(
     "true false none null auto cpu cuda gpu npu mps fp32 fp16 bf16 float32 float16 bfloat16 adam"
     " adamw sgd nccl gloo hccl train eval test yes no on off python python3 torchrun accelerate"
-    " msrun mpirun mpiexec deepspeed srun bash sh env uv run launch"
+    " msrun mpirun mpiexec deepspeed srun bash sh env uv run launch reprocheck explain"
+    " resume record"
 )
 """Arguments that leave as they are."""
 KNOWN_OPTIONS = _words(

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from reprocheck.language import changed, english
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
-from reprocheck.redaction.guard import Redaction
+from reprocheck.redaction.guard import NOT_SHOWN, Redaction
 from reprocheck.redaction.printable import REPLACEMENT, printable
 from reprocheck.redaction.whole import WHOLE
 
@@ -28,7 +28,7 @@ def redacted(thing: T, redaction: Redaction) -> T:
 
     In `strict` nothing stands in place of the sentences that are left out.
     """
-    shown: T = _thing(thing, redaction)
+    shown: T = _value(thing, None, redaction)
     return shown
 
 
@@ -82,11 +82,11 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
 
 
 def _text(value: str, how: How | None, redaction: Redaction) -> str:
-    if how is None:
-        return value if redaction.level == "folder" else ""
+    if how is None and redaction.level != "folder":
+        return ""
 
     def through(text: str) -> str:
-        return _printable(redaction.shown(text, how), how)
+        return _printable(text if how is None else redaction.shown(text, how), how)
 
     plain = english(value)
     shown = through(plain)
@@ -96,7 +96,7 @@ def _text(value: str, how: How | None, redaction: Redaction) -> str:
     return value if shown == value else shown
 
 
-def _printable(text: str, how: How) -> str:
+def _printable(text: str, how: How | None) -> str:
     """Take out what steers a terminal; a name and a path take one line."""
     text = printable(text)
     if how in _OF_SEVERAL_LINES:
@@ -104,7 +104,7 @@ def _printable(text: str, how: How) -> str:
     return text.replace("\n", REPLACEMENT)
 
 
-_OF_SEVERAL_LINES = ("sentence", "text", "log")
+_OF_SEVERAL_LINES = (None, "sentence", "text", "log")
 
 
 def _empty(value: Any) -> Any:
@@ -116,6 +116,20 @@ def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, objec
     return dict(fact for fact in shown if fact is not None)
 
 
+def _changes(
+    redaction: Redaction, changes: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[object, object]]:
+    """Facts that are not what they were; of one that does not leave, that it is not."""
+    shown: dict[str, tuple[object, object]] = {}
+    for key, (then, now) in changes.items():
+        was, be = redaction.fact(key, then), redaction.fact(key, now)
+        if was is None or be is None:
+            shown["another fact"] = NOT_SHOWN, NOT_SHOWN
+        else:
+            shown[be[0]] = was[1], be[1]
+    return shown
+
+
 def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, str]:
     return {redaction.name(key): redaction.version(key, one) for key, one in versions.items()}
 
@@ -123,6 +137,7 @@ def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, st
 _WHOLE_VALUES: Mapping[How | None, Callable[[Redaction, Any], Any]] = {
     "arguments": Redaction.arguments,
     "facts": _facts,
+    "changes": _changes,
     "versions": _versions,
 }
 """Ways of which a value is read as a whole, and not text by text."""

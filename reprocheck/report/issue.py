@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator
 from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.report import collect_env, repair, smallest, tables, why, words
-from reprocheck.report.markdown import block, cause_section, folded, log, pipe_table, prose, section
+from reprocheck.report.markdown import (
+    block,
+    cause_section,
+    folded,
+    log,
+    md,
+    pipe_table,
+    safe,
+    say,
+    section,
+)
 
 MOST = 65_536
 """Characters of the body of an issue on GitHub at most."""
@@ -50,7 +60,7 @@ def _parts(check: Check) -> Iterator[str]:
         _logs(check),
         _foot(check),
     ):
-        joined = "\n".join(_shortened(line) for line in lines)
+        joined = "\n".join(_shortened(safe(line)) for line in lines)
         if joined.strip():
             yield f"{joined}\n"
 
@@ -63,23 +73,21 @@ def _shortened(line: str) -> str:
 
 
 def _verdict(check: Check) -> Iterator[str]:
-    yield from (f"### {prose(check.verdict.title)}", "")
+    yield from (md("### {}", check.verdict.title), "")
     lead = why.lead(check)
     if lead:
-        yield from (f"**{prose(lead)}**", "")
+        yield from (md("**{}**", lead), "")
     if check.verdict.reason:
-        yield from (prose(check.verdict.reason), "")
+        yield from (check.verdict.reason, "")
     for name, headline, detail in words.numbers(check):
-        yield tr(
-            "- {name}: {value} ({detail})", name=name, value=prose(headline), detail=prose(detail)
-        )
+        yield say("- {name}: {value} ({detail})", name=name, value=headline, detail=detail)
     yield ""
 
 
 def _ladder(check: Check) -> Iterable[str]:
     if check.ladder is None:
         return ()
-    return section(tables.ladder(check.ladder), prose(why.evidence(check)))
+    return section(tables.ladder(check.ladder), why.evidence(check))
 
 
 def _causes(check: Check) -> Iterator[str]:
@@ -87,11 +95,11 @@ def _causes(check: Check) -> Iterator[str]:
         yield from cause_section(check, number)
     found = repair.best(check)
     if found is not None and found.kind == "patch":
-        yield from (tr("Patch. {said}", said=prose(found.said)), "", *block(found.text, "diff"), "")
+        yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
 
 
 def _reproduce(check: Check) -> Iterator[str]:
-    yield from (f"### {tr('Reproduce')}", "", *block(smallest.command(check), "sh"), "")
+    yield from (md("### {}", tr("Reproduce")), "", *block(smallest.command(check), "sh"), "")
     yield tr("It takes the script, which is not in this text.")
     if check.ladder is not None and check.ladder.replay is not None:
         yield tr("`replay.py` beside the report takes the framework alone: it runs what differs.")
@@ -100,14 +108,14 @@ def _reproduce(check: Check) -> Iterator[str]:
 
 def _losses(check: Check) -> Iterator[str]:
     for table in tables.losses(check):
-        yield from section(table, prose(table.note))
+        yield from section(table, table.note)
 
 
 def _environment(check: Check) -> Iterator[str]:
     yield from folded(tr("Environment, as collect_env names it"), block(collect_env.text(check)))
     differing = tables.environment_differences(check)
     if differing.rows:
-        yield from (f"### {differing.title}", "", *pipe_table(differing))
+        yield from (md("### {}", differing.title), "", *pipe_table(differing))
 
 
 def _logs(check: Check) -> Iterator[str]:
@@ -116,4 +124,4 @@ def _logs(check: Check) -> Iterator[str]:
 
 
 def _foot(check: Check) -> Iterator[str]:
-    yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
+    yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)

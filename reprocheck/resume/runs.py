@@ -24,7 +24,7 @@ from reprocheck.launch.teller import Teller
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
-from reprocheck.redaction import Redaction
+from reprocheck.redaction import Redaction, identity
 from reprocheck.resume import records
 from reprocheck.resume.asked import (
     AFTER,
@@ -158,7 +158,7 @@ def _recorded(
         places=(),
         go_on=asked.go_on,
         within=asked.within,
-        resume_with=asked.resume_with,
+        resume_with=Redaction("folder", identity=identity()).command(asked.resume_with),
         pattern=asked.pattern,
         interrupt=asked.interrupt,
         ranks=asked.ranks,

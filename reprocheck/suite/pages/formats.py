@@ -8,8 +8,8 @@ from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
+from reprocheck.suite.model import NightReport
 from reprocheck.suite.pages import document, github, junit, markdown
-from reprocheck.suite.pages.report import NightReport
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
