@@ -1,21 +1,38 @@
-"""The logs of runs: masked line by line, in bounded memory."""
+"""The logs of runs: masked in bounded memory, and fast where there is nothing to mask.
+
+The patterns are slow, so they are tried on few lines alone: on those in which one of the words
+stands that every pattern needs (`Signs`, which looks at all bytes of a block at once), and of lines
+that are the same but for their digits, only until one of them was found to hold nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
-from reprocheck.child.reprocheck_child.shared.redaction import Redactor
+from reprocheck.child.reprocheck_child.shared.masking import (
+    CREDENTIALS,
+    END_OF_AUTHORITY,
+    LONGEST_AUTHORITY,
+    needles,
+)
+from reprocheck.child.reprocheck_child.shared.redaction import GOES_ON, SIGNS, Redactor
 from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
+from reprocheck.redaction.signs import SMALL, Lines, Signs, starts
 
 _LINE = 1 << 20
-_BLOCK = 1 << 22
-_SEAMS = (b" ", b"\r", b"\t", b",")
+_BLOCK = 1 << 20
+_SEAMS = (b" ", b"\t", b",")
 _NEAR = 4096
 """Bytes at the end of a line without end that are searched for a place to cut."""
+_MOST_SHAPES = 100_000
+_SHAPE = bytes.maketrans(b"0123456789", b"1" * 10)
+"""No pattern asks which digit it is, but where the one that is written here is among them."""
+_GOES_ON = tuple(GOES_ON.encode()[place : place + 1] for place in range(len(GOES_ON)))
 
 
 def mask_log(path: Path, names: tuple[str, str, str], known: Sequence[str] = ()) -> int:
@@ -38,37 +55,150 @@ def mask_stream(
 
     Memory stays under 50 MB.
 
-    `known`: secrets that are masked wherever they stand (`redaction.known_secrets`).
+    `known`: secrets that are masked wherever they stand (`known_secrets`).
     Returns how many secrets and addresses were masked; names of home, user and host are not
     counted.
     """
-    names = _as_latin(home, user, host)
-    redactor = Redactor(_as_latin(*known))
-    credentials = 0
+    log = _Log(_as_latin(home, user, host), _as_latin(*known))
     rest = b""
     while True:
         block = source.read(_BLOCK)
         data = rest + block
         cut = _whole_lines(data) if block else len(data)
         part, rest = data[:cut], data[cut:]
-        before = part.count(CREDENTIALS.encode())
-        hidden = mask(part.decode("latin-1"), *names)
-        credentials += hidden.count(CREDENTIALS) - before
-        target.write(redactor.text(hidden).encode("latin-1"))
+        target.writelines(log.masked(part))
         if not block:
-            return redactor.count + credentials
+            return log.count
+
+
+class _Log:
+    """One log, block by block. `names`, `known`: as Latin-1 shows them."""
+
+    def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
+        found = needles(*names)
+        self._names = [(_standing_alone(name, as_path), shown) for name, shown, as_path in found]
+        self._signs = Signs(SIGNS, [*(name for name, _, _ in found), "://", *known])
+        self._redactor = Redactor(known)
+        self._credentials = 0
+        self._shapes: dict[bytes, bool] = {}
+        """Lines that were met, with a 1 for each digit: whether they hold nothing, whatever their
+        digits are.
+        """
+
+    @property
+    def count(self) -> int:
+        """How many secrets were masked so far."""
+        return self._redactor.count + self._credentials
+
+    def masked(self, data: bytes) -> Iterator[bytes]:
+        """Mask a block of whole lines."""
+        if len(data) < SMALL:
+            yield self._by_patterns(self._without_names(data))
+            return
+        lines = self._signs.lines(data)
+        if lines.named:
+            data = self._without_names(data)
+            lines = replace(lines, starts=starts(data))  # what stands for a name makes no sign
+        done = 0
+        for start, end in self._to_look_at(data, lines):
+            yield data[done:start]
+            yield self._by_patterns(data[start:end])
+            done = end
+        yield data[done:]
+
+    def _to_look_at(self, data: bytes, lines: Lines) -> Iterator[tuple[int, int]]:
+        """Where lines stand that may hold a secret, each with those that it goes on in; lines that
+        follow each other together, and all lines of a private key.
+        """
+        begins, end = lines.starts, len(lines.starts) - 1
+        first = behind = 0
+        for number in self._found(data, lines):
+            if number > behind or number == end:
+                if first < behind:
+                    yield begins[first], begins[behind]
+                while self._redactor.in_key and behind < number:  # its lines have no signs
+                    behind += 1
+                    yield begins[behind - 1], begins[behind]
+                first = number
+            if behind <= number < end:
+                behind = number + 1
+                while behind < end and _goes_on(data[begins[behind - 1] : begins[behind]]):
+                    behind += 1
+
+    def _found(self, data: bytes, lines: Lines) -> Iterator[int]:
+        """The lines with signs, but for those of which is known that they hold nothing; then the
+        number of all lines.
+        """
+        begins, end = lines.starts, len(lines.starts) - 1
+        shapes = data.translate(_SHAPE) if lines.found else b""
+        known = self._shapes.get
+        for number in lines.found:
+            if number < end:
+                shape = shapes[begins[number] : begins[number + 1]]
+                if not known(shape) and not self._holds_nothing(shape):
+                    yield number
+        yield end
+
+    def _holds_nothing(self, shape: bytes) -> bool:
+        """Whether lines of a shape hold nothing, whatever their digits are."""
+        if shape not in self._shapes and len(self._shapes) < _MOST_SHAPES:
+            text = shape.decode("latin-1")
+            self._shapes[shape] = not _goes_on(shape) and Redactor().text(text) == text
+        return self._shapes.get(shape, False)
+
+    def _by_patterns(self, data: bytes) -> bytes:
+        return self._redactor.text(data.decode("latin-1")).encode("latin-1")
+
+    def _without_names(self, data: bytes) -> bytes:
+        """As `masking.mask` does it, at once."""
+        text = data.decode("latin-1")
+        for name, shown in self._names:
+            text = name.sub(shown, text)
+        text, credentials = _CREDENTIALS.subn(f"://{CREDENTIALS}", text)
+        self._credentials += credentials
+        return self._redactor.without_known(text).encode("latin-1")
+
+
+_CREDENTIALS = re.compile(rf"://[^{re.escape(END_OF_AUTHORITY)}]{{1,{LONGEST_AUTHORITY - 1}}}(?=@)")
+
+
+def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
+    """A name where it is a whole word; a path where it is no end of a longer one. What may not
+    stand before it is asked last: a pattern that begins with text is found much faster.
+    """
+    name = re.escape(name)
+    behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"
+    if as_path:
+        behind, before = r"(?![^\W_]|[_-]|\.[^\W_])", rf"{before}(?<![_.~-]{name})"
+    return re.compile(name + before + behind)
 
 
 def _whole_lines(data: bytes) -> int:
-    """The end of the last line that is there to its end; within a line where that is too long."""
-    end = data.rfind(b"\n") + 1
-    if end or len(data) <= _LINE:
-        return end
-    # an endless line, such as a progress bar
+    """The end of the last line that is there to its end and does not go on; within a line where
+    that is too long.
+    """
+    end = _line_end(data, len(data))
+    whole = end
+    while whole and _goes_on(data[max(0, whole - _NEAR) : whole]):
+        whole = _line_end(data, whole - 1)
+    if len(data) <= _LINE:
+        return whole
+    if end:
+        return whole or end
+    # an endless line
     seam = max(data.rfind(mark, len(data) - _NEAR) for mark in _SEAMS)
     if seam < 0:
         return len(data)
     return seam + 1
+
+
+def _line_end(data: bytes, before: int) -> int:
+    """The end of the last line that ends before a place; 0 where none does."""
+    return max(data.rfind(b"\n", 0, before), data.rfind(b"\r", 0, before)) + 1
+
+
+def _goes_on(line: bytes) -> bool:
+    return line.rstrip().endswith(_GOES_ON)
 
 
 def _as_latin(*names: str) -> tuple[str, ...]:
