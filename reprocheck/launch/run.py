@@ -137,6 +137,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
     watch.trace.close()
     logs = (job.home / "stdout.log", job.home / "stderr.log")
     known = known_secrets(job.command, job.environment)
+    observer.masking(job.number)
     with interrupts.waiting():
         masked = sum(mask_log(path, job.names, known) for path in logs)
     _mask_settings(job.trace / "recorder.json", job.names)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,10 +21,10 @@ from reprocheck.child.reprocheck_child.shared.masking import (
 from reprocheck.child.reprocheck_child.shared.redaction import GOES_ON, SIGNS, Redactor
 from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
-from reprocheck.redaction.signs import SMALL, Lines, Signs, starts
+from reprocheck.redaction.signs import SMALL, Signs, lines
 
 _LINE = 1 << 20
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 _SEAMS = (b" ", b"\t", b",")
 _NEAR = 4096
 """Bytes at the end of a line without end that are searched for a place to cut."""
@@ -80,9 +79,10 @@ class _Log:
         self._signs = Signs(SIGNS, [*(name for name, _, _ in found), "://", *known])
         self._redactor = Redactor(known)
         self._credentials = 0
-        self._shapes: dict[bytes, bool] = {}
-        """Lines that were met, with a 1 for each digit: whether they hold nothing, whatever their
-        digits are.
+        self._empty: set[bytes] = set()
+        self._holding: set[bytes] = set()
+        """Lines with a 1 for each digit: those that hold nothing, whatever their digits are; those
+        that may hold something.
         """
 
     @property
@@ -95,24 +95,37 @@ class _Log:
         if len(data) < SMALL:
             yield self._by_patterns(self._without_names(data))
             return
-        lines = self._signs.lines(data)
-        if lines.named:
+        found = self._signs.find(data)
+        if not len(found.places) and not self._redactor.in_key:
+            yield data
+            return
+        begins, numbers = lines(data, found.places)
+        if found.named:
             data = self._without_names(data)
-            lines = replace(lines, starts=starts(data))  # what stands for a name makes no sign
+            begins, _ = lines(data, found.places[:0])  # what stands for a name makes no sign
+        shapes = data.translate(_SHAPE)
+        bounds = zip(begins[numbers].tolist(), begins[numbers + 1].tolist(), strict=True)
+        holding = [
+            number
+            for number, (start, end) in enumerate(bounds)
+            if (shape := shapes[start:end]) not in self._empty and not self._holds_nothing(shape)
+        ]
         done = 0
-        for start, end in self._to_look_at(data, lines):
+        for start, end in self._to_look_at(data, begins.tolist(), numbers[holding].tolist()):
             yield data[done:start]
             yield self._by_patterns(data[start:end])
             done = end
         yield data[done:]
 
-    def _to_look_at(self, data: bytes, lines: Lines) -> Iterator[tuple[int, int]]:
+    def _to_look_at(
+        self, data: bytes, begins: list[int], numbers: list[int]
+    ) -> Iterator[tuple[int, int]]:
         """Where lines stand that may hold a secret, each with those that it goes on in; lines that
         follow each other together, and all lines of a private key.
         """
-        begins, end = lines.starts, len(lines.starts) - 1
+        end = len(begins) - 1
         first = behind = 0
-        for number in self._found(data, lines):
+        for number in [*numbers, end]:
             if number > behind or number == end:
                 if first < behind:
                     yield begins[first], begins[behind]
@@ -125,26 +138,16 @@ class _Log:
                 while behind < end and _goes_on(data[begins[behind - 1] : begins[behind]]):
                     behind += 1
 
-    def _found(self, data: bytes, lines: Lines) -> Iterator[int]:
-        """The lines with signs, but for those of which is known that they hold nothing; then the
-        number of all lines.
-        """
-        begins, end = lines.starts, len(lines.starts) - 1
-        shapes = data.translate(_SHAPE) if lines.found else b""
-        known = self._shapes.get
-        for number in lines.found:
-            if number < end:
-                shape = shapes[begins[number] : begins[number + 1]]
-                if not known(shape) and not self._holds_nothing(shape):
-                    yield number
-        yield end
-
     def _holds_nothing(self, shape: bytes) -> bool:
         """Whether lines of a shape hold nothing, whatever their digits are."""
-        if shape not in self._shapes and len(self._shapes) < _MOST_SHAPES:
-            text = shape.decode("latin-1")
-            self._shapes[shape] = not _goes_on(shape) and Redactor().text(text) == text
-        return self._shapes.get(shape, False)
+        if shape in self._holding or len(self._empty) + len(self._holding) > _MOST_SHAPES:
+            return False
+        text, redactor = shape.decode("latin-1"), Redactor()
+        if redactor.text(text) != text or redactor.in_key or _goes_on(shape):
+            self._holding.add(shape)
+            return False
+        self._empty.add(shape)
+        return True
 
     def _by_patterns(self, data: bytes) -> bytes:
         return self._redactor.text(data.decode("latin-1")).encode("latin-1")

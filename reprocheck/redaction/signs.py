@@ -26,8 +26,10 @@ _WIDTH = 4
 _OF_TEXT = " etaoinsrhldcumfpgwybvk.,0123456789-_:/=xjqz"
 """Bytes of ordinary text, the most frequent ones first."""
 _BITS = 18
-_SPREADS = (0x9E3779B1, 0x85EBCA6B)
-"""Their products spread numbers over the upper bits: Knuth's multiplier, and one of MurmurHash."""
+_SPREADS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
+"""Their products spread numbers over the upper bits: Knuth's multiplier, those of MurmurHash. Three
+tables let one of a million pass that is none of the words.
+"""
 _ANY = [byte for byte in range(256) if not 65 <= byte <= 90]
 """What may stand behind a short word, in small letters."""
 _EIGHTS = 4
@@ -35,13 +37,12 @@ _EIGHTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of a text. `starts`: where each begins, and the end of the last; `found`: numbers
-    of those that may hold one of the words; `named`: whether one of the names stands in the text.
+class Found:
+    """What was found in a text. `places`: bytes of the lines that may hold one of the words;
+    `named`: whether one of the names stands in it.
     """
 
-    starts: list[int]
-    found: list[int]
+    places: Places
     named: bool
 
 
@@ -49,53 +50,53 @@ class Signs:
     """Looks for words and names, and for what addresses and keys without a name are made of."""
 
     def __init__(self, words: Iterable[str], names: Iterable[str]) -> None:
-        import numpy as np
-
         words = set(words)
         self._pairs = [word.encode() for word in words if len(word) == 2]
-        self._names = np.unique(np.array(_windows(names), np.uint32))
         windows = _windows(word for word in words if len(word) > 2)
-        self._words = np.unique(np.array([*windows, *self._names], np.uint32))
-        self._tables = [np.zeros(1 << _BITS, bool) for _ in _SPREADS]
-        for table, by in zip(self._tables, _SPREADS, strict=True):
-            table[_spread(self._words, by)] = True
+        of_names = _windows(names)
+        self._tables = [_table([*windows, *of_names], by) for by in _SPREADS]
+        self._of_names = _table(of_names, _SPREADS[0])
 
-    def lines(self, data: bytes) -> Lines:
-        """The lines of a text, which end with a line feed, a carriage return or both."""
+    def find(self, data: bytes) -> Found:
+        """Look for all of them in a text."""
         import numpy as np
 
         array = np.frombuffer(data, np.uint8)
-        ends = _ends(array)
-        values, places = self._of_words(data)
-        signs = [places, _of_keys(data), *_of_addresses(array)]
-        signs += [_of_pair(array, pair) for pair in self._pairs]
-        holds = np.zeros(len(ends) + 1, bool)
-        holds[np.searchsorted(ends, np.concatenate(signs))] = True
-        named = bool(_among(values, self._names).any())
-        return Lines(starts(data), np.flatnonzero(holds).tolist(), named)
-
-    def _of_words(self, data: bytes) -> tuple[NDArray[np.uint32], Places]:
-        """What stands where a word does, and where."""
-        import numpy as np
-
-        padded = data.lower() + bytes(_WIDTH)
-        values, places = [], []
+        places = [_of_keys(data), *_of_addresses(array)]
+        places += [_of_pair(array, pair) for pair in self._pairs]
+        padded, named = data.lower() + bytes(_WIDTH), False
         for offset in range(_WIDTH):
             four = np.frombuffer(padded, "<u4", len(data) // _WIDTH, offset)
             at = np.flatnonzero(self._tables[0].take(_spread(four, _SPREADS[0])))
-            at = at[self._tables[1].take(_spread(four[at], _SPREADS[1]))]
-            at = at[_among(four[at], self._words)]
-            values.append(four[at])
+            for table, by in zip(self._tables[1:], _SPREADS[1:], strict=True):
+                at = at[table.take(_spread(four[at], by))]
             places.append(at * _WIDTH + offset)
-        return np.concatenate(values), np.concatenate(places)
+            named = named or bool(self._of_names.take(_spread(four[at], _SPREADS[0])).any())
+        return Found(np.concatenate(places), named)
 
 
-def starts(data: bytes) -> list[int]:
-    """Where each line of a text begins, and the end of the last one."""
+def _table(windows: Iterable[int], by: int) -> NDArray[np.bool_]:
+    """Where words are in a table of the products."""
     import numpy as np
 
-    found = [0, *(_ends(np.frombuffer(data, np.uint8)) + 1).tolist()]
-    return found if found[-1] == len(data) else [*found, len(data)]
+    table = np.zeros(1 << _BITS, bool)
+    table[_spread(np.array([*windows], np.uint32), by)] = True
+    return table
+
+
+def lines(data: bytes, places: Places) -> tuple[Places, Places]:
+    """Return where each line of a text begins, and the end of the last one; and the numbers of the
+    lines that hold one of these bytes. A line ends with a line feed, a carriage return or both.
+    """
+    import numpy as np
+
+    ends = _ends(np.frombuffer(data, np.uint8))
+    starts = np.concatenate(([0], ends + 1, [len(data)]))
+    if len(ends) and ends[-1] + 1 == len(data):
+        starts = starts[:-1]
+    holds = np.zeros(len(starts), bool)
+    holds[np.searchsorted(ends, places)] = True
+    return starts, np.flatnonzero(holds[:-1])
 
 
 def _ends(array: Array) -> Places:
@@ -113,14 +114,6 @@ def _spread(four: NDArray[np.uint32], by: int) -> NDArray[np.uint32]:
     import numpy as np
 
     return (four * np.uint32(by)) >> np.uint32(32 - _BITS)
-
-
-def _among(values: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which values are among those that are known, in their order."""
-    import numpy as np
-
-    found: NDArray[np.bool_] = known[np.searchsorted(known[:-1], values)] == values
-    return found
 
 
 def _windows(words: Iterable[str]) -> list[int]:

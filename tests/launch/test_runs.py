@@ -113,6 +113,7 @@ def test_names_in_logs_are_masked(place: Place, monkeypatch: pytest.MonkeyPatch)
     place.check("print('/home/zoë.miller/data https://u:p@host.org/x', 'é'.encode('latin-1'))")
     text = (place.folder / "run-1" / "stdout.log").read_text()
     assert text == "~/data https://<credentials>@host.org/x b'\\xe9'\n"
+    assert place.heard.masked == [1, 2]
 
 
 STOPS = """

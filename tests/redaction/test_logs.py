@@ -84,7 +84,7 @@ def test_ordinary_text_has_few_signs() -> None:
         f"[2026-11-22 07:40:{step % 60:02},123] INFO epoch {step} loss {step / 7} lr 1e-4 of it\n"
         for step in range(500)
     )
-    assert Signs(SIGNS, ["/home/anna", "://"]).lines(lines.encode()).found == []
+    assert not len(Signs(SIGNS, ["/home/anna", "://"]).find(lines.encode()).places)
 
 
 def test_a_log_is_masked_across_the_borders_of_its_blocks() -> None:
