@@ -11,11 +11,13 @@ from typing import Any
 from reprocheck import replay
 from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.kept import kept
+from reprocheck.bundle.manifest import Subject
 from reprocheck.bundle.plain_words import in_plain_words
+from reprocheck.language import count, tr
 from reprocheck.model import Check
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
-from reprocheck.report import FORMATS, issue, losses, to_json
+from reprocheck.report import FORMATS, issue, losses, smallest, to_json, why
 from reprocheck.report.formats import Sheet
 from reprocheck.report.markdown import document
 
@@ -31,12 +33,10 @@ CUTS = 4
 class Bundle:
     """An attachment: its files by name, and the zip of them.
 
-    check     what of the check leaves
     redact    how strictly, as `--redact` is asked for it
     counts    what was taken out, by kind
     """
 
-    check: Check
     redact: str
     files: Mapping[str, bytes]
     zipped: bytes
@@ -58,23 +58,52 @@ def made(
         "report.html": page(shown),
         **_replay(shown, tensors),
         **source.files(texts, redaction),
-        **source.logs(shown),
+        **source.logs(shown.runs),
     }
     counts, redact = +redaction.counts, manifest.way(redaction)
     for cut in range(CUTS):
         values = VALUES >> cut
         files |= _losses(shown, values)
-        lines = manifest.lines(shown, files, counts, redact, kept(shown, values))
+        subject = _subject(shown, kept(shown, values))
+        lines = manifest.lines(subject, files, counts, redact)
         files["README.md"] = document(lines).encode()
         zipped = archive.packed(files)
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
-    return Bundle(
-        check=shown,
-        redact=redact,
-        files=dict(sorted(files.items())),
-        zipped=zipped,
-        counts=dict(counts),
+    return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
+
+
+def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction) -> Bundle:
+    """The attachment of what has pages alone, such as a check of a resume."""
+    counts, redact = +redaction.counts, manifest.way(redaction)
+    files = {**pages, "README.md": b""}
+    files["README.md"] = document(manifest.lines(subject, files, counts, redact)).encode()
+    zipped = archive.packed(files)
+    return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
+
+
+def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
+    """What the attachment of a check is about; `kept`: the iterations of losses.csv, None for
+    all.
+    """
+    losses = ""
+    if kept is not None:
+        losses = tr(
+            "{iterations} of {longest:,}: the first ones, those around the first difference, the"
+            " last, and evenly spaced ones between",
+            iterations=count(len(kept), "iteration"),
+            longest=max((run.longest for run in shown.runs), default=0),
+        )
+    cited = [cause.source for cause in shown.causes]
+    cited += [finding.source for finding in shown.scanned.findings]
+    cited += [rung.source for rung in shown.ladder.rungs] if shown.ladder else []
+    return Subject(
+        title=shown.verdict.title,
+        where=why.lead(shown) or shown.verdict.reason,
+        command=smallest.command(shown),
+        cited=filter(None, cited),
+        patched=shown.search is not None and bool(shown.search.patch),
+        losses=losses,
     )
 
 

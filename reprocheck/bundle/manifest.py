@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from reprocheck.bundle.source import FOLDER, LOGS
-from reprocheck.language import count, joined, mark, sentences, tr
-from reprocheck.model import Check, SourceLine
+from reprocheck.language import joined, mark, sentences, tr
+from reprocheck.model import SourceLine
 from reprocheck.redaction import Redaction
-from reprocheck.report import smallest
 from reprocheck.report.markdown import Markdown, block, code, md, prose, say
-from reprocheck.report.why import lead, origin
+from reprocheck.report.why import origin
 
 HOLDS: Mapping[str, str] = {
     "issue.md": mark("the text of the issue, ready to paste"),
@@ -45,20 +45,34 @@ def way(redaction: Redaction) -> str:
     return "strict" if redaction.strict else "default"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What an attachment is about.
+
+    title, where  the verdict, and the sentence that says where
+    command       what shows it
+    cited         the lines of the user's code that leave
+    patched       whether a patch of it leaves
+    losses        which losses are inside, where not all are
+    """
+
+    title: str
+    where: str
+    command: str
+    cited: Iterable[SourceLine] = ()
+    patched: bool = False
+    losses: str = ""
+
+
 def lines(
-    check: Check,
-    files: Mapping[str, bytes],
-    counts: Mapping[str, int],
-    redact: str,
-    kept: Sequence[int] | None,
+    subject: Subject, files: Mapping[str, bytes], counts: Mapping[str, int], redact: str
 ) -> Iterator[str]:
-    """The text, line by line. `kept`: the iterations in losses.csv where not all are there."""
+    """The text, line by line."""
     yield from (md("# {}", tr("What this is")), "")
-    where = lead(check) or check.verdict.reason
-    title = tr("{sentence}.", sentence=check.verdict.title)
-    yield from (Markdown(sentences(md("**{}**", title), prose(where))), "")
+    title = tr("{sentence}.", sentence=subject.title)
+    yield from (Markdown(sentences(md("**{}**", title), prose(subject.where))), "")
     yield from (tr("The smallest command that shows it:"), "")
-    yield from (*block(smallest.command(check), "sh"), "")
+    yield from (*block(subject.command, "sh"), "")
     yield from (_takes(files), "", md("## {}", tr("What is inside")), "")
     for name in HOLDS:
         if name in files or name == "README.md":
@@ -70,16 +84,11 @@ def lines(
             yield say("- {name}: {value}", name=code(f"{folder}/"), value=tr(holds))
     yield ""
     yield say("- log: {lines}", lines=_files(logs) or tr("none; `--with-log` adds its end"))
-    yield say("- source: {lines}", lines=_files(texts) or _source(check))
+    yield say("- source: {lines}", lines=_files(texts) or _source(subject))
     yield say("- values: {values}", values=_values(files))
     yield say("- weights: none")
-    if kept is not None:
-        yield say(
-            "- losses: {iterations} of {longest:,}: the first ones,"
-            " those around the first difference, the last, and evenly spaced ones between",
-            iterations=count(len(kept), "iteration"),
-            longest=_longest(check),
-        )
+    if subject.losses:
+        yield say("- losses: {losses}", losses=subject.losses)
     yield from (
         "",
         md("## {} (`--redact {}`)", tr("What was taken out"), redact),
@@ -129,26 +138,13 @@ def _most_first(item: tuple[str, int]) -> tuple[int, str]:
     return -number, kind
 
 
-def _source(check: Check) -> str:
+def _source(subject: Subject) -> str:
     """The lines of the user's code whose text leaves."""
-    places = [code(origin(one)) for one in dict.fromkeys(_cited(check)) if one.text]
-    if check.search is not None and check.search.patch:
+    places = [code(origin(one)) for one in dict.fromkeys(subject.cited) if one.text]
+    if subject.patched:
         places.append(say("the lines of the patch"))
     if not places:
         return tr("none")
     if len(places) > MOST_LINES:
         places[MOST_LINES:] = [say("and {number} more", number=len(places) - MOST_LINES)]
     return say("these lines: {places}", places=Markdown(joined(tr(", "), places)))
-
-
-def _cited(check: Check) -> Iterator[SourceLine]:
-    """All lines of the user's that a report shows."""
-    sources: list[SourceLine | None] = [cause.source for cause in check.causes]
-    sources += [finding.source for finding in check.scanned.findings]
-    if check.ladder is not None:
-        sources += [rung.source for rung in check.ladder.rungs]
-    yield from filter(None, sources)
-
-
-def _longest(check: Check) -> int:
-    return max((run.longest for run in check.runs), default=0)

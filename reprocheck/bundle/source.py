@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-from reprocheck.model import Check
+from reprocheck.model import Run
 from reprocheck.redaction import Redaction
 
 FOLDER, LOGS = "source", "log"
@@ -21,11 +21,11 @@ def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
     return {name: text.encode("utf-8", "replace") for name, text in shown.items() if text}
 
 
-def logs(shown: Check) -> dict[str, bytes]:
+def logs(shown: Iterable[Run]) -> dict[str, bytes]:
     """The ends of the logs of the runs, as far as they leave, by their places in the attachment."""
     ends = {
         f"{LOGS}/run-{run.number}-{name}.txt": end
-        for run in shown.runs
+        for run in shown
         for name, end in (("stdout", run.stdout_tail), ("stderr", run.stderr_tail))
     }
     return {name: end.encode("utf-8", "replace") for name, end in ends.items() if end.strip()}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.bundle import Bundle
     from reprocheck.model import Check
     from reprocheck.redaction import Redaction
+    from reprocheck.resume.model import ResumeCheck
 
 NAME = "issue.zip"
 REDACT = ("default", "strict", "none")
@@ -101,12 +102,12 @@ def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
     return file
 
 
-def _has_values(check: Check) -> bool:
-    ladder = check.ladder
+def _has_values(check: Check | ResumeCheck) -> bool:
+    ladder = getattr(check, "ladder", None)
     return ladder is not None and ladder.replay is not None and bool(ladder.replay.values)
 
 
-def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
+def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
     """The values of tensors that lie in a report folder; none where they are not asked for."""
     from reprocheck.replay import values
 
@@ -120,7 +121,7 @@ def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
     return values.read(folder)
 
 
-def _texts(check: Check, *, asked: bool) -> dict[str, str]:
+def _texts(check: Check | ResumeCheck, *, asked: bool) -> dict[str, str]:
     """The user's files that lie in a report folder; none where they are not asked for."""
     from reprocheck.ladder.sources import kept
 
@@ -155,7 +156,7 @@ def _part(file: Path) -> Callable[[Bundle], bytes]:
 
 
 def _made(
-    check: Check,
+    check: Check | ResumeCheck,
     redact: str,
     values: bytes,
     texts: Mapping[str, str] = MappingProxyType({}),
@@ -163,6 +164,8 @@ def _made(
     with_log: bool = False,
 ) -> Bundle:
     from reprocheck.bundle import made
+    from reprocheck.model import Check
+    from reprocheck.resume import attachment
 
     redaction = _redaction(check, redact, with_log=with_log)
     for name, asked in (("source", bool(texts)), ("log", with_log)):
@@ -171,10 +174,12 @@ def _made(
                 f"No {name} leaves with --redact strict.",
                 f"Leave out --with-{name}, or --redact strict.",
             )
-    return made(check, redaction, values, texts)
+    if isinstance(check, Check):
+        return made(check, redaction, values, texts)
+    return attachment.made(check, redaction, texts)
 
 
-def _redaction(check: Check, asked: str, *, with_log: bool) -> Redaction:
+def _redaction(check: Check | ResumeCheck, asked: str, *, with_log: bool) -> Redaction:
     """What is taken out; free text is left out where nothing looks for secrets in it."""
     from reprocheck import redaction
     from reprocheck.cli.terminal import standard_error

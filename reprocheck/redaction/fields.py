@@ -8,6 +8,7 @@ writes it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Literal
 
 How = Literal[
@@ -53,7 +54,8 @@ MEANS: Mapping[How, str] = {
     "settings": "numbers and words of a closed list, else through the detector",
 }
 
-TABLE: Mapping[str, Mapping[How, str]] = {
+Table = Mapping[str, Mapping[How, str]]
+OF_A_CHECK: Table = {
     "Check": {
         "path": "state_left state_alike state_visible",
         "sentence": "state_caveat changed_to_observe caveats coverage",
@@ -126,7 +128,30 @@ TABLE: Mapping[str, Mapping[How, str]] = {
     "Between": {"sentence": "sentence"},
     "Drift": {"as is": "name title expects why reference"},
     "SourceDifference": {"path": "file", "text": "diff"},
-    "NightReport": {},
+}
+OF_A_RESUME: Table = {
+    "ResumeCheck": {"sentence": "caveats coverage"},
+    "ResumeRecord": {
+        "as is": "interrupt",
+        "command": "resume_with",
+        "path": "pattern",
+        "name": "missed",
+    },
+    "Arm": {"as is": "rungs"},
+    "Place": {"name": "name", "arguments": "command"},
+    "Checkpoint": {"name": "by", "path": "line paths"},
+    "Trial": {"text": "patch"},
+    "Outcome": {"as is": "verdict", "sentence": "reason", "path": "read"},
+    "StateRung": {"as is": "name status", "name": "place", "sentence": "detail"},
+    "Mechanism": {"as is": "code", "sentence": "title evidence", "text": "fix"},
+    "OtherRanks": {"name": "drawn_by"},
+    "Explained": {"as is": "mechanisms", "sentence": "coverage", "name": "beside"},
+    "Attempt": {"as is": "rungs acted", "name": "names unavailable"},
+    "Confirmation": {"as is": "rungs", "sentence": "sentence"},
+    "Repair": {"text": "patch", "sentence": "sentence"},
+    "Reported": {"name": "name by"},
+}
+OF_A_NIGHT: Table = {
     "Night": {
         "as is": "id shard commit executor reprocheck_version",
         "name": "targets selected",
@@ -159,14 +184,18 @@ TABLE: Mapping[str, Mapping[How, str]] = {
 }
 
 
-def _rows() -> Iterator[tuple[tuple[str, str], How]]:
-    for kind, ways in TABLE.items():
+TABLES = (OF_A_CHECK, OF_A_RESUME, OF_A_NIGHT)
+
+
+def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
+    """Each class and field with the way in which it leaves."""
+    for kind, ways in table.items():
         for how, names in ways.items():
             for name in names.split():
                 yield (kind, name), how
 
 
-FIELDS: Mapping[tuple[str, str], How] = dict(_rows())
+FIELDS: Mapping[tuple[str, str], How] = dict(chain.from_iterable(map(rows, TABLES)))
 """(class of the result model, field) -> how it leaves."""
 
 LEFT_OUT = frozenset(

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from reprocheck.redaction.fields import MEANS, TABLE
+from reprocheck.redaction.fields import MEANS, TABLES
 
 PAGE = Path("docs/reference/bundle.md")
 BEGIN, END = "<!-- table of fields -->", "<!-- end of the fields -->"
@@ -26,7 +27,7 @@ def _ways() -> Iterator[str]:
 
 
 def _rows() -> Iterator[str]:
-    for kind, ways in TABLE.items():
+    for kind, ways in chain.from_iterable(table.items() for table in TABLES):
         for how, names in ways.items():
             yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names.split())} | {how} |"
 

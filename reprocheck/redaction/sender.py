@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Protocol
 
-from reprocheck.model import Check
+from reprocheck.model import Check, CheckRecord, Run
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.redaction import shapes
 from reprocheck.redaction.guard import Level, Redaction
 from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.lists import VARIABLE
 
+
+class Recorded(Protocol):
+    """A check, or one of a resume."""
+
+    @property
+    def record(self) -> CheckRecord: ...
+
+    @property
+    def runs(self) -> tuple[Run, ...]: ...
+
+
 SHORTEST_LINE = 12
 """Letters of a line of a log that is looked for in sentences."""
 
 
 def redaction_of(
-    check: Check,
+    check: Recorded,
     level: Level,
     *,
     identity: tuple[str, str, str] = ("", "", ""),
@@ -42,7 +54,7 @@ def redaction_of(
     )
 
 
-def quoted_lines(check: Check) -> Iterator[str]:
+def quoted_lines(check: Recorded) -> Iterator[str]:
     """What sentences of reprocheck can quote of the logs: messages of errors, without their class,
     and lines of more than a word.
     """
@@ -51,18 +63,20 @@ def quoted_lines(check: Check) -> Iterator[str]:
         yield message if message and kind.replace(".", "_").isidentifier() else text
 
 
-def _said_by_the_script(check: Check) -> Iterator[str]:
+def _said_by_the_script(check: Recorded) -> Iterator[str]:
     for run in check.runs:
         yield from (process.error for process in run.processes)
         lines = map(str.strip, f"{run.stdout_tail}\n{run.stderr_tail}".splitlines())
         yield from (line for line in lines if len(line) >= SHORTEST_LINE and " " in line)
+    if not isinstance(check, Check):
+        return
     if check.search is not None:
         yield from (one.says for one in check.search.tried)
     if check.first_rung is not None and isinstance(check.first_rung.evidence, LeftBehind):
         yield check.first_rung.evidence.says
 
 
-def known_values(check: Check) -> Iterator[str]:
+def known_values(check: Recorded) -> Iterator[str]:
     """Values that the sender gave the training, as arguments and variables: text, no numbers and no
     options; none that the name of the script or module holds, without which nothing runs.
     """
@@ -80,7 +94,7 @@ def _is_text(value: str) -> bool:
     return shapes.shape(value) in ("<text>", "<path>")
 
 
-def _commands(check: Check) -> Iterator[Sequence[str]]:
+def _commands(check: Recorded) -> Iterator[Sequence[str]]:
     """What was started, and what that started."""
     yield check.record.entry_point.command
     yield from (side.entry_point.command for side in check.record.compared)
@@ -88,11 +102,12 @@ def _commands(check: Check) -> Iterator[Sequence[str]]:
     yield from (process.argv for process in processes)
 
 
-def _environments(check: Check) -> Iterator[Mapping[str, object]]:
+def _environments(check: Recorded) -> Iterator[Mapping[str, object]]:
     """The environments of all that ran, and what differs between them."""
     yield check.record.environment
     yield from (side.environment for side in check.record.compared)
     yield from (run.environment for run in check.runs)
-    yield from (trace.environment for trace in check.traces)
-    yield from ({one.key: one.reference} for one in check.environment_differences)
-    yield from ({one.key: one.value} for one in check.environment_differences)
+    for run in check.runs:
+        yield from (trace.environment for trace in run.traces)
+    for one in check.environment_differences if isinstance(check, Check) else ():
+        yield from ({one.key: one.reference}, {one.key: one.value})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from reprocheck import replay
@@ -131,7 +131,7 @@ def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> N
             form = FORMATS[name]
             if not form.wanted(check):
                 continue
-            draft = folder / f".{form.filename}.{os.getpid()}"
+            draft = folder / f".{form.filename}.{token_hex(4)}"
             done.append((draft, folder / form.filename))
             with draft.open("wb") as file:
                 file.writelines(form.chunks(sheet))

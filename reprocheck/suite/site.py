@@ -26,8 +26,9 @@ from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import page as report_page
+from reprocheck.suite import texts
 from reprocheck.suite.model import Night, NightReport, TargetCheck
-from reprocheck.suite.pages import links, markdown, night_page, overview_page, target_page
+from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.past import Past
 from reprocheck.suite.reports import (
     Accepted,
@@ -35,7 +36,6 @@ from reprocheck.suite.reports import (
     read,
     shown,
     target_report,
-    to_paste,
     with_green,
 )
 
@@ -256,7 +256,7 @@ class _Site:
             states=states,
             baselines=self._accepted.of(name),
         )
-        return replace(folder_level(told), issue=markdown.issue(*to_paste((newest, found), found)))
+        return replace(folder_level(told), issue=texts.issue(newest, found))
 
 
 def _without_report(check: TargetCheck) -> TargetCheck:

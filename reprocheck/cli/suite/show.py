@@ -45,9 +45,8 @@ def command(
 ) -> int:
     """Shows a night or a target. Exit 0 whatever the night came to."""
     from reprocheck.cli.terminal import standard_output
-    from reprocheck.suite import reports
+    from reprocheck.suite import texts
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.pages import markdown
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
@@ -57,7 +56,7 @@ def command(
     if one is None:
         _print_night(out, report, all_targets=all_targets)
     elif issue:
-        out.data(markdown.issue(*reports.to_paste((report.night, one), one)))
+        out.data(texts.issue(report.night, one))
     else:
         _print_target(out, report, one, suite)
     return 0

@@ -28,7 +28,8 @@ def _lines(check: ResumeCheck) -> Iterator[str]:
 def _place(outcome: Outcome, *, several: bool) -> Iterator[str]:
     if several:
         yield from (md("### {}: {}", outcome.place.name, outcome.title), "")
-    yield from (md("**{}**", rows.sentence(outcome.reason)), "")
+    if outcome.reason:
+        yield from (md("**{}**", rows.sentence(outcome.reason)), "")
     for row in rows.facts(outcome):
         if row.code:
             yield from (md("- {}:", row.label), "", *block(row.said, row.language))
