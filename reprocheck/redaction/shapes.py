@@ -134,8 +134,9 @@ def values_of(command: Sequence[str]) -> Iterator[str]:
         if word.kind != "text" or shape(word.value) not in ("<text>", "<path>"):
             continue
         yield word.value
-        if any(map(str.isspace, word.value)):
-            yield from values_of(_split(word.value))
+        inner = _split(word.value)
+        if inner != [word.value]:  # a command of `bash -c`, or quoted
+            yield from values_of(inner)
 
 
 def _split(command: str) -> list[str]:

@@ -39,7 +39,7 @@ def _thing(thing: Any, redaction: Redaction) -> Any:
     """A dataclass, each of its fields as the list says."""
     special = WHOLE.get(type(thing))
     if special is not None:
-        return special(thing, redaction)
+        return _neutral(special(thing, redaction))
     values = {}
     for field in fields_of(thing):
         old = getattr(thing, field.name)
@@ -55,8 +55,22 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
     how = FIELDS.get((kind, name))
     whole = _WHOLE_VALUES.get(how)
     if whole is not None:
-        return whole(redaction, value)
+        return _neutral(whole(redaction, value))
     return _value(value, how, redaction)
+
+
+def _neutral(value: Any) -> Any:
+    """The same value without what steers a terminal, each of its texts on one line."""
+    if isinstance(value, str):
+        return _printable(value, "value")
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_neutral, value))
+    if isinstance(value, Mapping):
+        return {_neutral(key): _neutral(one) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        texts = {field.name: _neutral(getattr(value, field.name)) for field in fields_of(value)}
+        return replace(value, **texts)
+    return value
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
