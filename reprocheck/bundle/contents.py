@@ -54,7 +54,7 @@ def made(
     """
     shown = _with_values(_shown(check, redaction), there=bool(tensors))
     files = {
-        "issue.md": issue.render(shown),
+        "issue.md": issue.text(shown, source=bool(texts)).encode(),
         "report.html": page(shown),
         **_replay(shown, tensors),
         **source.files(texts, redaction),

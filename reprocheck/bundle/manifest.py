@@ -144,7 +144,7 @@ def _source(subject: Subject) -> str:
     if subject.patched:
         places.append(say("the lines of the patch"))
     if not places:
-        return tr("none")
+        return tr("none; `--with-source` adds the files")
     if len(places) > MOST_LINES:
         places[MOST_LINES:] = [say("and {number} more", number=len(places) - MOST_LINES)]
     return say("these lines: {places}", places=Markdown(joined(tr(", "), places)))

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Protocol
 
-from reprocheck.model import Check, CheckRecord, Run
+from reprocheck.model import Check, Recorded
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.redaction import shapes
 from reprocheck.redaction.guard import Level, Redaction
 from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.lists import VARIABLE
-
-
-class Recorded(Protocol):
-    """A check, or one of a resume."""
-
-    @property
-    def record(self) -> CheckRecord: ...
-
-    @property
-    def runs(self) -> tuple[Run, ...]: ...
-
 
 SHORTEST_LINE = 12
 """Letters of a line of a log that is looked for in sentences."""

@@ -7,10 +7,12 @@ longer fits is left out, and a line says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from reprocheck.language import tr
 from reprocheck.model import Check
-from reprocheck.report import collect_env, repair, smallest, tables, why, words
+from reprocheck.report import about, collect_env, repair, smallest, tables, why, words
+from reprocheck.report.document import facts
 from reprocheck.report.markdown import (
     block,
     cause_section,
@@ -31,11 +33,13 @@ MOST_CAUSES = 2
 LONGEST_LINE = 2_000
 
 
-def text(check: Check) -> str:
-    """The whole text, at most `MOST` characters, those that are left to the sender included."""
+def text(check: Check, *, source: bool = False) -> str:
+    """The whole text, at most `MOST` characters, those that are left to the sender included.
+    `source`: the training's files are beside it.
+    """
     kept: list[str] = []
     left = MOST - ROOM
-    for part in _parts(check):
+    for part in _parts(check, source):
         if len(part) > left:
             part = tr("Left out here for its length; it is in the attachment.") + "\n\n"
         kept.append(part)
@@ -43,22 +47,16 @@ def text(check: Check) -> str:
     return "".join(kept).rstrip("\n") + "\n"
 
 
-def render(check: Check) -> bytes:
-    """issue.md."""
-    return text(check).encode()
-
-
-def _parts(check: Check) -> Iterator[str]:
+def _parts(check: Check, source: bool) -> Iterator[str]:
     """The sections, each whole, those that matter most first."""
     for lines in (
         _verdict(check),
         _ladder(check),
         _causes(check),
-        _reproduce(check),
+        _reproduce(check, source),
         _losses(check),
         _environment(check),
         _logs(check),
-        _foot(check),
     ):
         joined = "\n".join(_shortened(safe(line)) for line in lines)
         if joined.strip():
@@ -73,7 +71,11 @@ def _shortened(line: str) -> str:
 
 
 def _verdict(check: Check) -> Iterator[str]:
-    yield from (md("### {}", check.verdict.title), "")
+    numbers = range(1, 2 if check.between is None else 3)
+    each = (facts(check, number) for number in numbers)
+    versions = (about.versions(known, check.record.reprocheck_version) for known in each)
+    yield md("### {}", check.verdict.title)
+    yield from (md("{}", "; ".join(dict.fromkeys(versions))), "")
     lead = why.lead(check)
     if lead:
         yield from (md("**{}**", lead), "")
@@ -98,11 +100,17 @@ def _causes(check: Check) -> Iterator[str]:
         yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
 
 
-def _reproduce(check: Check) -> Iterator[str]:
+def _reproduce(check: Check, source: bool) -> Iterator[str]:
     yield from (md("### {}", tr("Reproduce")), "", *block(smallest.command(check), "sh"), "")
-    yield tr("It takes the script, which is not in this text.")
-    if check.ladder is not None and check.ladder.replay is not None:
+    replayed = check.ladder is not None and check.ladder.replay is not None
+    if source:
+        yield tr("It takes the script, which is in `source/` of the attachment.")
+    else:
+        yield tr("It takes the script, which is not in this text.")
+    if replayed:
         yield tr("`replay.py` beside the report takes the framework alone: it runs what differs.")
+    elif not source:
+        yield tr("Ask for `reprocheck bundle --with-source`, which adds the script.")
     yield ""
 
 
@@ -119,9 +127,9 @@ def _environment(check: Check) -> Iterator[str]:
 
 
 def _logs(check: Check) -> Iterator[str]:
-    for run in check.runs:
-        yield from log(check, run)
-
-
-def _foot(check: Check) -> Iterator[str]:
-    yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)
+    ends = list(chain.from_iterable(log(check, run) for run in check.runs))
+    if not ends and any(run.record.ended_badly for run in check.runs):
+        yield tr(
+            "The ends of the logs are not in this text: `reprocheck bundle --with-log` adds them."
+        )
+    yield from ends

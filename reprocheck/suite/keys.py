@@ -30,14 +30,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from reprocheck.errors import UsageError
-from reprocheck.model import Run, Setting
+from reprocheck.model import FRAMEWORKS, Run, Setting
 from reprocheck.redaction import MARKS, Redaction, identity, unmask
 from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words, resume_words
 from reprocheck.suite.model import Key
 from reprocheck.suite.target import Target
 
-FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "jaxlib")
 INSTEAD = ("numpy", "python")
 """What a training that uses none of them computes with."""
 ACCELERATORS = ("torch.cuda.devices", "torch.npu.devices")

@@ -55,6 +55,7 @@ def test_the_manifest_says_what_is_inside(bundle: Bundle) -> None:
     assert "**NOT REPRODUCIBLE (forward).** In iteration 1 `encoder.blocks.0.noise`" in said
     assert "- source: these lines: `model/noise.py:14`" in said
     assert "- weights: none" in said
+    assert "- log: none; `--with-log` adds its end" in said
     assert "reprocheck run --steps 2 --level op train.py --lr 0.1" in said
 
 

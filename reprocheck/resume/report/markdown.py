@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reprocheck.report.markdown import block, document, md, pipe_table
+from reprocheck.report import about, document
+from reprocheck.report.markdown import block, md, pipe_table
+from reprocheck.report.markdown import document as joined
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
 
 
 def render(check: ResumeCheck) -> bytes:
     """report.md."""
-    return document(_lines(check)).encode()
+    return joined(_lines(check)).encode()
 
 
 def _lines(check: ResumeCheck) -> Iterator[str]:
-    yield from (md("## reprocheck: {}", check.title), "")
+    known = document.facts(check)
+    yield md("## reprocheck: {}", check.title)
+    yield from (md("{}", about.versions(known, check.record.reprocheck_version)), "")
     for outcome in check.outcomes:
         yield from _place(outcome, several=len(check.outcomes) > 1)
     if check.caveats:
         said = (md("- {}", one) for one in check.caveats)
         yield from (md("### Limits"), "", *said, "")
     yield from (*block(rows.command(check), "sh"), "")
-    yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)
 
 
 def _place(outcome: Outcome, *, several: bool) -> Iterator[str]:

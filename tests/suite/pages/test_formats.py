@@ -200,6 +200,8 @@ def test_the_issue_says_what_changed_since_when_and_how_to_reproduce() -> None:
     assert drift is not None
     text = markdown.issue(report.night, drift).decode()
     assert text.startswith("# drift: drift since night ")
+    versions = text.splitlines()[1]
+    assert versions.startswith("torch 2.13.0,") and "reprocheck " in versions
     for said in (
         "## What changed",
         "aten.addmm in encoder.blocks.0, iteration 3",
