@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
 from reprocheck.model import evidence
 from reprocheck.model.letters import capital
-from reprocheck.redaction.fields import MEANS, TABLE
+from reprocheck.redaction.fields import MEANS, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
@@ -255,7 +256,7 @@ def _ways() -> Iterator[str]:
 
 
 def _field_rows() -> Iterator[str]:
-    for kind, ways in TABLE.items():
+    for kind, ways in chain.from_iterable(table.items() for table in TABLES):
         for how, names in ways.items():
             yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names.split())} | {how} |"
 

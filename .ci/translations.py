@@ -32,6 +32,7 @@ PACKAGE = Path(__file__).parent.parent / "reprocheck"
 NAME = "reprocheck"
 SAID = {
     "tr": 1,
+    "say": 1,
     "mark": 1,
     "by_hint": 3,
     "if_hinted": 3,

@@ -15,6 +15,7 @@ from benchmarks import (
     accelerator,
     levels,
     levels_parts,
+    masking,
     ranks,
     recorder,
     resume_cost,
@@ -42,6 +43,7 @@ MEASUREMENTS: Mapping[str, Measure] = {
     "accelerator": accelerator.accelerator,
     "ranks": ranks.ranks,
     "scan": scan.scan,
+    "masking": masking.masking,
 }
 SUITE: Mapping[str, Measure] = {
     "suite-history": suite_history.measure,

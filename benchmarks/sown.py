@@ -58,7 +58,7 @@ from reprocheck.model import (
 from reprocheck.model.replay import Replay
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.model.trace import Checked, LossSeries
-from reprocheck.redaction.fields import FIELDS, How
+from reprocheck.redaction.fields import FIELDS, OF_A_CHECK, How, rows
 
 _IN_LOGS = (
     "connecting with {}",
@@ -94,6 +94,7 @@ _FORMS: Mapping[How, Sequence[str]] = {
     "arguments": _IN_ARGUMENTS,
     "sentence": _IN_SENTENCES,
     "text": (*_IN_LOGS, *_IN_SOURCE),
+    "log": _IN_LOGS,
     "value": ("{}",),
     "facts": ("{}",),
     "versions": ("{}", "2.13.0+{}"),
@@ -319,8 +320,8 @@ def _with_fact(thing: Any, name: str, text: str, draw: Draw) -> Any:
 
 def _rows() -> Iterator[tuple[str, Place]]:
     """A place for each class in which text can leave, with all of its fields."""
-    for kind in dict.fromkeys(kind for kind, _ in FIELDS):
-        names = [name for (of, name), how in FIELDS.items() if of == kind and how != "as is"]
+    for kind, ways in OF_A_CHECK.items():
+        names = [name for (_, name), how in rows({kind: ways}) if how != "as is"]
         if names:
             yield f"fields of {kind}", partial(_in_field, kind, names)
 

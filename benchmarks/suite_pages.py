@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from benchmarks.table import Row
 from reprocheck.model import LossSeries, Series
+from reprocheck.suite import site
 from reprocheck.suite.curves import pack
 from reprocheck.suite.history import History, open_history
 from reprocheck.suite.model import (
@@ -22,11 +23,12 @@ from reprocheck.suite.model import (
     Night,
     RankSeries,
     State,
-    Target,
     TargetCheck,
     TargetState,
 )
-from reprocheck.suite.pages import FORMATS, read, site
+from reprocheck.suite.pages import FORMATS
+from reprocheck.suite.reports import read
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
 
 T = TypeVar("T")

@@ -25,10 +25,10 @@ from reprocheck.suite.model import (
     Key,
     Night,
     RankSeries,
-    Target,
     TargetCheck,
     TargetState,
 )
+from reprocheck.suite.target import Target
 
 NIGHTS = 1000
 SHIFT_AT = 260

@@ -11,12 +11,15 @@ from typing import Any
 from reprocheck import replay
 from reprocheck.bundle import archive, manifest, source
 from reprocheck.bundle.kept import kept
+from reprocheck.bundle.manifest import Subject
 from reprocheck.bundle.plain_words import in_plain_words
+from reprocheck.language import count, tr
 from reprocheck.model import Check
-from reprocheck.redaction import Level, Redaction, redacted
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.replay.values import NAME as VALUES_OF_TENSORS
-from reprocheck.report import FORMATS, issue, losses, to_json
+from reprocheck.report import FORMATS, issue, losses, smallest, to_json, why
 from reprocheck.report.formats import Sheet
+from reprocheck.report.markdown import document
 
 LARGEST = 2_000_000
 """Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
@@ -30,13 +33,11 @@ CUTS = 4
 class Bundle:
     """An attachment: its files by name, and the zip of them.
 
-    check     what of the check leaves
-    level     how strictly
+    redact    how strictly, as `--redact` is asked for it
     counts    what was taken out, by kind
     """
 
-    check: Check
-    level: Level
+    redact: str
     files: Mapping[str, bytes]
     zipped: bytes
     counts: Mapping[str, int]
@@ -53,39 +54,69 @@ def made(
     """
     shown = _with_values(_shown(check, redaction), there=bool(tensors))
     files = {
-        "issue.md": issue.render(shown),
+        "issue.md": issue.text(shown, source=bool(texts)).encode(),
         "report.html": page(shown),
         **_replay(shown, tensors),
         **source.files(texts, redaction),
+        **source.logs(shown.runs),
     }
-    counts = +redaction.counts
+    counts, redact = +redaction.counts, manifest.way(redaction)
     for cut in range(CUTS):
         values = VALUES >> cut
         files |= _losses(shown, values)
-        lines = manifest.lines(shown, files, counts, redaction.level, kept(shown, values))
-        files["README.md"] = ("\n".join(lines) + "\n").encode()
+        subject = _subject(shown, kept(shown, values))
+        lines = manifest.lines(subject, files, counts, redact)
+        files["README.md"] = document(lines).encode()
         zipped = archive.packed(files)
         if len(zipped) <= LARGEST + len(files.get(VALUES_OF_TENSORS, b"")):
             break
-    return Bundle(
-        check=shown,
-        level=redaction.level,
-        files=dict(sorted(files.items())),
-        zipped=zipped,
-        counts=dict(counts),
+    return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
+
+
+def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction) -> Bundle:
+    """The attachment of what has pages alone, such as a check of a resume."""
+    counts, redact = +redaction.counts, manifest.way(redaction)
+    files = {**pages, "README.md": b""}
+    files["README.md"] = document(manifest.lines(subject, files, counts, redact)).encode()
+    zipped = archive.packed(files)
+    return Bundle(redact=redact, files=dict(sorted(files.items())), zipped=zipped, counts=counts)
+
+
+def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
+    """What the attachment of a check is about; `kept`: the iterations of losses.csv, None for
+    all.
+    """
+    losses = ""
+    if kept is not None:
+        losses = tr(
+            "{iterations} of {longest:,}: the first ones, those around the first difference, the"
+            " last, and evenly spaced ones between",
+            iterations=count(len(kept), "iteration"),
+            longest=max((run.longest for run in shown.runs), default=0),
+        )
+    cited = [cause.source for cause in shown.causes]
+    cited += [finding.source for finding in shown.scanned.findings]
+    cited += [rung.source for rung in shown.ladder.rungs] if shown.ladder else []
+    return Subject(
+        title=shown.verdict.title,
+        where=why.lead(shown) or shown.verdict.reason,
+        command=smallest.command(shown),
+        cited=filter(None, cited),
+        patched=shown.search is not None and bool(shown.search.patch),
+        losses=losses,
     )
 
 
 def page(shown: Check) -> bytes:
     """report.html of a check of which nothing more is to be taken out."""
-    return b"".join(FORMATS["html"].chunks(Sheet(shown, may_leave=True)))
+    return b"".join(FORMATS["html"].chunks(Sheet(shown, leaving=shown)))
 
 
 def _losses(shown: Check, values: int) -> dict[str, bytes]:
     """The files that hold losses, with at most about so many values."""
-    document = to_json(shown)
-    _cut(document, kept(shown, values // 3))
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    fields = to_json(shown)
+    _cut(fields, kept(shown, values // 3))
+    text = json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
     return {
         "losses.csv": b"".join(losses.chunks(shown, kept(shown, values))),
         "report.json": f"{text}\n".encode(),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from reprocheck.bundle.source import FOLDER
-from reprocheck.language import count, joined, mark, sentences, tr
-from reprocheck.model import Check, SourceLine
-from reprocheck.redaction import Level
-from reprocheck.report import smallest
-from reprocheck.report.markdown import block, code, prose
-from reprocheck.report.why import lead, origin
+from reprocheck.bundle.source import FOLDER, LOGS
+from reprocheck.language import joined, mark, sentences, tr
+from reprocheck.model import SourceLine
+from reprocheck.redaction import Redaction
+from reprocheck.report.markdown import Markdown, block, code, md, prose, say
+from reprocheck.report.why import origin
 
 HOLDS: Mapping[str, str] = {
     "issue.md": mark("the text of the issue, ready to paste"),
@@ -22,7 +22,8 @@ HOLDS: Mapping[str, str] = {
     "README.md": mark("this text"),
 }
 SOURCE = mark("the user's files that the command needs, as far as the report folder keeps them")
-MEANS: Mapping[Level, str] = {
+LOG = mark("the ends of the logs of the runs")
+MEANS: Mapping[str, str] = {
     "none": mark("Nothing was taken out beside what was masked when the check was recorded."),
     "default": mark(
         "Only fields of a list leave the machine, and all text in them went through a detector of"
@@ -33,46 +34,66 @@ MEANS: Mapping[Level, str] = {
         " are numbered."
     ),
 }
+"""By what `--redact` asks for."""
 MOST_LINES = 20
 
 
+def way(redaction: Redaction) -> str:
+    """Return what `--redact` is asked for where this is what comes of it."""
+    if redaction.level == "folder":
+        return "none"
+    return "strict" if redaction.strict else "default"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What an attachment is about.
+
+    title, where  the verdict, and the sentence that says where
+    command       what shows it
+    cited         the lines of the user's code that leave
+    patched       whether a patch of it leaves
+    losses        which losses are inside, where not all are
+    """
+
+    title: str
+    where: str
+    command: str
+    cited: Iterable[SourceLine] = ()
+    patched: bool = False
+    losses: str = ""
+
+
 def lines(
-    check: Check,
-    files: Mapping[str, bytes],
-    counts: Mapping[str, int],
-    level: Level,
-    kept: Sequence[int] | None,
+    subject: Subject, files: Mapping[str, bytes], counts: Mapping[str, int], redact: str
 ) -> Iterator[str]:
-    """The text, line by line. `kept`: the iterations in losses.csv where not all are there."""
-    yield from (f"# {tr('What this is')}", "")
-    where = lead(check) or check.verdict.reason
-    title = tr("{sentence}.", sentence=prose(check.verdict.title))
-    yield from (sentences(f"**{title}**", prose(where)), "")
+    """The text, line by line."""
+    yield from (md("# {}", tr("What this is")), "")
+    title = tr("{sentence}.", sentence=subject.title)
+    yield from (Markdown(sentences(md("**{}**", title), prose(subject.where))), "")
     yield from (tr("The smallest command that shows it:"), "")
-    yield from (*block(smallest.command(check), "sh"), "")
-    yield from (_takes(files), "", f"## {tr('What is inside')}", "")
+    yield from (*block(subject.command, "sh"), "")
+    yield from (_takes(files), "", md("## {}", tr("What is inside")), "")
     for name in HOLDS:
         if name in files or name == "README.md":
-            yield tr("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
+            yield say("- {name}: {value}", name=code(name), value=tr(HOLDS[name]))
     texts = [name for name in files if name.startswith(f"{FOLDER}/")]
-    if texts:
-        yield tr("- {name}: {value}", name=code(f"{FOLDER}/"), value=tr(SOURCE))
+    logs = [name for name in files if name.startswith(f"{LOGS}/")]
+    for folder, holds, inside in ((FOLDER, SOURCE, texts), (LOGS, LOG, logs)):
+        if inside:
+            yield say("- {name}: {value}", name=code(f"{folder}/"), value=tr(holds))
     yield ""
-    yield tr("- source: {lines}", lines=_files(texts) or _source(check))
-    yield tr("- values: {values}", values=_values(files))
-    yield tr("- weights: none")
-    if kept is not None:
-        yield tr(
-            "- losses: {iterations} of {longest:,}: the first ones,"
-            " those around the first difference, the last, and evenly spaced ones between",
-            iterations=count(len(kept), "iteration"),
-            longest=_longest(check),
-        )
+    yield say("- log: {lines}", lines=_files(logs) or tr("none; `--with-log` adds its end"))
+    yield say("- source: {lines}", lines=_files(texts) or _source(subject))
+    yield say("- values: {values}", values=_values(files))
+    yield say("- weights: none")
+    if subject.losses:
+        yield say("- losses: {losses}", losses=subject.losses)
     yield from (
         "",
-        f"## {tr('What was taken out')} (`--redact {level}`)",
+        md("## {} (`--redact {}`)", tr("What was taken out"), redact),
         "",
-        tr(MEANS[level]),
+        tr(MEANS[redact]),
         "",
     )
     yield from counted(counts)
@@ -90,7 +111,7 @@ def _takes(files: Mapping[str, bytes]) -> str:
 
 def _files(texts: Sequence[str]) -> str:
     """The user's files that leave."""
-    return joined(tr(", "), map(code, texts))
+    return Markdown(joined(tr(", "), map(code, texts)))
 
 
 def _values(files: Mapping[str, bytes]) -> str:
@@ -107,9 +128,9 @@ def _values(files: Mapping[str, bytes]) -> str:
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind, the most frequent first."""
     if not counts:
-        yield tr("- nothing")
+        yield say("- nothing")
     for kind, number in sorted(counts.items(), key=_most_first):
-        yield tr("- {name}: {value}", name=tr(kind), value=f"{number:,}")
+        yield say("- {name}: {value}", name=tr(kind), value=f"{number:,}")
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
@@ -117,26 +138,13 @@ def _most_first(item: tuple[str, int]) -> tuple[int, str]:
     return -number, kind
 
 
-def _source(check: Check) -> str:
+def _source(subject: Subject) -> str:
     """The lines of the user's code whose text leaves."""
-    places = [code(origin(one)) for one in dict.fromkeys(_cited(check)) if one.text]
-    if check.search is not None and check.search.patch:
-        places.append(tr("the lines of the patch"))
+    places = [code(origin(one)) for one in dict.fromkeys(subject.cited) if one.text]
+    if subject.patched:
+        places.append(say("the lines of the patch"))
     if not places:
-        return tr("none")
+        return tr("none; `--with-source` adds the files")
     if len(places) > MOST_LINES:
-        places[MOST_LINES:] = [tr("and {number} more", number=len(places) - MOST_LINES)]
-    return tr("these lines: {places}", places=joined(tr(", "), places))
-
-
-def _cited(check: Check) -> Iterator[SourceLine]:
-    """All lines of the user's that a report shows."""
-    sources: list[SourceLine | None] = [cause.source for cause in check.causes]
-    sources += [finding.source for finding in check.scanned.findings]
-    if check.ladder is not None:
-        sources += [rung.source for rung in check.ladder.rungs]
-    yield from filter(None, sources)
-
-
-def _longest(check: Check) -> int:
-    return max((run.longest for run in check.runs), default=0)
+        places[MOST_LINES:] = [say("and {number} more", number=len(places) - MOST_LINES)]
+    return say("these lines: {places}", places=Markdown(joined(tr(", "), places)))

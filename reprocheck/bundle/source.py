@@ -1,13 +1,14 @@
-"""The user's files in an attachment, where the sender asks for them."""
+"""The user's files and the ends of logs in an attachment, where the sender asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
+from reprocheck.model import Run
 from reprocheck.redaction import Redaction
 
-FOLDER = "source"
+FOLDER, LOGS = "source", "log"
 _CELL = ":cell "
 """Between the name of a notebook and the number of a cell, as reports name it."""
 
@@ -16,14 +17,18 @@ def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
     """The texts of the user's files by their places in the attachment, through the detector; none
     in `strict`, where no free text leaves.
     """
-    shown = {_place(redaction.path(name)): _shown(text, redaction) for name, text in texts.items()}
+    shown = {_place(redaction.path(name)): redaction.source(text) for name, text in texts.items()}
     return {name: text.encode("utf-8", "replace") for name, text in shown.items() if text}
 
 
-def _shown(text: str, redaction: Redaction) -> str:
-    if redaction.level == "none":
-        return text
-    return redaction.text(text)
+def logs(shown: Iterable[Run]) -> dict[str, bytes]:
+    """The ends of the logs of the runs, as far as they leave, by their places in the attachment."""
+    ends = {
+        f"{LOGS}/run-{run.number}-{name}.txt": end
+        for run in shown
+        for name, end in (("stdout", run.stdout_tail), ("stderr", run.stderr_tail))
+    }
+    return {name: end.encode("utf-8", "replace") for name, end in ends.items() if end.strip()}
 
 
 def _place(name: str) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.bundle import Bundle
     from reprocheck.model import Check
     from reprocheck.redaction import Redaction
+    from reprocheck.resume.model import ResumeCheck
 
 NAME = "issue.zip"
 REDACT = ("default", "strict", "none")
@@ -68,6 +69,10 @@ def bundle(
         bool,
         typer.Option("--with-source", help="Add your files that the report folder keeps."),
     ] = False,
+    with_log: Annotated[
+        bool,
+        typer.Option("--with-log", help="Add the ends of the logs, and errors word for word."),
+    ] = False,
 ) -> int:
     """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
     from reprocheck import settings
@@ -78,7 +83,8 @@ def bundle(
     with spoken(settings.load(flags, Path.cwd()).lang):
         with loaded(folder) as check:
             tensors = _values(check, folder, asked=with_values)
-            made = _made(check, redact, tensors, _texts(check, asked=with_source))
+            texts = _texts(check, asked=with_source)
+            made = _made(check, redact, tensors, texts, with_log=with_log)
         if preview:
             return _shown(made)
         _write(output_file, part(made))
@@ -96,12 +102,12 @@ def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
     return file
 
 
-def _has_values(check: Check) -> bool:
-    ladder = check.ladder
+def _has_values(check: Check | ResumeCheck) -> bool:
+    ladder = getattr(check, "ladder", None)
     return ladder is not None and ladder.replay is not None and bool(ladder.replay.values)
 
 
-def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
+def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
     """The values of tensors that lie in a report folder; none where they are not asked for."""
     from reprocheck.replay import values
 
@@ -115,7 +121,7 @@ def _values(check: Check, folder: Path, *, asked: bool) -> bytes:
     return values.read(folder)
 
 
-def _texts(check: Check, *, asked: bool) -> dict[str, str]:
+def _texts(check: Check | ResumeCheck, *, asked: bool) -> dict[str, str]:
     """The user's files that lie in a report folder; none where they are not asked for."""
     from reprocheck.ladder.sources import kept
 
@@ -150,45 +156,47 @@ def _part(file: Path) -> Callable[[Bundle], bytes]:
 
 
 def _made(
-    check: Check, redact: str, values: bytes, texts: Mapping[str, str] = MappingProxyType({})
+    check: Check | ResumeCheck,
+    redact: str,
+    values: bytes,
+    texts: Mapping[str, str] = MappingProxyType({}),
+    *,
+    with_log: bool = False,
 ) -> Bundle:
     from reprocheck.bundle import made
+    from reprocheck.model import Check
+    from reprocheck.resume import attachment
 
-    redaction = _redaction(check, redact)
-    if texts and redaction.strict:
-        raise UsageError(
-            "No source leaves with --redact strict.", "Leave out --with-source, or --redact strict."
-        )
-    return made(check, redaction, values, texts)
+    redaction = _redaction(check, redact, with_log=with_log)
+    for name, asked in (("source", bool(texts)), ("log", with_log)):
+        if asked and redaction.strict:
+            raise UsageError(
+                f"No {name} leaves with --redact strict.",
+                f"Leave out --with-{name}, or --redact strict.",
+            )
+    if isinstance(check, Check):
+        return made(check, redaction, values, texts)
+    return attachment.made(check, redaction, texts)
 
 
-def _redaction(check: Check, asked: str) -> Redaction:
+def _redaction(check: Check | ResumeCheck, asked: str, *, with_log: bool) -> Redaction:
     """What is taken out; free text is left out where nothing looks for secrets in it."""
-    from reprocheck.child.reprocheck_child.shared.masking import identity
-    from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
+    from reprocheck import redaction
     from reprocheck.cli.terminal import standard_error
-    from reprocheck.redaction import (
-        LEVELS,
-        Redaction,
-        found_scanner,
-        known_folders,
-        known_values,
-    )
 
-    level = next((level for level in LEVELS if level == asked), None)
-    if level is None:
+    if asked not in REDACT:
         raise UsageError(f"--redact {asked}: there is no such level.", f"Take {', '.join(REDACT)}.")
-    scanner = found_scanner()
-    if scanner is None and level == "default":
+    scanner = redaction.found_scanner()
+    if scanner is None and asked == "default":
         standard_error().labelled("note:", NOT_INSTALLED, "bold")
-        level = "strict"
-    known = [*known_values(check), *known_secrets((), os.environ)]
-    return Redaction(
-        level,
-        identity=identity(),
-        known=known,
+    return redaction.redaction_of(
+        check,
+        "folder" if asked == "none" else "attachment",
+        identity=redaction.identity(),
+        known=redaction.known_secrets((), os.environ),
         scanner=scanner,
-        folders=known_folders(check),
+        strict=asked == "strict",
+        with_log=with_log,
     )
 
 
@@ -203,16 +211,19 @@ def _write(file: Path, data: bytes) -> None:
         ) from None
 
 
+_ASKED_FOR = ("source/", "log/")
+
+
 def _shown(made: Bundle) -> int:
     """Prints what would leave: the manifest, the size of each file, the text of the issue, and
-    source where it was asked for.
+    source and logs where they were asked for.
     """
     from reprocheck.cli.terminal import standard_output
 
     out = standard_output()
-    source = [data.decode() for name, data in made.files.items() if name.startswith("source/")]
+    asked = [data.decode() for name, data in made.files.items() if name.startswith(_ASKED_FOR)]
     issue = made.files["issue.md"].decode()
-    for text in (made.files["README.md"].decode(), _sizes(made), issue, *source):
+    for text in (made.files["README.md"].decode(), _sizes(made), issue, *asked):
         for line in text.splitlines():
             out.line(line)
         out.line()
@@ -235,11 +246,11 @@ def _say(made: Bundle, file: Path, redact: str) -> None:
     out = standard_output()
     size = tr("({number:,} bytes)", number=file.stat().st_size)
     out.line(f"BUNDLE  {file}  {size}", "bold green")
-    how = f"--redact {made.level}"
-    if made.level != redact:
+    how = f"--redact {made.redact}"
+    if made.redact != redact:
         how = tr(
             "as with --redact {level}, since the detector of secrets is not installed",
-            level=made.level,
+            level=made.redact,
         )
     out.line(tr("  taken out ({how}; `--preview` prints all that leaves):", how=how))
     for line in counted(made.counts):

@@ -122,6 +122,10 @@ class Console:
         """The live line has it when it is drawn next."""
         self._progress.advanced(number, iteration, loss)
 
+    def masking(self, number: int) -> None:
+        """The live line says so."""
+        self._progress.masking(number)
+
     def silent(self, number: int, seconds: float) -> None:
         """Says so after 60 s without an event, and again whenever that time has doubled."""
         if seconds < 2 * self._told_silence.get(number, 0.0):

@@ -18,6 +18,7 @@ class Running:
     started: float
     iteration: int = 0
     loss: float | None = None
+    masking: bool = False
 
 
 class Progress:
@@ -59,6 +60,10 @@ class Progress:
         """A run has come to an iteration."""
         running = self.under_way.setdefault(number, Running(started=0.0))
         running.iteration, running.loss = iteration, loss
+
+    def masking(self, number: int) -> None:
+        """Secrets are taken out of the logs of a run."""
+        self._running(number).masking = True
 
     def ended(self, number: int, seconds: float) -> None:
         """A run has ended after so many seconds."""
@@ -108,6 +113,8 @@ class Progress:
         if running is None:
             return ""
         seconds = now - running.started
+        if running.masking:
+            return " · ".join((self.name(number), tr("masking its logs"), duration(seconds)))
         left = self._left(number, seconds)
         return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
     from reprocheck.model import Check
+    from reprocheck.resume.model import ResumeCheck
 
 PACKED = ".zip"
 
@@ -121,20 +122,23 @@ def _pack(folder: Path, file: Path) -> int:
 
 
 @contextmanager
-def loaded(folder: Path) -> Iterator[Check]:
+def loaded(folder: Path) -> Iterator[Check | ResumeCheck]:
     """The check in a report folder or in the zip of one, whose files are there meanwhile.
 
     Raises ReportError.
     """
     from reprocheck.recording import bundle
+    from reprocheck.resume import check as resume
+    from reprocheck.resume import records
     from reprocheck.workflow import replay
 
-    if not _is_zip(folder):
-        _exists(folder)
-        yield replay.load(folder.resolve())
-        return
-    with bundle.opened(folder) as recording:
-        yield replay.load(recording)
+    with ExitStack() as stack:
+        if _is_zip(folder):
+            folder = stack.enter_context(bundle.opened(folder))
+        else:
+            _exists(folder)
+            folder = folder.resolve()
+        yield resume.load(folder) if records.is_one(folder) else replay.load(folder)
 
 
 def _is_zip(path: Path) -> bool:

@@ -38,13 +38,14 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
         alike = set(check.state_alike)
     paths = [path for path in in_time if path not in alike]
     if paths:
+        state = of_found_state(check)
         return Rung(
             rung="files and arguments",
             status="differs",
             place=paths[0],
             culprit=tr(in_words.LEFT_BY_RUN_1),
-            detail=in_words.left_behind(paths, of_found_state(check)),
-            evidence=LeftBehind(),
+            detail=in_words.left_behind(paths, state),
+            evidence=LeftBehind(says=state.line if state else ""),
         )
     given = _given_otherwise(check, below, loaded_file(evidence))
     if given is not None:

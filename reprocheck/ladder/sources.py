@@ -20,12 +20,11 @@ from pathlib import Path
 
 import msgspec
 
-from reprocheck.child.reprocheck_child.shared.masking import identity, mask
-from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import content
 from reprocheck.ladder.shell import MAKEFILES, SHELLS
 from reprocheck.model import Check, SourceLine
+from reprocheck.redaction import Redaction, identity
 
 NAME = "sources.json"
 MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
@@ -164,11 +163,11 @@ def _read_shareable(path: Path, name: str) -> str:
     secrets. LookupError where a notebook has no such cell.
     """
     if path.suffix == NOTEBOOK:
-        return Redactor().source(mask(_cell(path, name), *identity()))
-    text = mask(path.read_text(encoding="utf-8", errors="replace"), *identity())
-    if path.suffix == ".py":
-        return Redactor().source(text)
-    return Redactor().text(text)
+        text = _cell(path, name)
+    else:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    is_python = path.suffix in (".py", NOTEBOOK)
+    return Redaction("folder", identity=identity()).source(text, python=is_python)
 
 
 def _cell(path: Path, name: str) -> str:

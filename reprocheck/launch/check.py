@@ -9,12 +9,10 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import starmap
 from pathlib import Path
-from typing import Any
 
 from reprocheck._version import __version__
-from reprocheck.child.reprocheck_child.shared.masking import mask
-from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.language import mark
 from reprocheck.launch import environment, snapshot
@@ -31,6 +29,7 @@ from reprocheck.launch.variables import WAIT_POLICY, users_environment
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.settings import Settings
 
 
@@ -100,16 +99,12 @@ def _record_or_nothing(made: Plan) -> CheckRecord:
 
 def record_of(made: Plan) -> CheckRecord:
     """The record of a check of which nothing was run yet. Names and secrets are masked."""
-    redactor = Redactor()
-    command = redactor.arguments(mask(word, *made.names) for word in made.entry.command)
-
-    def masked(value: Any) -> Any:
-        return redactor.text(mask(value, *made.names)) if isinstance(value, str) else value
-
+    redaction = Redaction("folder", identity=made.names)
+    command = redaction.arguments(made.entry.command)
     added = made.added(made.folder / "run-1" / "trace", "", made.cwd if made.copies else None)
-    settings = tuple(replace(item, value=masked(item.value)) for item in made.settings.provenance)
-    facts = {key: masked(value) for key, value in environment.facts(made.cwd).items()}
-    entry = replace(made.entry, command=tuple(command))
+    settings = tuple(redacted(item, redaction) for item in made.settings.provenance)
+    facts = dict(filter(None, starmap(redaction.fact, environment.facts(made.cwd).items())))
+    entry = replace(made.entry, command=command)
     earlier = checks_beside(made.folder, entry.name)
     return CheckRecord(
         reprocheck_version=__version__,
@@ -119,7 +114,7 @@ def record_of(made: Plan) -> CheckRecord:
         settings=settings,
         runs=(),
         environment=facts,
-        masked=redactor.count,
+        masked=redaction.counts.total(),
         changed_to_observe=_changed(made.settings, added),
         caveats=found_by_all(entry, earlier.values()),
         earlier=left_in(made.cwd, earlier),

@@ -15,16 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.masking import identity
-from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
 from reprocheck.launch import snapshot
 from reprocheck.launch.archive import Archive
 from reprocheck.launch.files_after import events_of, note_files, relative_to, sentences
 from reprocheck.launch.hold import Hold, held_by
 from reprocheck.launch.restoration import Ours, restore
-from reprocheck.launch.run import mask_log
 from reprocheck.launch.snapshot import STORE
 from reprocheck.model import FilesAfter
+from reprocheck.redaction import identity, known_secrets, mask_log
 
 COPY = "workdir"
 PLACES, VALUES = "places", "values"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from reprocheck.child.reprocheck_child.shared.masking import identity, mask, unmask
 from reprocheck.errors import ReportError
 from reprocheck.launch.file_events import FileEvents, read_events
 from reprocheck.launch.snapshot import STORE, summary
 from reprocheck.model import FileChanges, FilesAfter, is_elsewhere
 from reprocheck.recording import record
+from reprocheck.redaction import Redaction, identity, unmask
 
 MOST_NAMED = 5
 
@@ -73,17 +73,15 @@ def note_files(folder: Path, after: FilesAfter) -> None:
     """
     if after == FilesAfter():
         return
-    names = identity()
-    masked = {field.name: _masked(getattr(after, field.name), names) for field in fields(after)}
+    shown = Redaction("folder", identity=identity()).path
+    masked = {field.name: _masked(getattr(after, field.name), shown) for field in fields(after)}
     with suppress(ReportError):
         held = record.read(folder)
         record.write(folder, replace(held, files_after=(*held.files_after, FilesAfter(**masked))))
 
 
-def _masked(value: str | tuple[str, ...], names: tuple[str, str, str]) -> Any:
-    if isinstance(value, str):
-        return mask(value, *names)
-    return tuple(mask(path, *names) for path in value)
+def _masked(value: str | tuple[str, ...], shown: Callable[[str], str]) -> Any:
+    return shown(value) if isinstance(value, str) else tuple(map(shown, value))
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:

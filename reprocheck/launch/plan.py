@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from reprocheck import interrupts
-from reprocheck.child.reprocheck_child.shared.masking import identity
 from reprocheck.launch import cleanup, notebook, snapshot
 from reprocheck.launch.archive import Archive
 from reprocheck.launch.entry_point import CALL
@@ -27,6 +26,7 @@ from reprocheck.launch.under import Under, under_controls
 from reprocheck.launch.variables import added_variables, users_environment
 from reprocheck.launch.workdir import Copies, InPlace, InPlaceAgain, Workdir, has_room
 from reprocheck.model import EntryPoint
+from reprocheck.redaction import identity
 from reprocheck.settings import Settings
 
 

@@ -13,9 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reprocheck import interrupts
-from reprocheck.child.reprocheck_child.shared.masking import mask, mask_stream
-from reprocheck.child.reprocheck_child.shared.redaction import known_secrets
-from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
 from reprocheck.launch import alone
 from reprocheck.launch.ends import Ends
@@ -27,6 +24,7 @@ from reprocheck.launch.tail import LogTail, Output, TraceTail
 from reprocheck.launch.workdir import Workdir
 from reprocheck.launch.writers import written_by
 from reprocheck.model import Ended, FileChanges, RunRecord
+from reprocheck.redaction import Redaction, known_secrets, mask_log
 
 POLL = 0.1
 ATTENDED = 0.001
@@ -140,6 +138,7 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
     watch.trace.close()
     logs = (job.home / "stdout.log", job.home / "stderr.log")
     known = known_secrets(job.command, job.environment)
+    observer.masking(job.number)
     with interrupts.waiting():
         masked = sum(mask_log(path, job.names, known) for path in logs)
     _mask_settings(job.trace / "recorder.json", job.names)
@@ -173,25 +172,12 @@ def _start(job: Job) -> GuardedProcess:
     )
 
 
-def mask_log(path: Path, names: tuple[str, str, str], known: Sequence[str] = ()) -> int:
-    """Takes names and secrets out of a log, in place; `known` ones wherever they stand.
-
-    Returns how many secrets were masked.
-    """
-    try:
-        with open_regular(path) as source, replacing(path) as target:
-            return mask_stream(source, target, *names, known)
-    except (FileNotFoundError, NotADirectoryError, NotRegularError):
-        # the script removed or replaced it
-        return 0
-
-
 def _mask_settings(path: Path, names: tuple[str, str, str]) -> None:
     """Takes names out of what the recorder was told."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError, NotRegularError):
         with open_regular(path) as file:
             text = file.read().decode()
-        path.write_text(mask(text, *names))
+        path.write_text(Redaction("folder", identity=names).path(text))
 
 
 class _Watch:

@@ -55,6 +55,9 @@ class Silent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._observer, name)
 
+    def masking(self, number: int) -> None:
+        """The logs of a run are masked."""
+
     def deeper(self, title: str, level: str, inside: str = "") -> None:
         """Two more runs at a deeper level follow."""
 

@@ -6,7 +6,7 @@ Imports the standard library only. `docs/reference/report-json.md` documents the
 of them.
 """
 
-from reprocheck.model.check import Check
+from reprocheck.model.check import FRAMEWORKS, Check, Recorded
 from reprocheck.model.compared import Between, ChangedLine, Drift, Expects, Noise, SourceDifference
 from reprocheck.model.controls import (
     Conflict,
@@ -82,6 +82,7 @@ from reprocheck.model.why import (
 __all__ = [
     "EXIT_CODE",
     "FAIL_ON",
+    "FRAMEWORKS",
     "LOSS_SERIES",
     "NOT_RECORDED",
     "RUNGS",
@@ -121,6 +122,7 @@ __all__ = [
     "Outcomes",
     "Override",
     "Process",
+    "Recorded",
     "Run",
     "RunRecord",
     "Rung",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import isfinite
 from pathlib import Path
+from typing import Protocol
 
 from reprocheck.model.compared import Between
 from reprocheck.model.controls import Search
@@ -16,6 +17,20 @@ from reprocheck.model.verdict import EnvironmentDifference, Verdict
 from reprocheck.model.why import Cause, Ladder, Rung
 
 _NOT_SCANNED = StaticScan(findings=())
+
+
+FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "jaxlib")
+"""Packages whose releases change numbers."""
+
+
+class Recorded(Protocol):
+    """A check, or one of a resume."""
+
+    @property
+    def record(self) -> CheckRecord: ...
+
+    @property
+    def runs(self) -> tuple[Run, ...]: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -92,6 +92,7 @@ class Tried:
     agrees, bitwise   whether its runs agree by the criterion, and in every bit; None where that
     could not be decided
     note              why it was tried, or what stood in the way (a crash explained)
+    says              the last line of the log of a run that failed, which the note quotes
     another_from      the first iteration of another difference: those before it, which the search
                       is about, agree in every bit
     diverges_from     the first iteration outside the tolerance
@@ -103,6 +104,7 @@ class Tried:
     bitwise: bool | None
     patched: bool = False
     note: str = ""
+    says: str = ""
     another_from: int | None = None
     diverges_from: int | None = None
 

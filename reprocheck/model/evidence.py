@@ -109,6 +109,9 @@ class Generators:
 class LeftBehind:
     """Run 2 read files that run 1 left."""
 
+    says: str = ""
+    """The line of the log of run 2 that speaks of them."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenOtherwise:

@@ -316,6 +316,11 @@ class Run:
         return self.record.number
 
     @property
+    def last_words(self) -> str:
+        """The last line that it wrote to standard error; "" where it wrote none."""
+        return self.stderr_tail.strip().rpartition("\n")[2].strip()
+
+    @property
     def recorded_losses(self) -> int:
         """How many losses all of its ranks recorded."""
         return sum(len(trace.losses.values) for trace in self.traces)

@@ -1,27 +1,38 @@
-"""What of a check may leave the machine: a list of fields, and a detector for the text in them.
+"""The one place that decides what may stand in what others read: report folders, texts to paste,
+attachments.
 
-    Redaction(level, ...)        how strict, whose machine, what else looks for secrets
-    redacted(check, redaction)   the same check with that alone which may leave
-    found_scanner()              the detector of the extra `bundle`, where it is installed
+    Redaction(level, ...)         for whom, whose machine, what else looks for secrets
+    redaction_of(check, level)    the same, which knows the arguments and logs of a check
+    redacted(thing, redaction)    the check, resume or night as it may stand there
+    mask_log(path, ...)           the log of a run, in place
+    found_scanner()               the detector of the extra `bundle`, where it is installed
 
-Imports model, rules and what the recorder shares.
+Imports model, rules and what the recorder shares, which nothing else of the package may import.
 """
 
 from __future__ import annotations
 
-from reprocheck.redaction.detector import Detector, Scanner
-from reprocheck.redaction.guard import LEVELS, Level, Redaction, known_folders, known_values
+from reprocheck.child.reprocheck_child.shared.masking import identity, unmask
+from reprocheck.child.reprocheck_child.shared.redaction import MARKS, known_secrets
+from reprocheck.redaction.guard import Level, Redaction
 from reprocheck.redaction.kingfisher import found_scanner
+from reprocheck.redaction.logs import mask_log, mask_stream
+from reprocheck.redaction.sender import known_values, redaction_of
+from reprocheck.redaction.shapes import values_of
 from reprocheck.redaction.walk import redacted
 
 __all__ = [
-    "LEVELS",
-    "Detector",
+    "MARKS",
     "Level",
     "Redaction",
-    "Scanner",
     "found_scanner",
-    "known_folders",
+    "identity",
+    "known_secrets",
     "known_values",
+    "mask_log",
+    "mask_stream",
     "redacted",
+    "redaction_of",
+    "unmask",
+    "values_of",
 ]

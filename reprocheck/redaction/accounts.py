@@ -81,13 +81,6 @@ ACCOUNTS: tuple[Pattern, ...] = (
         group=1,
     ),
     Pattern(
-        kind=mark("token, key or password"),
-        regex=re.compile(r"(?i)(?<!\w)(?:set-)?cookie[\"']?: ?[\"']?([^\n\"'<]+)"),
-        shown=always_shown("<secret>"),
-        accepted=always,
-        group=1,
-    ),
-    Pattern(
         kind=mark("e-mail address"),
         regex=re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])"),
         shown=always_shown("<email>"),

@@ -7,10 +7,13 @@ that the recorder has (`shared.redaction`); those of the other modules of this f
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from urllib.parse import quote
 
 from reprocheck.child.reprocheck_child.shared.masking import CREDENTIALS, mask
 from reprocheck.child.reprocheck_child.shared.redaction import Redactor
@@ -18,6 +21,7 @@ from reprocheck.language import mark
 from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
 from reprocheck.redaction.banks import BANK_ACCOUNTS
 from reprocheck.redaction.hosts import NAMED_HOSTS
+from reprocheck.redaction.kingfisher import Scanner, Secret
 from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, always, always_shown
 from reprocheck.redaction.windows import WINDOWS_PATHS
 
@@ -33,25 +37,11 @@ KINDS_OF_MARKS = {
 """What stands in a masked text -> the kind under which it is counted."""
 KNOWN = "<argument>"
 _OF_A_KNOWN_VALUE = mark("value of an argument or a variable")
-_QUOTED = {True: f"`{KNOWN}`", False: KNOWN}
-"""By whether a value is looked for between backticks alone."""
 SHORTEST_KNOWN = 6
 LONGEST_WORD = 12
 """A value that is one word in small letters is looked for from this length on: `transformer` is a
 module's name, too.
 """
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Secret:
-    """What a scanner found: the text itself, and the name of its rule."""
-
-    kind: str
-    text: str
-
-
-Scanner = Callable[[str], list[Secret]]
-"""Looks for secrets in a text."""
 
 
 class Detector:
@@ -72,8 +62,7 @@ class Detector:
     ) -> None:
         self.counts: Counter[str] = Counter()
         self._identity = identity
-        known = set(known)
-        self._known = sorted(map(_to_find, known), key=len, reverse=True)
+        self._known = written(known)
         self._scanner = scanner
         self._folders = [_within(folder) for folder in sorted(folders, key=len, reverse=True)]
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
@@ -102,12 +91,9 @@ class Detector:
         return shown, +counts
 
     def _without_known(self, text: str, counts: Counter[str]) -> str:
-        for value in self._known:
-            found = text.count(value)
-            if found:
-                counts[_OF_A_KNOWN_VALUE] += found
-                text = text.replace(value, _QUOTED[value.startswith("`")])
-        return text
+        shown, found = without(text, self._known, KNOWN)
+        counts[_OF_A_KNOWN_VALUE] += found
+        return shown
 
     def _scanned(self, text: str, counts: Counter[str]) -> str:
         if self._scanner is None:
@@ -131,13 +117,32 @@ def _within(folder: str) -> Pattern:
     )
 
 
-def _to_find(value: str) -> str:
-    """What is looked for: the value, or, of one that other things are called, too, the value as our
-    sentences name it.
+def written(values: Iterable[str]) -> list[str]:
+    """List the ways in which texts may write these values, the longest first."""
+    return sorted(set(chain.from_iterable(map(_to_find, values))), key=len, reverse=True)
+
+
+def without(text: str, values: Iterable[str], shown: str) -> tuple[str, int]:
+    """Put a mark in place of each of these values, and count them."""
+    number = 0
+    for value in values:
+        found = text.count(value)
+        if found:
+            number += found
+            text = text.replace(value, f"`{shown}`" if value.startswith("`") else shown)
+    return text, number
+
+
+def _to_find(value: str) -> Iterator[str]:
+    """What is looked for: the value, also as `repr`, JSON, a URL and Base64 write it; of one that
+    other things are called, too, the value as our sentences name it.
     """
-    if is_telling(value):
-        return value
-    return f"`{value}`"
+    if not is_telling(value):
+        yield f"`{value}`"
+        return
+    data = value.encode("utf-8", "surrogatepass")
+    yield from (value, repr(value)[1:-1], json.dumps(value)[1:-1], quote(data, safe=""))
+    yield b64encode(data).decode().rstrip("=")
 
 
 def _longest_first(secret: Secret) -> int:

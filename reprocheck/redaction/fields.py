@@ -7,6 +7,7 @@ behind `VALUE`. `docs/reference/bundle.md` shows the table; `python .ci/pages.py
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Literal
 
 How = Literal[
@@ -14,10 +15,14 @@ How = Literal[
     "name",
     "path",
     "arguments",
+    "command",
+    "person",
     "sentence",
     "text",
+    "log",
     "value",
     "facts",
+    "changes",
     "versions",
     "settings",
 ]
@@ -33,18 +38,23 @@ MEANS: Mapping[How, str] = {
         "script, options and numbers; the shape of all else (`<text>`, `<path>.yaml`); `strict`:"
         " only options of a list"
     ),
+    "command": "a command as one types it, likewise",
+    "person": "left out",
     "sentence": "a sentence of reprocheck's: through the detector; `strict`: left out",
     "text": "free text: through the detector; `strict`: left out",
+    "log": "left out; with `--with-log` as text",
     "value": "numbers as they are, text as its shape",
     "facts": (
         "those of a list of keys, through the detector; of environment variables the names alone;"
         " `strict`: only values, variables and packages of lists"
     ),
+    "changes": "facts, as they were and as they are",
     "versions": "through the detector; `strict`: only names of a list, and numbers",
     "settings": "numbers and words of a closed list, else through the detector",
 }
 
-TABLE: Mapping[str, Mapping[How, str]] = {
+Table = Mapping[str, Mapping[How, str]]
+OF_A_CHECK: Table = {
     "Check": {
         "path": "state_left state_alike state_visible",
         "sentence": "state_caveat changed_to_observe caveats coverage",
@@ -74,7 +84,7 @@ TABLE: Mapping[str, Mapping[How, str]] = {
         "as is": "level",
         "facts": "environment",
         "versions": "frameworks",
-        "text": "stdout_tail stderr_tail",
+        "log": "stdout_tail stderr_tail",
         "sentence": "changed_to_observe caveats problems broken",
     },
     "Process": {"as is": "python"},
@@ -115,21 +125,78 @@ TABLE: Mapping[str, Mapping[How, str]] = {
         "sentence": "sentence confidence further",
         "text": "fix patch",
     },
-    "Tried": {"as is": "controls", "sentence": "note"},
+    "Tried": {"as is": "controls", "sentence": "note", "log": "says"},
     "Between": {"sentence": "sentence"},
     "Drift": {"as is": "name title expects why reference"},
     "SourceDifference": {"path": "file", "text": "diff"},
 }
+OF_A_RESUME: Table = {
+    "ResumeCheck": {"sentence": "caveats coverage"},
+    "ResumeRecord": {
+        "as is": "interrupt",
+        "command": "resume_with",
+        "path": "pattern",
+        "name": "missed",
+    },
+    "Arm": {"as is": "rungs"},
+    "Place": {"name": "name", "arguments": "command"},
+    "Checkpoint": {"name": "by", "path": "line paths"},
+    "Trial": {"text": "patch"},
+    "Outcome": {"as is": "verdict", "sentence": "reason", "path": "read"},
+    "StateRung": {"as is": "name status", "name": "place", "sentence": "detail"},
+    "Mechanism": {"as is": "code", "sentence": "title evidence", "text": "fix"},
+    "OtherRanks": {"name": "drawn_by"},
+    "Explained": {"as is": "mechanisms", "sentence": "coverage", "name": "beside"},
+    "Attempt": {"as is": "rungs acted", "name": "names unavailable"},
+    "Confirmation": {"as is": "rungs", "sentence": "sentence"},
+    "Repair": {"text": "patch", "sentence": "sentence"},
+    "Reported": {"name": "name by"},
+}
+OF_A_NIGHT: Table = {
+    "Night": {
+        "as is": "id shard commit executor reprocheck_version",
+        "name": "targets selected",
+    },
+    "TargetReport": {"as is": "green", "name": "name"},
+    "ShownTarget": {"name": "tags", "command": "explain", "path": "script folder"},
+    "TargetCheck": {
+        "as is": "night verdict failed_check rung causes commit",
+        "name": "target place",
+        "sentence": "reason",
+        "path": "source folder",
+        "facts": "beside",
+    },
+    "Key": {"facts": "facts"},
+    "TargetState": {
+        "as is": "night state since",
+        "name": "target",
+        "sentence": "sentence operation",
+        "changes": "changed",
+    },
+    "Difference": {"name": "series"},
+    "Baseline": {
+        "as is": "night commit",
+        "name": "target",
+        "text": "why",
+        "person": "who",
+        "facts": "environment",
+        "path": "recording",
+    },
+}
 
 
-def _rows() -> Iterator[tuple[tuple[str, str], How]]:
-    for kind, ways in TABLE.items():
+TABLES = (OF_A_CHECK, OF_A_RESUME, OF_A_NIGHT)
+
+
+def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
+    """Each class and field with the way in which it leaves."""
+    for kind, ways in table.items():
         for how, names in ways.items():
             for name in names.split():
                 yield (kind, name), how
 
 
-FIELDS: Mapping[tuple[str, str], How] = dict(_rows())
+FIELDS: Mapping[tuple[str, str], How] = dict(chain.from_iterable(map(rows, TABLES)))
 """(class of the result model, field) -> how it leaves."""
 
 LEFT_OUT = frozenset(

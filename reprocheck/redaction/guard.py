@@ -4,23 +4,25 @@ field.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
 
 from reprocheck.language import mark
-from reprocheck.model import Check
 from reprocheck.redaction import lists, shapes
-from reprocheck.redaction.detector import Detector, Scanner
 from reprocheck.redaction.fields import How
 from reprocheck.redaction.lists import VARIABLE
+from reprocheck.redaction.masking import Masking
 from reprocheck.redaction.patterns import place
+from reprocheck.redaction.shapes import Word
 
-Level = Literal["none", "default", "strict"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-_VALUES = ("<text>", "<path>")
-"""Shapes of what is looked for in text: no number, no option, no usual word."""
+if TYPE_CHECKING:
+    from reprocheck.redaction.detector import Detector
+    from reprocheck.redaction.kingfisher import Scanner
+
+Level = Literal["folder", "paste", "attachment"]
+"""The folder of a check, a text to paste into an issue or a chat, a file that is attached."""
 _ORIGINS = ("--", "REPROCHECK_")
 """In front of an option or a variable that a setting came from."""
 _NUMBERED: Mapping[str, str] = {
@@ -35,46 +37,62 @@ NOT_SHOWN = "<set>"
 
 
 class Redaction:
-    """What may leave, and a count of what did not.
+    """What may stand in what others read, and a count of what does not.
 
-    level      `none`, `default` or `strict`
+    level      for whom it is: `folder` takes names and secrets of known forms out of all text;
+               `paste` and `attachment` let only listed fields leave, arguments by their shape, and
+               look for more in the text of them
     identity   home folder, user name and host name of the sender
     known      values that are taken out wherever they stand, such as those of arguments
-    scanner    what looks for secrets beside the patterns; None for nothing
+    quoted     what sentences quote of the log, taken out where no log leaves
+    scanner    what looks for secrets beside the patterns; without one an attachment is strict
     folders    those that the training ran in: paths in them are relative to them
+    strict     whether free text is left out
+    with_log   whether what the script printed leaves
     """
 
     def __init__(
         self,
-        level: Level = "default",
+        level: Level = "paste",
         *,
         identity: tuple[str, str, str] = ("", "", ""),
         known: Iterable[str] = (),
+        quoted: Iterable[str] = (),
         scanner: Scanner | None = None,
         folders: Iterable[str] = (),
+        strict: bool = False,
+        with_log: bool = False,
     ) -> None:
         self.level = level
-        self._detector = Detector(identity, known, scanner, folders)
+        self.strict = strict or (level == "attachment" and scanner is None)
+        self.with_log = with_log or level == "folder"
+        known = tuple(known)
+        self._masking = Masking(identity, known)
+        self._detector: Masking | Detector = self._masking
+        self._quoted: list[str] = []
+        if level != "folder":
+            from reprocheck.redaction.detector import Detector, written
+
+            self._detector = Detector(identity, known, scanner, folders)
+            self._quoted = [] if with_log else written(quoted)
         self._numbers: dict[tuple[str, str], str] = {}
         self._ways: Mapping[How, Callable[[str], str]] = {
             "name": self.name,
-            "path": self.path,
-            "sentence": self.text,
+            "path": self.checked if level == "folder" else self.path,
+            "sentence": self.sentence,
             "text": self.text,
+            "log": self.log,
             "value": self.value,
             "settings": self.value,
             "facts": self.checked,
+            "command": self.command,
+            "person": self.person,
         }
 
     @property
     def counts(self) -> Counter[str]:
         """How often something was taken out or left out, by kind."""
         return self._detector.counts
-
-    @property
-    def strict(self) -> bool:
-        """Whether free text is left out."""
-        return self.level == "strict"
 
     def shown(self, text: str, how: How) -> str:
         """What leaves of a text of a field."""
@@ -96,6 +114,29 @@ class Redaction:
             self.counts[mark("free text (left out)")] += 1
         return ""
 
+    def sentence(self, text: str) -> str:
+        """A sentence of reprocheck's, which can quote the log."""
+        if self._quoted:
+            from reprocheck.redaction.detector import without
+
+            text, found = without(text, self._quoted, "<log>")
+            self.counts[mark("line of a log")] += found
+        return self.text(text)
+
+    def log(self, text: str) -> str:
+        """What the script printed."""
+        if self.with_log:
+            return self.text(text)
+        if text.strip():
+            self.counts[mark("log (left out)")] += 1
+        return ""
+
+    def source(self, text: str, *, python: bool = True) -> str:
+        """The user's code, which can be parsed afterwards as before."""
+        if self.level == "folder":
+            return self._masking.source(text, python=python)
+        return self.text(text)
+
     def name(self, text: str) -> str:
         """The name of a module, a series or a parameter."""
         if not self.strict:
@@ -105,7 +146,9 @@ class Redaction:
         return self._numbered("name", text)
 
     def path(self, text: str) -> str:
-        """The path of a file."""
+        """The path of a file; in a report folder it leads to that file."""
+        if self.level == "folder":
+            return self._masking.path(text)
         if not self.strict:
             return self.checked(place(text))
         if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith(_ORIGINS):
@@ -119,25 +162,50 @@ class Redaction:
 
     def value(self, text: str) -> str:
         """A value that code was given: its shape."""
+        if self.level == "folder":
+            return self.checked(text)
         found = shapes.shape(text)
         if found != text:
             self.counts[mark("value (shape alone)")] += 1
         return self.checked(found)
 
-    def arguments(self, command: tuple[str, ...]) -> tuple[str, ...]:
+    def arguments(self, command: Iterable[str]) -> tuple[str, ...]:
         """The words of a command."""
-        ways = {"path": self.path, "name": self.name, "checked": self.checked}
-        shown = []
-        for word, (way, form) in zip(
-            command, shapes.arguments(command, strict=self.strict), strict=True
-        ):
-            if form != word and "<" in form:
-                self.counts[mark("argument (shape alone)")] += 1
-            shown.append(ways[way](form))
-        return tuple(shown)
+        command = tuple(command)
+        if self.level == "folder":
+            return self._masking.arguments(command)
+        return tuple(map(self._word, shapes.words_of(command)))
+
+    def _word(self, word: Word) -> str:
+        option = word.option
+        if self.strict and option and option not in shapes.KNOWN_OPTIONS:
+            option = "--<option>"
+        if word.kind == "path":
+            return self.path(word.value)
+        if word.kind == "name":
+            return option + self.name(word.value)
+        found = shapes.shape(word.value)
+        if found != word.value:
+            self.counts[mark("argument (shape alone)")] += 1
+        return self.checked(f"{option}{word.between}{found}")
+
+    def command(self, text: str) -> str:
+        """A command as one types it in a shell."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError:  # no shell has written it
+            return self.value(text)
+        shown = self.arguments(words)
+        return text if shown == words else shlex.join(shown)
+
+    def person(self, name: str) -> str:
+        """The name of somebody who did something."""
+        return name if self.level == "folder" else ""
 
     def setting(self, name: str, value: str) -> str:
         """A setting that is text."""
+        if self.level == "folder":
+            return self.checked(value)
         names_a_series = "series:" in value
         if name in lists.SETTINGS_AS_IS and not names_a_series:
             return self.checked(value)
@@ -148,12 +216,16 @@ class Redaction:
 
     def fact(self, key: str, value: object) -> tuple[str, object] | None:
         """A fact of the environment with its key; None where it does not leave."""
+        if self.level == "folder":
+            return self.checked(key), self._of_framework(value)
+        if key in lists.COMMANDS:
+            return key, self.command(str(value))
         if key.startswith(lists.VARIABLE):
             self.counts[mark("environment variable (name alone)")] += 1
             return self._variable(key), NOT_SHOWN
         if key.startswith(lists.PACKAGE):
             return self._package(key, value)
-        is_known = key in lists.FACTS or key.startswith(lists.FACTS_OF)
+        is_known = key in lists.FACTS or key in lists.OF_A_KEY or key.startswith(lists.FACTS_OF)
         is_named = is_known and self.checked(key) == key
         if is_named and shapes.is_commit(key, value):
             return key, value
@@ -206,44 +278,3 @@ class Redaction:
             self._numbers[kind, text] = f"{kind}-{of_kind + 1}"
         self.counts[_NUMBERED[kind]] += 1
         return self._numbers[kind, text]
-
-
-# --------------------------------------------------------------------------------- the sender's own
-
-
-def known_values(check: Check) -> Iterator[str]:
-    """Values that the sender gave the training, as arguments and variables: text, no numbers and no
-    options.
-    """
-    words = chain.from_iterable(command[1:] for command in _commands(check))
-    parts = chain.from_iterable((word, word.partition("=")[2]) for word in words)
-    facts = chain.from_iterable(facts.items() for facts in _environments(check))
-    variables = (str(value) for key, value in facts if key.startswith(VARIABLE))
-    yield from filter(_is_value, chain(parts, variables))
-
-
-def known_folders(check: Check) -> frozenset[str]:
-    """The folders that the runs worked in, as the record names them."""
-    return frozenset(run.workdir for run in check.runs if run.workdir.count("/"))
-
-
-def _is_value(text: str) -> bool:
-    return shapes.shape(text) in _VALUES and not text.startswith("-")
-
-
-def _commands(check: Check) -> Iterator[Sequence[str]]:
-    """What was started, and what that started."""
-    yield check.record.entry_point.command
-    yield from (side.entry_point.command for side in check.record.compared)
-    processes = chain.from_iterable(run.processes for run in check.runs)
-    yield from (process.argv for process in processes)
-
-
-def _environments(check: Check) -> Iterator[Mapping[str, object]]:
-    """The environments of all that ran, and what differs between them."""
-    yield check.record.environment
-    yield from (side.environment for side in check.record.compared)
-    yield from (run.environment for run in check.runs)
-    yield from (trace.environment for trace in check.traces)
-    yield from ({one.key: one.reference} for one in check.environment_differences)
-    yield from ({one.key: one.value} for one in check.environment_differences)

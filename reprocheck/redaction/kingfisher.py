@@ -5,12 +5,23 @@ Its rules are compiled once and kept in the user's cache folder; nothing is sent
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from reprocheck.redaction.detector import Scanner, Secret
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Secret:
+    """What a scanner found: the text itself, and the name of its rule."""
+
+    kind: str
+    text: str
+
+
+Scanner = Callable[[str], list[Secret]]
+"""Looks for secrets in a text."""
 _SOURCES = ("betterleaks.", "kingfisher.", "veles.secrets/")
 """Where rules come from: it stands in front of their names."""
 

@@ -17,6 +17,12 @@ FACTS = _words(
 """Facts of the environment that leave, through the detector."""
 FACTS_OF = ("torch.", "torch_npu.", "mindspore.", "tensorflow.", "keras.", "jax.", "numpy.")
 """In front of facts that a framework tells of itself, which leave likewise."""
+OF_A_KEY = _words(
+    "torch torch_npu mindspore tensorflow keras jax jaxlib numpy python device driver ranks threads"
+)
+"""Facts of the environment key of a target, which leave likewise."""
+COMMANDS = ("options", "resume")
+"""Facts of it that are a part of a command."""
 PACKAGE = "package."
 """In front of the name of a package; its value is a version."""
 VARIABLE = "variable."

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from reprocheck.redaction.lists import KNOWN_PACKAGES, OF_FACTS
 
@@ -16,12 +19,26 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 LONGEST_NUMBER = 12
 """Characters of a number that leaves in an argument: a seed, a rate, a size."""
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
-_OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:(=)(.*))?", re.DOTALL)
-_PAIR = re.compile(r"(\+{0,2}[A-Za-z_][\w.@/-]{0,64})(=)(.*)", re.DOTALL)
+_MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
+_SCRIPTS = (".py", ".ipynb", ".sh")
+_LAUNCHERS = _words(
+    "torch.distributed.run torch.distributed.launch accelerate.commands.launch deepspeed.launcher"
+    " lightning.fabric lightning.run"
+)
+"""Modules that start the script or module behind them."""
+_FORMS = (
+    re.compile(r"(?P<name>--[A-Za-z][\w.-]*)(?:[=:](?P<value>.*))?", re.DOTALL),
+    re.compile(r"(?P<name>-[A-Za-z])[=:]?(?P<value>.*)", re.DOTALL),
+    re.compile(r"(?P<name>[+~]{0,2}[A-Za-z_][\w.@/-]{0,64})=(?P<value>[^=].*)", re.DOTALL),
+)
+"""`--name`, `--name=value`, `--name:value`; `-n`, `-nVALUE`, `-n=value`; `name=value`, and as Hydra
+has it `+name=value`, `~name=value`. Of an option with one dash one letter is its name.
+"""
 PLAIN = _words(
     "true false none null auto cpu cuda gpu npu mps fp32 fp16 bf16 float32 float16 bfloat16 adam"
     " adamw sgd nccl gloo hccl train eval test yes no on off python python3 torchrun accelerate"
-    " msrun mpirun deepspeed"
+    " msrun mpirun mpiexec deepspeed srun bash sh env uv run launch reprocheck explain"
+    " resume record"
 )
 """Arguments that leave as they are."""
 KNOWN_OPTIONS = _words(
@@ -64,37 +81,69 @@ _SEPARATORS = re.compile(r"[._/\[\]() :-]+")
 _SMALL = re.compile(r"\d{1,3}")
 
 
-def arguments(command: Sequence[str], *, strict: bool) -> Iterator[tuple[str, str]]:
-    """Each word of a command with what it is: `path`, `name`, `shown` (as it stands here) or
-    `checked` (through the detector).
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Word:
+    """A word of a command: the name of an option with what stands behind it, and the value.
+
+    value   `path` of the script, `name` of its module, `text` for all else
     """
-    before = ""
-    for index, word in enumerate(command):
-        yield _argument(index, word, before, strict=strict)
-        before = word
+
+    option: str = ""
+    between: str = ""
+    value: str = ""
+    kind: Literal["path", "name", "text"] = "text"
 
 
-def _argument(index: int, word: str, before: str, *, strict: bool) -> tuple[str, str]:
-    if index == 0 and "/" in word and not word.endswith((".py", ".ipynb")):
-        return "checked", word.rpartition("/")[2]
-    if before == "-m":
-        return "name", word
-    if word.endswith((".py", ".ipynb")) and "=" not in word:
-        return "path", word
-    for pattern in (_OPTION, _PAIR):
-        found = pattern.fullmatch(word)
-        if found and not NUMBER.fullmatch(word):
-            return _option(found, strict=strict)
-    return "checked", shape(word)
+def words_of(command: Sequence[str]) -> Iterator[Word]:
+    """Split each word of a command into the option that it names and the value."""
+    before, started = "", False
+    for index, text in enumerate(command):
+        word = _word(text, before, first=index == 0, started=started)
+        is_program = word.kind == "path" and not text.endswith(_SCRIPTS)
+        started = started or not (word.kind == "text" or is_program or word.value in _LAUNCHERS)
+        before = text
+        yield word
 
 
-def _option(found: re.Match[str], *, strict: bool) -> tuple[str, str]:
-    name, equals, value = found.groups()
-    if strict and name not in KNOWN_OPTIONS:
-        name = "--<option>"
-    if equals is None:
-        return "checked", name
-    return "checked", f"{name}={shape(value)}"
+def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
+    """Read one word; `started`: the script or module stands before it, and what follows is its."""
+    if any(map(str.isspace, text)):  # a command of `bash -c`, or text
+        return Word(value=text)
+    if before == "-m" and not started:
+        return Word(value=text, kind="name")
+    if text.endswith(_SCRIPTS) and not started and not text.startswith("-") and "=" not in text:
+        return Word(value=text, kind="path")
+    if first:
+        return Word(value=text.rpartition("/")[2], kind="path")
+    if text in KNOWN_OPTIONS:
+        return Word(option=text)
+    found = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
+    if found is None or NUMBER.fullmatch(text):
+        return Word(value=text)
+    option, value = found["name"], found["value"] or ""
+    kind: Literal["name", "text"] = "text"
+    if option == "-m" and value and not started:
+        kind = "name"
+    between = text[len(option) : len(text) - len(value)]
+    return Word(option=option, between=between, value=value, kind=kind)
+
+
+def values_of(command: Sequence[str]) -> Iterator[str]:
+    """List what a command gives the training as text: values, not options, names or numbers."""
+    for word in words_of(command):
+        if word.kind != "text" or shape(word.value) not in ("<text>", "<path>"):
+            continue
+        yield word.value
+        inner = _split(word.value)
+        if inner != [word.value]:  # a command of `bash -c`, or quoted
+            yield from values_of(inner)
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quotation mark without another: no command
+        return command.split()
 
 
 def shape(text: str) -> str:
@@ -107,8 +156,10 @@ def shape(text: str) -> str:
         return text
     if NUMBER.fullmatch(text) and len(text) <= LONGEST_NUMBER:
         return text
-    if text.startswith("<") and text.endswith(">"):
+    if _MARK.fullmatch(text):
         return text
+    if any(map(str.isspace, text)):
+        return "<text>"
     suffix = _SUFFIX.search(text)
     if suffix:
         return f"<path>{suffix.group()}"

@@ -1,34 +1,34 @@
-"""A check with that alone which may leave: each field of the result model by the list of
-`fields`.
+"""A check, a resume or a night with that alone which may stand in what is written: each field of
+the result model by the list of `fields`.
 """
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from reprocheck.language import english
-from reprocheck.model import Check
+from reprocheck.language import changed, english
 from reprocheck.redaction.fields import FIELDS, LEFT_OUT, How
-from reprocheck.redaction.guard import Redaction
+from reprocheck.redaction.guard import NOT_SHOWN, Redaction
+from reprocheck.redaction.printable import REPLACEMENT, printable
 from reprocheck.redaction.whole import WHOLE
+
+T = TypeVar("T")
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 """What stands for a value that is left out, by its type; None for all others."""
 
 
-def redacted(check: Check, redaction: Redaction) -> Check:
-    """The check with that alone which may leave the machine.
+def redacted(thing: T, redaction: Redaction) -> T:
+    """Return the same check, resume or night with that alone which may stand in what is written.
 
-    With level `none` it is the check itself. In `strict` nothing stands in place of the sentences
-    that are left out.
+    In `strict` nothing stands in place of the sentences that are left out.
     """
-    if redaction.level == "none":
-        return check
-    shown: Check = _thing(check, redaction)
+    shown: T = _value(thing, None, redaction)
     return shown
 
 
@@ -39,26 +39,38 @@ def _thing(thing: Any, redaction: Redaction) -> Any:
     """A dataclass, each of its fields as the list says."""
     special = WHOLE.get(type(thing))
     if special is not None:
-        return special(thing, redaction)
-    changed = {}
+        return _neutral(special(thing, redaction))
+    values = {}
     for field in fields_of(thing):
         old = getattr(thing, field.name)
         new = _field(type(thing).__name__, field.name, old, redaction)
         if new is not old:
-            changed[field.name] = new
-    if not changed:
-        return thing
-    return replace(thing, **changed)
+            values[field.name] = new
+    return replace(thing, **values) if values else thing
 
 
 def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
     if (kind, name) in LEFT_OUT:
-        return _empty(value)
+        return value if redaction.level == "folder" else _empty(value)
     how = FIELDS.get((kind, name))
     whole = _WHOLE_VALUES.get(how)
     if whole is not None:
-        return whole(redaction, value)
+        return _neutral(whole(redaction, value))
     return _value(value, how, redaction)
+
+
+def _neutral(value: Any) -> Any:
+    """The same value without what steers a terminal, each of its texts on one line."""
+    if isinstance(value, str):
+        return _printable(value, "value")
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_neutral, value))
+    if isinstance(value, Mapping):
+        return {_neutral(key): _neutral(one) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        texts = {field.name: _neutral(getattr(value, field.name)) for field in fields_of(value)}
+        return replace(value, **texts)
+    return value
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
@@ -70,7 +82,9 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
     if is_dataclass(value):
         return _thing(value, redaction)
     if isinstance(value, (tuple, list)):
-        shown = (_value(one, how, redaction) for one in value)
+        shown = [_value(one, how, redaction) for one in value]
+        if all(map(operator.is_, shown, value)):
+            return value
         return tuple(one for one in shown if how != "sentence" or one != "")
     if isinstance(value, Mapping):
         return {
@@ -78,18 +92,33 @@ def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
         }
     if isinstance(value, (bool, int, float, array, type(None))):
         return value
-    return _empty(value)
+    return value if redaction.level == "folder" else _empty(value)
 
 
 def _text(value: str, how: How | None, redaction: Redaction) -> str:
-    if how is None:
+    if how is None and redaction.level != "folder":
         return ""
+
+    def through(text: str) -> str:
+        return _printable(text if how is None else redaction.shown(text, how), how)
+
     plain = english(value)
-    shown = redaction.shown(plain, how)
-    if shown != plain:
-        return shown
-    # what is looked for may stand out in one language alone
-    return redaction.shown(value, how)
+    shown = through(plain)
+    if shown != plain and redaction.level != "folder":
+        return shown  # what is looked for may stand out in one language alone
+    shown = changed(value, through)
+    return value if shown == value else shown
+
+
+def _printable(text: str, how: How | None) -> str:
+    """Take out what steers a terminal; a name and a path take one line."""
+    text = printable(text)
+    if how in _OF_SEVERAL_LINES:
+        return text
+    return text.replace("\n", REPLACEMENT)
+
+
+_OF_SEVERAL_LINES = (None, "sentence", "text", "log")
 
 
 def _empty(value: Any) -> Any:
@@ -101,6 +130,20 @@ def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, objec
     return dict(fact for fact in shown if fact is not None)
 
 
+def _changes(
+    redaction: Redaction, changes: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[object, object]]:
+    """Facts that are not what they were; of one that does not leave, that it is not."""
+    shown: dict[str, tuple[object, object]] = {}
+    for key, (then, now) in changes.items():
+        was, be = redaction.fact(key, then), redaction.fact(key, now)
+        if was is None or be is None:
+            shown["another fact"] = NOT_SHOWN, NOT_SHOWN
+        else:
+            shown[be[0]] = was[1], be[1]
+    return shown
+
+
 def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, str]:
     return {redaction.name(key): redaction.version(key, one) for key, one in versions.items()}
 
@@ -108,6 +151,7 @@ def _versions(redaction: Redaction, versions: Mapping[str, str]) -> dict[str, st
 _WHOLE_VALUES: Mapping[How | None, Callable[[Redaction, Any], Any]] = {
     "arguments": Redaction.arguments,
     "facts": _facts,
+    "changes": _changes,
     "versions": _versions,
 }
 """Ways of which a value is read as a whole, and not text by text."""

@@ -21,9 +21,8 @@ def _setting(setting: Setting, redaction: Redaction) -> Setting:
     elif not isinstance(value, (bool, int, float, type(None))):
         value = redaction.value(str(value))
     name = redaction.name(setting.name) if redaction.checked(setting.name) != setting.name else None
-    return Setting(
-        name=name or setting.name, value=value, origin=redaction.path(str(setting.origin))
-    )
+    origin = redaction.shown(str(setting.origin), "path")
+    return Setting(name=name or setting.name, value=value, origin=origin)
 
 
 def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:

@@ -5,10 +5,11 @@ report.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from reprocheck.language import mark, tr
-from reprocheck.model import Check
+from reprocheck.model import FRAMEWORKS, Check
 from reprocheck.report import words
 from reprocheck.report.document import facts
 from reprocheck.report.text import fact, joined, line, moment
@@ -61,6 +62,18 @@ def software(check: Check) -> str:
     return joined(", ", *python, words.frameworks(check))
 
 
+def versions(known: Mapping[str, object], reprocheck_version: str) -> str:
+    """`torch 2.13.0, Python 3.11.7, reprocheck 0.1.0, Linux x86_64`."""
+    software = {**{name: name for name in FRAMEWORKS}, "python": "Python"}
+    told = [
+        f"{title} {version}"
+        for name, title in software.items()
+        for version in _known(known, f"{name}.version")
+    ]
+    system = " ".join(_known(known, "platform.system", "platform.machine"))
+    return joined(", ", *told, f"reprocheck {reprocheck_version}", system, *_known(known, *DEVICES))
+
+
 def commit(check: Check) -> str:
     """`5f2c9e10ab12, with changes that are not committed`; empty outside of a repository."""
     known = facts(check)
@@ -73,6 +86,6 @@ def commit(check: Check) -> str:
     return shown
 
 
-def _known(known: dict[str, object], *keys: str) -> list[str]:
+def _known(known: Mapping[str, object], *keys: str) -> list[str]:
     """The facts that are there, printable."""
     return [fact(known[key]) for key in keys if known.get(key) not in (None, "")]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprocheck.language import english
-from reprocheck.model import Cause, Check, Ladder, LossSeries, Run, Rung, Trace
+from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
@@ -154,12 +154,12 @@ def _environment(check: Check) -> dict[str, object]:
     }
 
 
-def facts(check: Check) -> dict[str, object]:
-    """Facts of the environment: of the check, of run 1, and of run 1's first rank, later ones
+def facts(check: Recorded, number: int = 1) -> dict[str, object]:
+    """Facts of the environment: of the check, of a run, and of its first rank, later ones
     winning.
     """
     found = dict(check.record.environment)
-    for run in check.runs[:1]:
+    for run in check.runs[number - 1 : number]:
         found |= run.environment
         for trace in run.traces[:1]:
             found |= trace.environment

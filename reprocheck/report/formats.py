@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from reprocheck import replay
 from reprocheck.errors import ReportError
 from reprocheck.model import Check
-from reprocheck.redaction import Redaction, known_folders, known_values, redacted
+from reprocheck.redaction import Redaction, redacted, redaction_of
 from reprocheck.report import charts, document, issue, junit, losses, markdown, page
 from reprocheck.report.curves import Curves, curves
 
@@ -21,22 +21,21 @@ if TYPE_CHECKING:
 
 
 class Sheet:
-    """A check with what several formats draw from it, computed once.
+    """A check as the formats show it, with what several of them draw from it, computed once.
 
-    may_leave   whether all of the check may be sent away: what must not is taken out already
+    leaving   the check of which all may be sent away, where it was made before
     """
 
-    def __init__(self, check: Check, *, may_leave: bool = False) -> None:
-        self.check = check
-        self._may_leave = may_leave
+    def __init__(self, check: Check, *, leaving: Check | None = None) -> None:
+        self._whole = check
+        self._leaving = leaving
+        self.check = leaving or redacted(check, Redaction("folder"))
 
     @property
     def issue(self) -> str:
         """The text that the page copies for an issue: of what may leave the machine alone."""
-        if self._may_leave:
-            return issue.text(self.check)
-        redaction = Redaction(known=known_values(self.check), folders=known_folders(self.check))
-        return issue.text(redacted(self.check, redaction))
+        leaving = self._leaving or redacted(self._whole, redaction_of(self._whole, "paste"))
+        return issue.text(leaving)
 
     @cached_property
     def curves(self) -> Curves:
@@ -132,7 +131,7 @@ def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> N
             form = FORMATS[name]
             if not form.wanted(check):
                 continue
-            draft = folder / f".{form.filename}.{os.getpid()}"
+            draft = folder / f".{form.filename}.{token_hex(4)}"
             done.append((draft, folder / form.filename))
             with draft.open("wb") as file:
                 file.writelines(form.chunks(sheet))

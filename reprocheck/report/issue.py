@@ -7,11 +7,23 @@ longer fits is left out, and a line says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from reprocheck.language import tr
 from reprocheck.model import Check
-from reprocheck.report import collect_env, repair, smallest, tables, why, words
-from reprocheck.report.markdown import block, cause_section, folded, log, pipe_table, prose, section
+from reprocheck.report import about, collect_env, repair, smallest, tables, why, words
+from reprocheck.report.document import facts
+from reprocheck.report.markdown import (
+    block,
+    cause_section,
+    folded,
+    log,
+    md,
+    pipe_table,
+    safe,
+    say,
+    section,
+)
 
 MOST = 65_536
 """Characters of the body of an issue on GitHub at most."""
@@ -21,11 +33,13 @@ MOST_CAUSES = 2
 LONGEST_LINE = 2_000
 
 
-def text(check: Check) -> str:
-    """The whole text, at most `MOST` characters, those that are left to the sender included."""
+def text(check: Check, *, source: bool = False) -> str:
+    """The whole text, at most `MOST` characters, those that are left to the sender included.
+    `source`: the training's files are beside it.
+    """
     kept: list[str] = []
     left = MOST - ROOM
-    for part in _parts(check):
+    for part in _parts(check, source):
         if len(part) > left:
             part = tr("Left out here for its length; it is in the attachment.") + "\n\n"
         kept.append(part)
@@ -33,24 +47,18 @@ def text(check: Check) -> str:
     return "".join(kept).rstrip("\n") + "\n"
 
 
-def render(check: Check) -> bytes:
-    """issue.md."""
-    return text(check).encode()
-
-
-def _parts(check: Check) -> Iterator[str]:
+def _parts(check: Check, source: bool) -> Iterator[str]:
     """The sections, each whole, those that matter most first."""
     for lines in (
         _verdict(check),
         _ladder(check),
         _causes(check),
-        _reproduce(check),
+        _reproduce(check, source),
         _losses(check),
         _environment(check),
         _logs(check),
-        _foot(check),
     ):
-        joined = "\n".join(_shortened(line) for line in lines)
+        joined = "\n".join(_shortened(safe(line)) for line in lines)
         if joined.strip():
             yield f"{joined}\n"
 
@@ -63,23 +71,25 @@ def _shortened(line: str) -> str:
 
 
 def _verdict(check: Check) -> Iterator[str]:
-    yield from (f"### {prose(check.verdict.title)}", "")
+    numbers = range(1, 2 if check.between is None else 3)
+    each = (facts(check, number) for number in numbers)
+    versions = (about.versions(known, check.record.reprocheck_version) for known in each)
+    yield md("### {}", check.verdict.title)
+    yield from (md("{}", "; ".join(dict.fromkeys(versions))), "")
     lead = why.lead(check)
     if lead:
-        yield from (f"**{prose(lead)}**", "")
+        yield from (md("**{}**", lead), "")
     if check.verdict.reason:
-        yield from (prose(check.verdict.reason), "")
+        yield from (check.verdict.reason, "")
     for name, headline, detail in words.numbers(check):
-        yield tr(
-            "- {name}: {value} ({detail})", name=name, value=prose(headline), detail=prose(detail)
-        )
+        yield say("- {name}: {value} ({detail})", name=name, value=headline, detail=detail)
     yield ""
 
 
 def _ladder(check: Check) -> Iterable[str]:
     if check.ladder is None:
         return ()
-    return section(tables.ladder(check.ladder), prose(why.evidence(check)))
+    return section(tables.ladder(check.ladder), why.evidence(check))
 
 
 def _causes(check: Check) -> Iterator[str]:
@@ -87,33 +97,39 @@ def _causes(check: Check) -> Iterator[str]:
         yield from cause_section(check, number)
     found = repair.best(check)
     if found is not None and found.kind == "patch":
-        yield from (tr("Patch. {said}", said=prose(found.said)), "", *block(found.text, "diff"), "")
+        yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
 
 
-def _reproduce(check: Check) -> Iterator[str]:
-    yield from (f"### {tr('Reproduce')}", "", *block(smallest.command(check), "sh"), "")
-    yield tr("It takes the script, which is not in this text.")
-    if check.ladder is not None and check.ladder.replay is not None:
+def _reproduce(check: Check, source: bool) -> Iterator[str]:
+    yield from (md("### {}", tr("Reproduce")), "", *block(smallest.command(check), "sh"), "")
+    replayed = check.ladder is not None and check.ladder.replay is not None
+    if source:
+        yield tr("It takes the script, which is in `source/` of the attachment.")
+    else:
+        yield tr("It takes the script, which is not in this text.")
+    if replayed:
         yield tr("`replay.py` beside the report takes the framework alone: it runs what differs.")
+    elif not source:
+        yield tr("Ask for `reprocheck bundle --with-source`, which adds the script.")
     yield ""
 
 
 def _losses(check: Check) -> Iterator[str]:
     for table in tables.losses(check):
-        yield from section(table, prose(table.note))
+        yield from section(table, table.note)
 
 
 def _environment(check: Check) -> Iterator[str]:
     yield from folded(tr("Environment, as collect_env names it"), block(collect_env.text(check)))
     differing = tables.environment_differences(check)
     if differing.rows:
-        yield from (f"### {differing.title}", "", *pipe_table(differing))
+        yield from (md("### {}", differing.title), "", *pipe_table(differing))
 
 
 def _logs(check: Check) -> Iterator[str]:
-    for run in check.runs:
-        yield from log(check, run)
-
-
-def _foot(check: Check) -> Iterator[str]:
-    yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
+    ends = list(chain.from_iterable(log(check, run) for run in check.runs))
+    if not ends and any(run.record.ended_badly for run in check.runs):
+        yield tr(
+            "The ends of the logs are not in this text: `reprocheck bundle --with-log` adds them."
+        )
+    yield from ends

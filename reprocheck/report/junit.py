@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from reprocheck.model import Check, CheckKind, Comparison
 from reprocheck.report import why, words
-from reprocheck.report.text import line, number, tail
+from reprocheck.report.text import line, number, printable, tail
 
 KINDS: tuple[CheckKind, ...] = ("forward", "backward")
 COULD_NOT_RUN = ("script_failed", "timed_out")
@@ -22,10 +22,10 @@ def render(check: Check) -> bytes:
     record = check.record
     suite = Element(
         "testsuite",
-        name=f"reprocheck: {line(record.entry_point.name)}",
-        timestamp=line(record.started),
+        name=f"reprocheck: {record.entry_point.name}",
+        timestamp=record.started,
     )
-    group = f"reprocheck.{line(record.entry_point.name)}"
+    group = f"reprocheck.{record.entry_point.name}"
     for case in _cases(check):
         found = SubElement(suite, "testcase", classname=group, name=case.name, time="0.000")
         if case.outcome:
@@ -47,8 +47,17 @@ def render(check: Check) -> bytes:
     )
     suites = Element("testsuites", name="reprocheck", attrib=totals)
     suites.append(suite)
-    ElementTree.indent(suites)
-    document: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written(suites)
+
+
+def written(root: Element) -> bytes:
+    """Write a document: XML 1.0 has no control characters, whatever stood in names and logs."""
+    for element in root.iter():
+        element.text = printable(element.text or "") or None
+        for name, value in element.attrib.items():
+            element.set(name, line(value))
+    ElementTree.indent(root)
+    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
 
 
@@ -67,7 +76,7 @@ class _Case:
 
 def _cases(check: Check) -> Iterator[_Case]:
     verdict = check.verdict
-    reason = line(verdict.reason)
+    reason = verdict.reason
     yield _script(check)
     yield from (_of_kind(check, kind) for kind in KINDS)
     if verdict.verdict == "reproducible" and verdict.exit_code != 0:
@@ -78,7 +87,7 @@ def _cases(check: Check) -> Iterator[_Case]:
 def _script(check: Check) -> _Case:
     if check.verdict.verdict not in COULD_NOT_RUN:
         return _Case("script")
-    return _Case("script", "error", line(check.verdict.reason), "\n".join(words.summary(check)))
+    return _Case("script", "error", check.verdict.reason, "\n".join(words.summary(check)))
 
 
 def _of_kind(check: Check, kind: CheckKind) -> _Case:
@@ -89,7 +98,7 @@ def _of_kind(check: Check, kind: CheckKind) -> _Case:
     rows = [row for row in verdict.comparisons if row.kind == kind]
     failed = [row for row in rows if row.passed is False]
     if failed or verdict.failed_check == kind:
-        message = line(verdict.reason)
+        message = verdict.reason
         if verdict.failed_check != kind:
             message = _differs(kind, failed, ranks)
         said = [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
@@ -99,7 +108,7 @@ def _of_kind(check: Check, kind: CheckKind) -> _Case:
     if verdict.failed_check or verdict.verdict in COULD_NOT_RUN:
         return _Case(name, "skipped", "the check could not be made")
     not_made = (_row(row, ranks) for row in rows if row.passed is None)
-    return _Case(name, "error", line(verdict.reason), "\n".join(not_made))
+    return _Case(name, "error", verdict.reason, "\n".join(not_made))
 
 
 def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:
@@ -113,5 +122,5 @@ def _row(row: Comparison, ranks: int) -> str:
     if ranks > 1:
         where += f", rank {row.rank}"
     if row.max_difference is None:
-        return f"{where}: {line(row.detail) or 'could not be compared'}"
+        return f"{where}: {row.detail or 'could not be compared'}"
     return f"{where}: difference {number(row.max_difference)}, allowed {number(row.allowed)}"

@@ -1,12 +1,13 @@
 """report.md: to paste into an issue.
 
-Whatever stands in logs, paths and arguments cannot break out of its place.
+Whatever stands in logs, paths and arguments cannot break out of its place: a line that is not made
+of `Markdown` is escaped where the document is put together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
@@ -14,7 +15,7 @@ from reprocheck.report import about, compared, controls, files, repair, static, 
 from reprocheck.report.next_step import next_command
 from reprocheck.report.repair import Repair
 from reprocheck.report.tables import Table
-from reprocheck.report.text import joined, line, tail
+from reprocheck.report.text import joined, line, printable, tail
 
 MOST_ITEMS = 50
 """Of a list."""
@@ -25,28 +26,58 @@ _SPAN = re.compile(r"`([^`]*[^`\s][^`]*)`")
 """What our sentences mean as code. A backtick without another stays a character."""
 
 
+class Markdown(str):
+    """A piece of Markdown, in which nothing from outside is read as more than text."""
+
+
+def document(lines: Iterable[str]) -> str:
+    """Put lines together; one that is no Markdown is text."""
+    return "\n".join(map(safe, lines)).rstrip("\n") + "\n"
+
+
+def md(template: str, *values: object) -> Markdown:
+    """Fill the places of a template of ours; values that are no Markdown are text."""
+    return Markdown(template.format(*map(safe, values)))
+
+
+def say(message: str, /, **values: object) -> Markdown:
+    """Say a message with its named places filled, in the language that is spoken; likewise."""
+    shown = {
+        name: safe(value) if isinstance(value, str) else value for name, value in values.items()
+    }
+    return Markdown(tr(message, **shown))
+
+
+def safe(value: object) -> Markdown:
+    """Return a value as Markdown: what is none is text."""
+    return value if isinstance(value, Markdown) else prose(str(value))
+
+
 def render(check: Check) -> bytes:
     """report.md."""
-    return ("\n".join(_lines(check)).rstrip("\n") + "\n").encode()
+    return document(_lines(check)).encode()
 
 
-def prose(text: str) -> str:
+def prose(text: str) -> Markdown:
     """Text in one line: what stands between backticks is code, all else is escaped that Markdown,
     HTML or a forge would read as more.
     """
-    return _BLOCK.sub(
-        lambda found: found[0][:-1] + "\\" + found[0][-1], "".join(_pieces(text, code, _escaped))
-    )
+    shown = "".join(_pieces(text, code, _escaped))
+    return Markdown(_BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], shown))
 
 
-def cell(text: str) -> str:
+def cell(text: str) -> Markdown:
     """`prose` within a table, where a pipe would end the cell even in code."""
-    return "".join(_pieces(text, lambda inside: code(inside).replace("|", "\\|"), _escaped))
+    if isinstance(text, Markdown):
+        return text
+    pieces = _pieces(text, lambda inside: code(inside).replace("|", "\\|"), _escaped)
+    return Markdown("".join(pieces))
 
 
-def summary(text: str) -> str:
+def summary(text: str) -> Markdown:
     """`prose` within an HTML element, where Markdown is not read."""
-    return "".join(_pieces(text, lambda inside: f"<code>{_as_html(inside)}</code>", _as_html))
+    pieces = _pieces(text, lambda inside: f"<code>{_as_html(inside)}</code>", _as_html)
+    return Markdown("".join(pieces))
 
 
 def _pieces(
@@ -70,23 +101,24 @@ def _escaped(text: str) -> str:
     return _as_html(_PUNCTUATION.sub(r"\\\1", text))
 
 
-def code(text: str) -> str:
+def code(text: str) -> Markdown:
     """A code span in one line."""
     text = line(text)
     if not text:
-        return ""
+        return Markdown()
     fence = "`" * (_longest_fence(text) + 1)
     # A space keeps the text's own backticks apart from the fence; readers take it away again.
     pad = ""
     if "`" in (text[0], text[-1]):
         pad = " "
-    return f"{fence}{pad}{text}{pad}{fence}"
+    return Markdown(f"{fence}{pad}{text}{pad}{fence}")
 
 
-def block(text: str, language: str = "text") -> list[str]:
+def block(text: str, language: str = "text") -> list[Markdown]:
     """A fenced block with a fence longer than any in the text."""
+    text = printable(text)
     fence = "`" * max(3, _longest_fence(text) + 1)
-    return [fence + language, *text.split("\n"), fence]
+    return [*map(Markdown, (fence + language, *text.split("\n"), fence))]
 
 
 def _longest_fence(text: str) -> int:
@@ -94,7 +126,7 @@ def _longest_fence(text: str) -> int:
 
 
 def _lines(check: Check) -> Iterator[str]:
-    yield f"## reprocheck: {check.verdict.title}"
+    yield md("## reprocheck: {}", check.verdict.title)
     yield from _headline(check)
     yield from _about(check)
     yield from _answer(check)
@@ -109,19 +141,19 @@ def _lines(check: Check) -> Iterator[str]:
     yield from folded(tr("Environment"), pipe_table(tables.environment(check)))
     yield from folded(tr("Settings"), pipe_table(tables.settings(check)))
     reason, command = next_command(check)
-    yield from (f"### {tr('Next')}", "", prose(reason), "", *block(command, "sh"), "")
-    yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
+    yield from (md("### {}", tr("Next")), "", reason, "", *block(command, "sh"), "")
+    yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)
 
 
 def _headline(check: Check) -> Iterator[str]:
-    lead, reason = prose(why.lead(check)), prose(check.verdict.reason)
-    yield from ("", f"**{lead or reason}**", "")
+    lead, reason = why.lead(check), check.verdict.reason
+    yield from ("", md("**{}**", lead or reason), "")
     if lead:
         yield from (reason, "")
-    yield from (*map(prose, words.meaning(check)), "")
+    yield from (*words.meaning(check), "")
 
 
-_SHOWN_AS = {"command": code}
+_SHOWN_AS: Mapping[str, Callable[[str], Markdown]] = {"command": code}
 """Rows of `about` that are not prose."""
 
 
@@ -129,7 +161,7 @@ def _about(check: Check) -> Iterator[str]:
     """Command, machine and commit: what a reader of an issue asks first."""
     for name, value in about.rows(check):
         shown = _SHOWN_AS.get(name, prose)(value)
-        yield tr("- {name}: {value}", name=tr(name), value=shown)
+        yield say("- {name}: {value}", name=tr(name), value=shown)
     yield ""
 
 
@@ -138,43 +170,36 @@ def _answer(check: Check) -> Iterator[str]:
     if check.causes:
         yield from cause_section(check, 0)
     if check.search:
-        found_by = f"**{prose(check.search.sentence)}** {prose(check.search.confidence)}"
-        yield from (found_by.rstrip(), "")
+        sentence, confidence = check.search.sentence, check.search.confidence
+        yield from (Markdown(md("**{}** {}", sentence, confidence).rstrip()), "")
     found = repair.best(check)
     if found is not None and found.kind == "patch":
-        yield from (tr("Patch. {said}", said=prose(found.said)), "", *block(found.text, "diff"), "")
+        yield from (say("Patch. {said}", said=found.said), "", *block(found.text, "diff"), "")
 
 
 def _sides(check: Check) -> Iterator[str]:
     """Of two recordings: what each is, and how their environments differ."""
     if check.between is not None:
-        yield from (
-            tr("- {name}: {value}", name=name, value=prose(what))
-            for name, what in compared.sides(check)
-        )
+        for name, what in compared.sides(check):
+            yield say("- {name}: {value}", name=name, value=what)
         yield ""
         yield from section(tables.drift(check))
         for file, diff in compared.diffs(check):
-            yield from (tr("Source of {file}:", file=code(file)), "", *block(diff, "diff"), "")
+            yield from (say("Source of {file}:", file=code(file)), "", *block(diff, "diff"), "")
 
 
 def _compared(check: Check) -> Iterator[str]:
     """The checks, the losses and the runs."""
     table = tables.checks(check)
-    yield from section(
-        table,
-        prose(table.note),
-        tr(
-            "Criterion: {criterion}. {moved}",
-            criterion=code(words.criterion(check)),
-            moved=prose(words.moved(check)),
-        ).strip(),
+    criterion = say(
+        "Criterion: {criterion}. {moved}",
+        criterion=code(words.criterion(check)),
+        moved=words.moved(check),
     )
-    for table in tables.losses(check):
-        yield from section(table, prose(table.note))
-    reported = tables.reported(check)
-    yield from section(reported, prose(reported.note))
-    yield from section(tables.runs(check), prose(compared.statement(check)))
+    yield from section(table, table.note, Markdown(criterion.strip()))
+    for table in (*tables.losses(check), tables.reported(check)):
+        yield from section(table, table.note)
+    yield from section(tables.runs(check), compared.statement(check))
     several_outcomes = len(check.verdict.outcomes.groups) > 1
     if several_outcomes and len(check.runs) > 2:
         yield from section(tables.outcomes(check))
@@ -199,14 +224,14 @@ def _numbers(check: Check) -> Table:
 def _why(check: Check) -> Iterator[str]:
     """The ladder, the other causes, and what the source shows."""
     if check.ladder is not None:
-        yield from section(tables.ladder(check.ladder), prose(why.evidence(check)))
+        yield from section(tables.ladder(check.ladder), why.evidence(check))
         if why.replayed(check):
-            yield from (tr("`replay.py` {replayed}.", replayed=prose(why.replayed(check))), "")
+            yield from (say("`replay.py` {replayed}.", replayed=why.replayed(check)), "")
     for number in range(1, len(check.causes)):
         yield from cause_section(check, number)
     if check.scan is not None:
         yield from folded(
-            summary(static.sentence(check.scan)),
+            static.sentence(check.scan),
             [tr(static.MEANS), "", *pipe_table(tables.scanned(check.scan))],
         )
 
@@ -217,9 +242,9 @@ def cause_section(check: Check, number: int) -> Iterator[str]:
     head = tr("Cause")
     if number:
         head = tr("Another possible cause")
-    title = tr("{name}: {value}", name=head, value=prose(why.cause_title(cause)))
-    yield from (f"### {title}", "")
-    yield from (f"- {prose(text)}" for text in cause.evidence)
+    title = say("{name}: {value}", name=head, value=why.cause_title(cause))
+    yield from (md("### {}", title), "")
+    yield from (md("- {}", text) for text in cause.evidence)
     yield ""
     yield from source_line(cause.source)
     yield from _fix(repair.of(check, cause))
@@ -231,7 +256,7 @@ def _fix(fix: Repair | None) -> Iterator[str]:
     if fix.kind == "code":
         yield from (tr("Fix:"), "", *block(fix.text, ""), "")
     else:
-        yield from (tr("Fix: {text}", text=prose(fix.text)), "")
+        yield from (say("Fix: {text}", text=fix.text), "")
 
 
 def _controls(check: Check) -> Iterator[str]:
@@ -241,13 +266,13 @@ def _controls(check: Check) -> Iterator[str]:
     yield from section(tables.controls_on(check))
     if check.search:
         yield from (
-            f"### {tr('Search over controls')}",
+            md("### {}", tr("Search over controls")),
             "",
             *pipe_table(tables.tried(check.search)),
         )
         cost = controls.cost(check.search)
         if cost:
-            yield from (prose(cost), "")
+            yield from (cost, "")
     yield from section(tables.overridden(check))
     yield from _list(
         tr("Controls that could not act"),
@@ -262,13 +287,13 @@ def _controls(check: Check) -> Iterator[str]:
 def source_line(source: SourceLine | None) -> Iterator[str]:
     """A line of the user's code with its place."""
     if source is not None:
-        yield from (joined(": ", code(why.origin(source)), code(source.text)), "")
+        yield from (Markdown(joined(": ", code(why.origin(source)), code(source.text))), "")
 
 
 def section(table: Table, *after: str) -> Iterator[str]:
     """A table under its title, and what is said behind it; nothing where it has no rows."""
     if table.rows:
-        yield from (f"### {table.title}", "")
+        yield from (md("### {}", table.title), "")
         yield from pipe_table(table)
         for text in filter(None, after):
             yield from (text, "")
@@ -279,14 +304,19 @@ def pipe_table(table: Table) -> Iterator[str]:
     if not table.rows:
         return
     rules = (_RULES[index in table.numeric] for index in range(len(table.heads)))
-    yield f"| {' | '.join(table.heads)} |"
-    yield f"|{'|'.join(rules)}|"
-    for index, row in enumerate(table.rows):
-        cells = list(map(cell, row))
+    yield row(table.heads)
+    yield Markdown(f"|{'|'.join(rules)}|")
+    for index, texts in enumerate(table.rows):
+        cells = list(map(cell, texts))
         if index in table.marked and cells[table.strong]:
-            cells[table.strong] = f"**{cells[table.strong]}**"
-        yield f"| {' | '.join(cells)} |"
+            cells[table.strong] = md("**{}**", cells[table.strong])
+        yield row(cells)
     yield ""
+
+
+def row(texts: Iterable[str]) -> Markdown:
+    """A row of a pipe table."""
+    return Markdown(f"| {' | '.join(map(cell, texts))} |")
 
 
 _RULES = {True: "--:", False: "---"}
@@ -297,10 +327,10 @@ def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterato
     if not items:
         return
     show = code if literal else prose
-    yield from (f"### {title}", "")
-    yield from (f"- {show(item)}" for item in items[:MOST_ITEMS])
+    yield from (md("### {}", title), "")
+    yield from (md("- {}", show(item)) for item in items[:MOST_ITEMS])
     if len(items) > MOST_ITEMS:
-        yield tr("- … and {number:,} more", number=len(items) - MOST_ITEMS)
+        yield Markdown(tr("- … and {number:,} more", number=len(items) - MOST_ITEMS))
     yield ""
 
 
@@ -323,4 +353,5 @@ def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     """Lines behind a title that opens them; nothing where there are none."""
     body = list(lines)
     if body:
-        yield from (f"<details><summary>{title}</summary>", "", *body, "", "</details>", "")
+        opened = Markdown(f"<details><summary>{summary(title)}</summary>")
+        yield from (opened, "", *body, "", Markdown("</details>"), "")

@@ -437,6 +437,12 @@ class ResumeCheck:
     folder: Path | None = field(default=None, compare=False)
 
     @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs that are compared: at each place the continued and the resumed one."""
+        each = (one for outcome in self.outcomes for one in (outcome.continued, outcome.resumed))
+        return tuple(filter(None, each))
+
+    @property
     def decisive(self) -> Outcome:
         """The place that stands for all: the worst."""
         return min(self.outcomes, key=lambda outcome: _WORST.index(outcome.verdict))

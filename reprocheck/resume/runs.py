@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from reprocheck import interrupts
-from reprocheck.child.reprocheck_child.shared.masking import mask
-from reprocheck.child.reprocheck_child.shared.redaction import Redactor
 from reprocheck.errors import UsageError
 from reprocheck.launch import cleanup
 from reprocheck.launch.check import record_of
@@ -26,6 +24,7 @@ from reprocheck.launch.teller import Teller
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
+from reprocheck.redaction import Redaction, identity
 from reprocheck.resume import records
 from reprocheck.resume.asked import (
     AFTER,
@@ -159,7 +158,7 @@ def _recorded(
         places=(),
         go_on=asked.go_on,
         within=asked.within,
-        resume_with=asked.resume_with,
+        resume_with=Redaction("folder", identity=identity()).command(asked.resume_with),
         pattern=asked.pattern,
         interrupt=asked.interrupt,
         ranks=asked.ranks,
@@ -251,7 +250,7 @@ def _place(taken: Snapshot, made: Plan, number: int, asked: Asked) -> Place:
         checkpoint=_masked(taken.checkpoint, made),
         run=number,
         interrupted=number - 1 if asked.interrupt else None,
-        command=tuple(Redactor().arguments(mask(word, *made.names) for word in made.entry.command)),
+        command=Redaction("folder", identity=made.names).arguments(made.entry.command),
     )
 
 
@@ -330,4 +329,5 @@ def _keeping(folder: Path, asked: Asked) -> dict[str, object]:
 
 def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
     """A checkpoint as a record names it."""
-    return replace(checkpoint, paths=tuple(mask(path, *made.names) for path in checkpoint.paths))
+    shown = Redaction("folder", identity=made.names).path
+    return replace(checkpoint, paths=tuple(map(shown, checkpoint.paths)))

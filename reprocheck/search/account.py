@@ -64,6 +64,7 @@ def _row(judged: Judged) -> Tried:
         bitwise=None,
         patched=judged.patched,
         note=words.note(judged),
+        says=judged.failed.last_words if judged.failed else "",
     )
     if judged.untried:
         return row

@@ -121,7 +121,7 @@ def _ended_badly(run: Run) -> str:
     """How a run ended, with what the script said last."""
     if run.record.ended == "timed_out":
         return tr("run {number} took too long", number=run.number)
-    _, _, last = run.stderr_tail.strip().rpartition("\n")
+    last = run.last_words
     if not last:
         return tr("run {number} failed", number=run.number)
     return tr("run {number} failed ({last})", number=run.number, last=last)

@@ -12,6 +12,7 @@ ranks      sums over ranks are added in another order
 threads    sums over threads are added in another order
 options    of the target: its arguments and variables, the number of iterations, controls
 resume     of a check of a resume: where it stops, and how it goes on
+digest of what is masked  of options and resume as they were typed, where a part of them is masked
 
 Everything else (packages, variables, the kernel, the host's C library) is kept beside the key: it
 is not to change numbers, and where numbers move it is what is looked at.
@@ -19,18 +20,23 @@ is not to change numbers, and where numbers move it is what is looked at.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shlex
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
-from reprocheck.model import Run, Setting
+from reprocheck.errors import UsageError
+from reprocheck.model import FRAMEWORKS, Run, Setting
+from reprocheck.redaction import MARKS, Redaction, identity, unmask
 from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words, resume_words
-from reprocheck.suite.model import Key, Target
+from reprocheck.suite.model import Key
+from reprocheck.suite.target import Target
 
-FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "jaxlib")
 INSTEAD = ("numpy", "python")
 """What a training that uses none of them computes with."""
 ACCELERATORS = ("torch.cuda.devices", "torch.npu.devices")
@@ -40,6 +46,10 @@ THREADS = ("torch.threads", "variable.OMP_NUM_THREADS", "cpu.usable")
 """Facts that say how many threads compute, the best one first."""
 CHANGING = ("steps", "control", "seed", "deterministic", "no_dropout", "all_controls", "python")
 """Options of `run` that may change numbers."""
+COMMANDS = ("options", "resume")
+"""Facts that are a part of a command."""
+DIGEST = "digest of what is masked"
+SALT, ROUNDS = b"reprocheck: environment key", 200_000
 _FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}
 _VARIABLE = re.compile(r"[^=/-][^=/]*=")
 
@@ -58,7 +68,28 @@ def key_of(run: Run, settings: Iterable[Setting], target: Target) -> Key:
         "options": as_held(settings, target).text,
         "resume": shlex.join(resume_words(target.resume or {})),
     }
-    return Key(facts={name: value for name, value in found.items() if value})
+    return Key(facts=masked({name: value for name, value in found.items() if value}))
+
+
+def masked(facts: Mapping[str, str]) -> dict[str, str]:
+    """Mask the command in the facts of a key, as `run` masks it. A digest stands for what was
+    masked, so that curves are held against those of the same command; facts that are masked stay
+    as they are.
+    """
+    redaction = Redaction("folder", identity=identity())
+    given = {name: facts[name] for name in COMMANDS if name in facts}
+    shown = {name: redaction.command(text) for name, text in given.items()}
+    if shown == given:
+        return dict(facts)
+    return {**facts, **shown, DIGEST: _slow_digest(json.dumps(given, sort_keys=True))}
+
+
+@cache
+def _slow_digest(text: str) -> str:
+    """16 hexadecimal digits: so slow that nobody finds a password by trying words."""
+    return hashlib.pbkdf2_hmac("sha256", text.encode("utf-8", "surrogatepass"), SALT, ROUNDS).hex()[
+        :16
+    ]
 
 
 def beside(run: Run) -> dict[str, str]:
@@ -144,6 +175,39 @@ def as_run(key: Key) -> AsRun | None:
     if not words:
         return None
     return AsRun(environment=environment, options=options, words=tuple(words))
+
+
+def as_typed(was: AsRun, now: AsRun) -> AsRun:
+    """Return what a check was made of with what is masked in it as it is typed now.
+
+    Raises UsageError where that is not known: the key holds no secret.
+    """
+    known = dict(zip(_with_before(as_masked(now).words), now.words, strict=True))
+    pairs = zip(_with_before(was.words), was.words, strict=True)
+    words = tuple(known.get(pair) or unmask(word, *identity()) for pair, word in pairs)
+    shown = as_masked(now).environment
+    environment = {
+        name: now.environment[name] if shown.get(name) == value else value
+        for name, value in was.environment.items()
+    }
+    for word in (*words, *environment.values()):
+        if any(mark in word for mark in MARKS):
+            raise UsageError(
+                f"What stood in place of {word} in that night is not known: secrets are masked.",
+                "Search with the options of a night that has the command as it is now.",
+            )
+    return replace(was, words=words, environment=environment)
+
+
+def as_masked(run: AsRun) -> AsRun:
+    """Return what a target is run with as the fact of a key has it."""
+    found = as_run(Key(facts=masked({"options": run.text})))
+    return found or run
+
+
+def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Each word with the one before it."""
+    return list(zip(("", *words), words, strict=False))
 
 
 def as_held(settings: Iterable[Setting], target: Target) -> AsRun:

@@ -1,14 +1,14 @@
-"""What a suite is about, as data: targets, nights, the checks of a night, baselines, states."""
+"""What a suite is about, as data that may be shown: nights, their checks, baselines, states."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 from reprocheck.model import EXIT_CODE, Series
@@ -60,50 +60,6 @@ class Resources:
     cpus: float = 1.0
     gpus: int = 0
     npus: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
-    """A named entry point with options.
-
-    name         unique in the suite; of a matrix with its values: `resnet[lr=0.1,seed=2]`
-    words        what stands behind `reprocheck run OPTIONS`: `("train.py", "--lr", "0.1")`
-    workdir      an absolute path
-    environment  variables that are set beside those of the suite's own process
-    options      settings of `run` by their names (`steps`, `fail_on`, `control`), as a settings
-                 file has them
-    expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
-                 training that is known to vary
-    allow        None: by the accepted check, as the words of the nightly have it
-    tags         for `--tag`
-    values       of its matrix, by the names of its axes
-    resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
-                 file has them, where that is what checks it; None: it is `reprocheck run`
-    file         the settings file that names it
-    """
-
-    name: str
-    words: tuple[str, ...]
-    workdir: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, object] = field(default_factory=dict)
-    expect: str = "reproducible"
-    allow: Allow | None = None
-    tags: tuple[str, ...] = ()
-    resources: Resources = field(default_factory=Resources)
-    values: Mapping[str, str] = field(default_factory=dict)
-    resume: Mapping[str, object] | None = None
-    file: Path | None = None
-
-    @property
-    def script(self) -> Path | None:
-        """The script or module that it starts, absolute; None where its words name none."""
-        if self.words[:1] == ("-m",):
-            return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")
-        named = next((word for word in self.words if word.endswith((".py", ".ipynb"))), None)
-        if named is None:
-            return None
-        return self.workdir / named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,3 +307,111 @@ class OverviewRow:
         if self.failed or self.state in TO_LOOK_AT:
             return False
         return self.good or not self.verdict
+
+
+ORDER: tuple[State, ...] = (
+    "new failure",
+    "drift",
+    "still failing",
+    "intermittent",
+    "slower",
+    "gone",
+    "not run",
+    "fixed",
+    "expected drift",
+    "new target",
+    "unchanged",
+)
+"""The states, those first that a reader of the morning looks for."""
+NOT_CHECKED = ("gone", "not run")
+"""States of targets without a check of this night."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownTarget:
+    """A target as it may be shown: no value of it is a secret.
+
+    resumes  whether it checks how its training resumes
+    explain  the command that searches for the cause, as one types it beside the settings file
+    script   its script, relative to the repository; "" where none is known, or it lies elsewhere
+    folder   that in which it starts, likewise
+    """
+
+    tags: tuple[str, ...] = ()
+    resumes: bool = False
+    explain: str = ""
+    script: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TargetReport:
+    """A target in a night.
+
+    target    as the suite has it now, and as it may be shown; None where the suite has it no more
+    state     what the night says of it; None where the night has not come to its end
+    attempts  its checks of this night, in order; empty where it was not run
+    baseline  the accepted curves of the key of its last attempt
+    green     the last night before it failed; "" where none is known, or it does not fail
+    """
+
+    name: str
+    target: ShownTarget | None = None
+    state: TargetState | None = None
+    attempts: tuple[TargetCheck, ...] = ()
+    baseline: Baseline | None = None
+    green: str = ""
+
+    @property
+    def check(self) -> TargetCheck | None:
+        """Its last attempt."""
+        if not self.attempts:
+            return None
+        return self.attempts[-1]
+
+    @property
+    def failed(self) -> bool:
+        """Whether it fails the night."""
+        return self.state is not None and self.state.failed
+
+    @property
+    def word(self) -> str:
+        """Its state; what stands for it while the night is under way."""
+        if self.state is None:
+            return "no state yet"
+        return self.state.state
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+        if self.target is None:
+            return ()
+        return self.target.tags
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NightReport:
+    """A night with all its targets: those that fail first, then in the order of `ORDER`."""
+
+    night: Night
+    targets: tuple[TargetReport, ...] = ()
+
+    @property
+    def failed(self) -> tuple[TargetReport, ...]:
+        """Those that fail the night."""
+        return tuple(one for one in self.targets if one.failed)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many targets are in each state that occurs, in the order of `ORDER`."""
+        found = Counter(one.word for one in self.targets)
+        return {word: found[word] for word in (*ORDER, "no state yet") if found[word]}
+
+    @property
+    def seconds(self) -> float:
+        """The time of all checks, retries included."""
+        return sum(check.seconds for one in self.targets for check in one.attempts)
+
+    def named(self, name: str) -> TargetReport | None:
+        """The target of that name; None where the night has none."""
+        return next((one for one in self.targets if one.name == name), None)

@@ -207,10 +207,9 @@ def _refusal(run: Run) -> str:
     """What a parser of command lines says of one that it refuses: argparse and click exit with 2,
     and the reason is their last line.
     """
-    last = run.stderr_tail.strip().rpartition("\n")[2]
-    if run.record.exit_status != 2 or "error: " not in last.lower():
+    if run.record.exit_status != 2 or "error: " not in run.last_words.lower():
         return ""
-    return f" ({last.strip()[:200]})"
+    return f" ({run.last_words[:200]})"
 
 
 def _error(run: Run) -> str:

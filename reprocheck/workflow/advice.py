@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from reprocheck.child.reprocheck_child.shared.masking import identity, mask
 from reprocheck.errors import ReprocheckError
 from reprocheck.language import mark
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import Advice, Check, Run
+from reprocheck.redaction import Redaction, identity
 from reprocheck.settings.options import OPTIONS
 
 ANSWER_SECONDS = 30.0
@@ -282,7 +282,7 @@ def _absolute(path: str) -> str:
 
 
 def _masked(path: str) -> str:
-    return mask(path, *identity())
+    return Redaction("folder", identity=identity()).path(path)
 
 
 def _quoted(word: str) -> str:

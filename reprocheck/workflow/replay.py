@@ -74,7 +74,7 @@ def _refuse_resume(folder: Path) -> None:
     if (folder / RESUME).exists():
         raise ReportError(
             f"{folder} is a check of a resume.",
-            "`reprocheck report` draws it; report.md and report.json can be sent as they are.",
+            "`reprocheck report` draws it, and `reprocheck bundle` packs what may be sent of it.",
         )
 
 

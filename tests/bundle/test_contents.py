@@ -55,6 +55,7 @@ def test_the_manifest_says_what_is_inside(bundle: Bundle) -> None:
     assert "**NOT REPRODUCIBLE (forward).** In iteration 1 `encoder.blocks.0.noise`" in said
     assert "- source: these lines: `model/noise.py:14`" in said
     assert "- weights: none" in said
+    assert "- log: none; `--with-log` adds its end" in said
     assert "reprocheck run --steps 2 --level op train.py --lr 0.1" in said
 
 
@@ -67,10 +68,10 @@ def test_the_page_fetches_nothing(bundle: Bundle) -> None:
 def test_a_replay_script_is_made_of_what_leaves_or_not_at_all() -> None:
     plain = replayed("aten.mul.Tensor", ())
     assert b"aten.mul" in made(plain, Redaction()).files["replay.py"]
-    assert "replay.py" in made(plain, Redaction("strict")).files
+    assert "replay.py" in made(plain, Redaction(strict=True)).files
     with_text = replayed("aten.mul.Tensor", (("rounding_mode", "floor"),))
     assert "replay.py" in made(with_text, Redaction()).files
-    assert "replay.py" not in made(with_text, Redaction("strict")).files
+    assert "replay.py" not in made(with_text, Redaction(strict=True)).files
     secret = replayed("aten.mul.Tensor", (("note", "a@acme.io"),))
     assert "replay.py" not in made(secret, Redaction()).files
 
@@ -126,4 +127,4 @@ def test_as_many_iterations_are_kept_as_there_is_room_for(iterations: int, ranks
 
 def test_no_loss_is_no_error() -> None:
     check = replace(SAMPLES["nothing"](), runs=())
-    assert made(check, Redaction("strict")).files["losses.csv"].count(b"\n") == 1
+    assert made(check, Redaction(strict=True)).files["losses.csv"].count(b"\n") == 1

@@ -17,8 +17,11 @@ import reprocheck
 for step in range(4):
     reprocheck.log_loss(random.random())
 print("uploading to https://anna:tr0ub4dor@git.acme.io/x")
+print("anna.k of customer K-4711 reads", "plan_b" + ".csv")
+raise RuntimeError(f"there is no customer {'K'}-4711")
 """
 SECRETS = ("tr0ub4dor", "acme.io", "/data/acme", "acme-large")
+OF_THE_LOG = ("anna.k", "K-4711", "plan_b.csv")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,32 @@ def test_run_attaches_a_failed_check(folder: Path) -> None:
     with zipfile.ZipFile(folder / "reports/latest/issue.zip") as archive:
         texts = [archive.read(name).decode() for name in archive.namelist()]
     assert len(texts) == 5
-    assert [secret for secret in SECRETS for text in texts if secret in text] == []
+    left = (*SECRETS, *OF_THE_LOG)
+    assert [secret for secret in left for text in texts if secret in text] == []
+    assert any("ended with RuntimeError: &lt;log&gt;" in text for text in texts)
+    assert any("- log: none; `--with-log` adds its end" in text for text in texts)
+
+
+def test_the_end_of_the_log_leaves_where_it_is_asked_for_and_is_shown_before(
+    at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bundle", "reports/latest", "--with-log", "--preview"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["bundle", "reports/latest", "-o", "log.zip", "--with-log"]) == 0
+    with zipfile.ZipFile(at / "log.zip") as archive:
+        ends = {name: archive.read(name).decode() for name in archive.namelist() if "log/" in name}
+        said = archive.read("README.md").decode()
+    assert list(ends) == [
+        f"log/run-{number}-{name}.txt" for number in (1, 2) for name in ("stderr", "stdout")
+    ]
+    for text in ends.values():
+        assert text in shown
+        assert not [secret for secret in SECRETS if secret in text]
+    for secret in OF_THE_LOG:
+        assert any(secret in text for text in ends.values())
+    assert "- `log/`: the ends of the logs of the runs" in said and "`log/run-1-stderr.txt`" in said
+    assert main(["bundle", "reports/latest", "--with-log", "--redact", "strict"]) == 2
+    assert "No log leaves with --redact strict" in capsys.readouterr().err
 
 
 def test_bundle_writes_the_same_file(at: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -194,6 +194,16 @@ def test_reading_and_drawing_give_a_sign_of_life_as_well(timed: Console, clock: 
     assert later(timed, clock, 300) == []
 
 
+def test_the_line_says_that_logs_are_masked(timed: Console, clock: Clock) -> None:
+    timed.run_started(1, 2)
+    timed.progress(1, 3, 0.5, 1.0)
+    timed.masking(1)
+    assert later(timed, clock, 60) == ["run 1 of 2 · masking its logs · 1 min 0 s"]
+    timed.run_ended(record(number=1))
+    timed.run_started(1, 2)
+    assert "masking" not in timed._progress.line(1, clock.now)
+
+
 def test_quiet_means_no_sign_of_life(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
     console = Console(Settings(quiet=True), clock=clock)

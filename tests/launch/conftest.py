@@ -35,6 +35,7 @@ class Listener:
     ended: list[RunRecord] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     silences: list[float] = field(default_factory=list)
+    masked: list[int] = field(default_factory=list)
 
     def run_started(self, number: int, of: int) -> None:
         self.started.append((number, of))
@@ -44,6 +45,9 @@ class Listener:
 
     def silent(self, number: int, seconds: float) -> None:
         self.silences.append(seconds)
+
+    def masking(self, number: int) -> None:
+        self.masked.append(number)
 
     def run_ended(self, record: RunRecord) -> None:
         self.ended.append(record)

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import json
+from base64 import b64encode
+from urllib.parse import quote
+
 import pytest
 
-from reprocheck.redaction import Detector, found_scanner
+from reprocheck.redaction import found_scanner
+from reprocheck.redaction.detector import Detector
 from reprocheck.redaction.patterns import place
 
 
@@ -130,6 +135,13 @@ def test_each_find_is_counted_by_its_kind() -> None:
 def test_a_short_value_is_taken_out_where_a_sentence_names_it() -> None:
     said = Detector(known=["anna"]).masked("The argument `--user` is `anna`: anna_net.fit()")
     assert said == "The argument `--user` is `<argument>`: anna_net.fit()"
+
+
+def test_a_value_is_taken_out_however_it_is_written() -> None:
+    value = 'hunter2 "ä"\\'
+    written = (repr(value), json.dumps(value), quote(value), b64encode(value.encode()).decode())
+    for one in written:
+        assert "<argument>" in Detector(known=[value]).masked(f"got {one} here"), one
 
 
 def test_a_value_within_a_private_key_does_not_hide_where_it_ends() -> None:

@@ -17,8 +17,18 @@ from reprocheck.bundle import made
 from reprocheck.model import Check
 from reprocheck.model import controls as of_controls
 from reprocheck.model import static as of_static
-from reprocheck.redaction import Level, Redaction, redacted
-from reprocheck.redaction.fields import FIELDS, LEFT_OUT
+from reprocheck.redaction import Redaction, redacted
+from reprocheck.redaction.fields import (
+    FIELDS,
+    LEFT_OUT,
+    OF_A_CHECK,
+    OF_A_NIGHT,
+    OF_A_RESUME,
+    rows,
+)
+from reprocheck.report import FORMATS
+from reprocheck.resume import model as of_resume
+from reprocheck.suite import model as of_suite
 from tests.conftest import ROOT
 from tests.report.samples import SAMPLES
 
@@ -54,42 +64,47 @@ def _is_free(kind: str, name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "level, make", [("default", plain), ("default", compared), ("strict", compared)]
-)
+@pytest.mark.parametrize("strict, make", [(False, plain), (False, compared), (True, compared)])
 def test_no_text_of_any_field_leaves_without_its_row(
-    level: Level, make: Callable[[], Check]
+    strict: bool, make: Callable[[], Check]
 ) -> None:
     check = planted(make())
     assert CANARY in repr(check)
-    bundle = made(check, Redaction(level))
+    bundle = made(check, Redaction(strict=strict))
     assert [name for name, data in bundle.files.items() if CANARY.encode() in data] == []
     schema = json.loads((ROOT / "reprocheck/report/report.schema.json").read_text())
     jsonschema.validate(json.loads(bundle.files["report.json"]), schema)
 
 
-@pytest.mark.parametrize("row", [row for row, how in FIELDS.items() if how != "as is"])
+@pytest.mark.parametrize("row", [row for row, how in rows(OF_A_CHECK) if how != "as is"])
 def test_a_secret_can_be_planted_in_every_row(row: tuple[str, str]) -> None:
     assert CANARY in repr(in_field(compared(), *row, CANARY, random.Random(0)))
 
 
 def test_a_text_without_a_row_is_left_out() -> None:
     check = planted(SAMPLES["explained"]())
-    shown = redacted(check, Redaction("default"))
+    shown = redacted(check, Redaction())
     assert (shown.record.advice, shown.folder, shown.record.earlier) == (None, None, {})
     assert CANARY not in repr(shown)
 
 
-def test_each_row_names_a_field_of_the_model() -> None:
-    of_model = {**vars(model), **vars(of_controls), **vars(of_static)}
-    stale = [
-        (kind, name)
-        for kind, name in {*FIELDS, *LEFT_OUT}
-        if name not in {field.name for field in fields(of_model[kind])}
-    ]
-    assert stale == []
+def test_each_row_names_a_field_of_its_model() -> None:
+    of_check = {**vars(model), **vars(of_controls), **vars(of_static)}
+    for table, classes in (
+        (OF_A_CHECK, of_check),
+        (OF_A_RESUME, vars(of_resume)),
+        (OF_A_NIGHT, vars(of_suite)),
+    ):
+        for (kind, name), _ in rows(table):
+            assert name in {field.name for field in fields(classes[kind])}, (kind, name)
+    for kind, name in LEFT_OUT:
+        assert name in {field.name for field in fields(of_check[kind])}, (kind, name)
 
 
-def test_level_none_is_the_check_itself() -> None:
+def test_a_folder_shows_all_of_a_check_but_secrets_and_what_steers_a_terminal() -> None:
     check: Check = SAMPLES["explained"]()
-    assert redacted(check, Redaction("none")) is check
+    assert redacted(check, Redaction("folder")) == check
+    for name in ("json", "md", "junit", "csv", "html"):
+        assert CANARY.encode() not in FORMATS[name].render(planted(check)), name
+    hostile = replace(check, caveats=("\x1b]0;owned\x07it\x00 is\nso",))
+    assert redacted(hostile, Redaction("folder")).caveats == ("it� is\nso",)

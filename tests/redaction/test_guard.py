@@ -1,26 +1,79 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from reprocheck.redaction import Redaction
+from reprocheck.redaction import Redaction, known_values
+from reprocheck.redaction.shapes import values_of
+from tests.report.samples import SAMPLES
 
 COMMAND = (
     *("/opt/conda/envs/acme/bin/python", "/srv/acme/train.py", "--lr", "1e-3", "--user", "anna"),
     *("--config=conf/acme.yaml", "model.name=acme-1", "-m", "acme.main", "cuda", "--bf16"),
 )
+SECRET = "hunter2abc"
 
 
 def test_arguments_leave_by_their_shape() -> None:
     assert Redaction().arguments(COMMAND) == (
         *("python", "<path>/train.py", "--lr", "1e-3", "--user", "<text>"),
-        *("--config=<path>.yaml", "model.name=<text>", "-m", "acme.main", "cuda", "--bf16"),
+        *("--config=<path>.yaml", "model.name=<text>", "-m", "<text>", "cuda", "--bf16"),
     )
 
 
+@pytest.mark.parametrize(
+    "words, shown",
+    [
+        (f"train.py -p{SECRET}", "train.py -p<text>"),
+        (f"train.py -p={SECRET}", "train.py -p=<text>"),
+        (f"train.py -p:{SECRET}", "train.py -p:<text>"),
+        (f"train.py -p {SECRET}", "train.py -p <text>"),
+        ("train.py -abc -vv -n4 -lr 0.1", "train.py -a<text> -v<text> -n4 -l<text> 0.1"),
+        (f"train.py --pin:{SECRET} --pin={SECRET}", "train.py --pin:<text> --pin=<text>"),
+        (f"train.py --model.lr=0.1 --pin=a={SECRET}", "train.py --model.lr=0.1 --pin=<text>"),
+        (
+            f"train.py +db.pin={SECRET} ++pin={SECRET} ~db",
+            "train.py +db.pin=<text> ++pin=<text> <text>",
+        ),
+        (f"train.py pin={SECRET} pin:{SECRET} /pin:{SECRET}", "train.py pin=<text> <text> <path>"),
+        (f"train.py --pin%3D{SECRET} pin%3D{SECRET}", "train.py <text> <text>"),
+        ("train.py aHVudGVyMmFiYw== aHVudGVyMmFiYw=", "train.py <text> <text>"),
+        (f"train.py <{SECRET}> <secret>", "train.py <text> <secret>"),
+        (f"train.py -m {SECRET} -m{SECRET}", "train.py -m <text> -m<text>"),
+        (f"train.py {SECRET}.py -p{SECRET}.py", "train.py <path>.py -p<path>.py"),
+        (f"torchrun -np 2 train.py -p{SECRET}", "torchrun -np 2 train.py -p<text>"),
+        (f"python -m acme.train -p{SECRET}", "python -m acme.train -p<text>"),
+        (f"python -macme.train -p{SECRET}", "python -macme.train -p<text>"),
+        (
+            f"python -m torch.distributed.run -m acme.train -m {SECRET}",
+            "python -m torch.distributed.run -m acme.train -m <text>",
+        ),
+    ],
+)
+def test_of_an_option_leaves_its_name_alone(words: str, shown: str) -> None:
+    assert " ".join(Redaction().arguments(tuple(words.split()))) == shown
+
+
+def test_a_command_within_a_word_is_a_text() -> None:
+    inner = f"mysql -p{SECRET} && python train.py"
+    assert Redaction().arguments(("bash", "-c", inner)) == ("bash", "-c", "<text>")
+    assert SECRET in set(values_of(("bash", "-c", inner)))
+    assert set(values_of(("bash", "-c", "echo 'it"))) == {"echo 'it", "'it"}
+
+
+def test_what_runs_keeps_its_name_although_another_argument_has_it() -> None:
+    command = ("python", "-m", "falcon.train", "--name", "falcon", "--user", SECRET)
+    check = SAMPLES["explained"]()
+    entry = replace(check.record.entry_point, command=command)
+    check = replace(check, record=replace(check.record, entry_point=entry), runs=())
+    assert {"falcon", SECRET} & set(known_values(check)) == {SECRET}
+
+
 def test_strict_knows_options_of_a_list_alone() -> None:
-    assert Redaction("strict").arguments(COMMAND) == (
+    assert Redaction(strict=True).arguments(COMMAND) == (
         *("python", "file-1.py", "--lr", "1e-3", "--<option>", "<text>"),
-        *("--config=<path>.yaml", "--<option>=<text>", "-m", "name-1", "cuda", "--bf16"),
+        *("--config=<path>.yaml", "--<option>=<text>", "-m", "<text>", "cuda", "--bf16"),
     )
 
 
@@ -33,7 +86,7 @@ def test_of_variables_the_names_leave_and_unknown_facts_do_not() -> None:
 
 
 def test_strict_lets_facts_of_lists_leave_alone() -> None:
-    redaction = Redaction("strict")
+    redaction = Redaction(strict=True)
     for key, value in {
         "cpu.model": "Intel(R) Xeon(R) Platinum 8480C",
         "platform.libc": "glibc 2.36",
@@ -63,7 +116,7 @@ def test_a_fact_goes_through_the_detector() -> None:
 
 
 def test_strict_numbers_names_and_keeps_those_of_usual_words() -> None:
-    redaction = Redaction("strict")
+    redaction = Redaction(strict=True)
     shown = [redaction.name(name) for name in ("encoder.layers.11.weight", "acme", "b", "acme")]
     assert shown == ["encoder.layers.11.weight", "name-1", "name-2", "name-1"]
     assert redaction.name("blocks.0.192.168.7") == "name-3"
@@ -72,7 +125,7 @@ def test_strict_numbers_names_and_keeps_those_of_usual_words() -> None:
 
 
 def test_a_setting_that_names_a_series_is_a_name() -> None:
-    assert Redaction("strict").setting("fail_on", "series:acme") == "series:name-1"
+    assert Redaction(strict=True).setting("fail_on", "series:acme") == "series:name-1"
     assert Redaction().setting("workdir", "copy") == "copy"
     assert Redaction().setting("output", "/srv/acme/reports") == "<path>"
 
@@ -88,5 +141,5 @@ def test_a_setting_that_names_a_series_is_a_name() -> None:
     ],
 )
 def test_a_version_of_four_parts_is_no_address(package: str, version: str, shown: str) -> None:
-    fact = Redaction("default").fact(f"package.{package}", version)
+    fact = Redaction().fact(f"package.{package}", version)
     assert fact == (f"package.{package}", shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,8 +72,11 @@ def test_a_full_disk_is_a_report_error_and_keeps_the_old_report(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_device_that_is_full_is_a_report_error(tmp_path: Path) -> None:
-    (tmp_path / f".report.json.{os.getpid()}").symlink_to("/dev/full")
+def test_a_device_that_is_full_is_a_report_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reprocheck.report.formats.token_hex", lambda _: "draft")
+    (tmp_path / ".report.json.draft").symlink_to("/dev/full")
     with pytest.raises(ReportError, match="No space left"):
         write(bitwise_equal(), tmp_path, ["json"])
     assert list(tmp_path.iterdir()) == []

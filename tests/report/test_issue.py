@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.sown import compared
 from reprocheck.model import Cause, Setting
+from reprocheck.model.replay import Replay
 from reprocheck.report import collect_env, issue, smallest
 from tests.report.samples import SAMPLES
 
@@ -17,6 +19,45 @@ def test_every_sample_fits_an_issue(name: str) -> None:
     text = issue.text(SAMPLES[name]())
     assert len(text) <= issue.MOST - issue.ROOM
     assert text.startswith("### ") and "### Reproduce" in text
+
+
+def test_the_second_line_has_the_versions() -> None:
+    check = SAMPLES["explained"]()
+    facts = {
+        "torch.version": "2.13.0",
+        "python.version": "3.11.7",
+        "platform.system": "Linux",
+        "platform.machine": "arm64",
+    }
+    runs = tuple(replace(run, environment=facts, traces=()) for run in check.runs)
+    check = replace(check, runs=runs, record=replace(check.record, environment={}))
+    version = check.record.reprocheck_version
+    said = f"torch 2.13.0, Python 3.11.7, reprocheck {version}, Linux arm64"
+    assert issue.text(check).splitlines()[1] == said
+    other = replace(runs[1], environment={**facts, "torch.version": "2.12.0"})
+    both = replace(check, between=compared().between, runs=(runs[0], other))
+    assert issue.text(both).splitlines()[1] == f"{said}; {said.replace('2.13.0', '2.12.0')}"
+
+
+def test_it_says_what_to_ask_for() -> None:
+    check = SAMPLES["explained"]()
+    assert check.ladder is not None
+    without = replace(check, ladder=replace(check.ladder, replay=None))
+    ask = "Ask for `reprocheck bundle --with-source`"
+    assert ask in issue.text(without)
+    assert ask not in issue.text(without, source=True)
+    module = Replay(framework="torch", name="torch.nn.Dropout", of="module", arguments=())
+    replayed = replace(check, ladder=replace(check.ladder, replay=module))
+    assert ask not in issue.text(replayed)
+
+
+def test_it_says_that_a_log_is_left_out_where_a_run_failed() -> None:
+    check = SAMPLES["explained"]()
+    first = replace(check.runs[0].record, ended="failed")
+    runs = replace(check.runs[0], record=first, stderr_tail="", stdout_tail=""), check.runs[1]
+    failed = replace(check, runs=runs)
+    assert "`reprocheck bundle --with-log` adds them" in issue.text(failed)
+    assert "--with-log" not in issue.text(check)
 
 
 def test_what_is_too_long_is_left_out_and_what_follows_is_there() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.report import FORMATS, to_json
 from reprocheck.report.document import MOST_LOSSES
 from reprocheck.report.page import source
@@ -59,7 +60,7 @@ def test_every_sample_fits_the_schema(sample: str, schema: Any) -> None:
     document = json.loads(FORMATS["json"].render(SAMPLES[sample]()), parse_constant=pytest.fail)
     jsonschema.Draft202012Validator(schema).validate(document)
     assert set(document) == NAMES
-    assert document == to_json(SAMPLES[sample]())
+    assert document == to_json(redacted(SAMPLES[sample](), Redaction("folder")))
 
 
 def test_a_ladder_as_documented_fits_the_schema(schema: Any) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reprocheck.suite.execution import Job, Performed, perform
-from reprocheck.suite.model import Night, Resources, Target, TargetCheck
+from reprocheck.suite.model import Night, Resources, TargetCheck
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, load
 
 GOOD = "import reprocheck\nfor step in range(4):\n    reprocheck.log_loss(1 / (step + 1))\n"

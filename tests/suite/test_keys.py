@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.errors import UsageError
 from reprocheck.model import Check
 from reprocheck.suite import keys
-from reprocheck.suite.model import Key, Target
+from reprocheck.suite.model import Key
+from reprocheck.suite.target import Target
 from reprocheck.workflow import replay
 from tests.suite.nights import GOOD, made
 
@@ -114,3 +116,38 @@ def test_the_same_facts_have_the_same_digest(recorded: Check) -> None:
     assert one.digest == other.digest
     changed = _key(with_facts(recorded, {**TORCH, "torch.threads": 8}), target)
     assert changed.digest != one.digest
+
+
+SECRET = Target(
+    name="a",
+    words=("train.py", "--wandb-key", "pa55-of-wandb", "--lr", "0.1", "--data", "~/data"),
+    workdir=Path(),
+    environment={"DB_PASSWORD": "pa55-of-db", "SIZE": "2"},
+    resume={"with": "--hf-token hf-pa55 --from {checkpoint}"},
+)
+
+
+def test_a_key_holds_no_secret_and_a_digest_tells_targets_apart(recorded: Check) -> None:
+    facts = facts_of(recorded, SECRET)
+    assert facts["options"] == (
+        "'DB_PASSWORD=<secret>' SIZE=2 train.py --wandb-key '<secret>' --lr 0.1 --data '~/data'"
+    )
+    assert facts["resume"] == "--resume-with '--hf-token <secret> --from {checkpoint}'"
+    assert "pa55" not in repr(facts)
+    other = replace(SECRET, environment={**SECRET.environment, "DB_PASSWORD": "another"})
+    assert facts_of(recorded, other)[keys.DIGEST] != facts[keys.DIGEST]
+    assert facts_of(recorded, SECRET) == facts
+    assert keys.masked(facts) == facts
+    assert keys.DIGEST not in facts_of(recorded)
+
+
+def test_what_was_masked_is_run_as_it_is_typed_now(recorded: Check) -> None:
+    was = keys.as_run(_key(recorded, replace(SECRET, words=("train.py", "--key", "x"))))
+    now = keys.as_held(recorded.record.settings, SECRET)
+    assert was is not None
+    assert keys.as_typed(was, now).environment == SECRET.environment
+    same = keys.as_run(_key(recorded, SECRET))
+    assert same is not None and same.words != SECRET.words
+    assert keys.as_typed(same, now).words == SECRET.words
+    with pytest.raises(UsageError, match="<secret> in that night is not known"):
+        keys.as_typed(same, replace(now, words=("train.py",)))

@@ -14,7 +14,8 @@ from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
-    from reprocheck.suite.model import Resources, Target
+    from reprocheck.suite.model import Resources
+    from reprocheck.suite.target import Target
     from reprocheck.suite.targets import Suite
 
 FORMATS = ("text", "json")
@@ -113,7 +114,9 @@ def _run(target: Target) -> str:
     words = target.words
     if words[0] == "--":
         words = words[1:]
-    return shlex.join(words)
+    from reprocheck.suite.reports import masked
+
+    return shlex.join(masked(words))
 
 
 def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
@@ -154,11 +157,14 @@ def _as_json(suite: Suite, targets: Sequence[Target]) -> str:
 
 
 def _row(target: Target) -> dict[str, object]:
+    from reprocheck.suite.reports import masked
+
+    variables = [f"{name}={value}" for name, value in target.environment.items()]
     return {
         "name": target.name,
-        "run": list(target.words),
+        "run": list(masked(target.words)),
         "folder": str(target.workdir),
-        "environment": dict(target.environment),
+        "environment": dict(word.split("=", 1) for word in masked(variables)),
         "options": dict(target.options),
         "expect": target.expect,
         "allow": target.allow,
@@ -169,5 +175,17 @@ def _row(target: Target) -> dict[str, object]:
             "npus": target.resources.npus,
         },
         "matrix": dict(target.values),
-        "resume": None if target.resume is None else dict(target.resume),
+        "resume": _resume(target),
+    }
+
+
+def _resume(target: Target) -> dict[str, object] | None:
+    from reprocheck.redaction import Redaction
+
+    if target.resume is None:
+        return None
+    shown = Redaction("folder").command
+    return {
+        name: shown(value) if isinstance(value, str) else value
+        for name, value in target.resume.items()
     }

@@ -132,12 +132,11 @@ def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None
 
 def _drawn(history: History, suite: Suite, nights: Sequence[Night]) -> Path:
     """Draws the files of the nights and the site. Returns the first page of that."""
-    from reprocheck.suite import pages
+    from reprocheck.suite import pages, reports, site
     from reprocheck.suite.night.folder import night_folder
-    from reprocheck.suite.pages import site
 
     for night in nights:
-        pages.write(pages.read(history, night.id, suite), night_folder(suite, night))
+        pages.write(reports.read(history, night.id, suite), night_folder(suite, night))
     return site.write(history, suite).index
 
 

@@ -9,7 +9,7 @@ import typer
 from reprocheck.cli.destination import Destination, Formats, destination
 
 if TYPE_CHECKING:
-    from reprocheck.suite.pages import NightReport
+    from reprocheck.suite.model import NightReport
 
 NIGHT = Formats(
     names=("json", "junit", "md", "github"),

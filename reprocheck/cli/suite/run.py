@@ -110,11 +110,10 @@ def command(
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.suite import pages
+    from reprocheck.suite import pages, reports, site, texts
     from reprocheck.suite.history import open_history
     from reprocheck.suite.night import Options
     from reprocheck.suite.night.folder import night_folder, prepare
-    from reprocheck.suite.pages import notices, site
     from reprocheck.suite.targets import load
 
     options = Options(
@@ -135,7 +134,7 @@ def command(
     same = _words(retries=retries, jobs=jobs, executor=executor, address=address, folder=folder)
     with open_history(suite.history) as history, _executor(executor, jobs, address) as where:
         outcome = _run(suite, history, where, options, view, same)
-        report = pages.read(history, outcome.night.id, suite)
+        report = reports.read(history, outcome.night.id, suite)
         pages.write(report, night_folder(suite, outcome.night))
         written = site.write(history, suite)
     out = standard_output()
@@ -144,7 +143,7 @@ def command(
     print_outcome(outcome, suite, written.index, out, elsewhere=folder)
     if file is not None:
         write_night(file, report)
-    for sentence in notices.send(suite.webhooks, report):
+    for sentence in texts.notify(suite.webhooks, report):
         standard_error().labelled("note:", sentence, "bold yellow")
     return outcome.exit_code
 

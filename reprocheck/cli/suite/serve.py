@@ -18,8 +18,8 @@ def command(
     """Draws the pages where they are not as they should be, and serves them until Ctrl-C."""
     from reprocheck import interrupts
     from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite import site
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.pages import site
     from reprocheck.suite.pages.server import server
     from reprocheck.suite.targets import load
 

@@ -14,7 +14,7 @@ from reprocheck.errors import UsageError
 if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
     from reprocheck.suite.history import History
-    from reprocheck.suite.pages import NightReport, TargetReport
+    from reprocheck.suite.model import NightReport, TargetReport
     from reprocheck.suite.targets import Suite
 
 _LABELS = 12
@@ -45,8 +45,8 @@ def command(
 ) -> int:
     """Shows a night or a target. Exit 0 whatever the night came to."""
     from reprocheck.cli.terminal import standard_output
+    from reprocheck.suite import texts
     from reprocheck.suite.history import open_history
-    from reprocheck.suite.pages import markdown
     from reprocheck.suite.targets import load
 
     suite = load(Path.cwd())
@@ -56,7 +56,7 @@ def command(
     if one is None:
         _print_night(out, report, all_targets=all_targets)
     elif issue:
-        out.data(markdown.issue(report.night, one))
+        out.data(texts.issue(report.night, one))
     else:
         _print_target(out, report, one, suite)
     return 0
@@ -68,11 +68,11 @@ def _asked(
     """The night, and the target in it that was named; None where a night was."""
     from reprocheck.cli.suite.report import one_night
     from reprocheck.settings import nearest
-    from reprocheck.suite import pages
+    from reprocheck.suite import reports
 
     if name == "last" or any(name == known.id for known in history.nights()):
-        return pages.read(history, one_night(history, name).id, suite), None
-    report = pages.read(history, one_night(history, night).id, suite)
+        return reports.read(history, one_night(history, name).id, suite), None
+    report = reports.read(history, one_night(history, night).id, suite)
     one = report.named(name)
     if one is None:
         known = [row.name for row in report.targets]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import UsageError
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.report import document, markdown, page
 from reprocheck.resume.written import put
@@ -14,16 +15,20 @@ from reprocheck.resume.written import put
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report, the file it is written to, and how it is drawn."""
+    """A report, the file it is written to, and how it is drawn of what may stand there."""
 
     filename: str
-    render: Callable[[ResumeCheck], bytes]
+    draw: Callable[[ResumeCheck], bytes]
+
+    def render(self, check: ResumeCheck) -> bytes:
+        """Draw it."""
+        return self.draw(redacted(check, Redaction("folder")))
 
 
 FORMATS: Mapping[str, Format] = {
-    "json": Format(filename="report.json", render=document.render),
-    "md": Format(filename="report.md", render=markdown.render),
-    "html": Format(filename="report.html", render=page.render),
+    "json": Format(filename="report.json", draw=document.render),
+    "md": Format(filename="report.md", draw=markdown.render),
+    "html": Format(filename="report.html", draw=page.render),
 }
 
 

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reprocheck.report.markdown import block, pipe_table, prose
-from reprocheck.report.text import line
+from reprocheck.report import about, document
+from reprocheck.report.markdown import block, md, pipe_table
+from reprocheck.report.markdown import document as joined
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
 
 
 def render(check: ResumeCheck) -> bytes:
     """report.md."""
-    return ("\n".join(_lines(check)).rstrip("\n") + "\n").encode()
+    return joined(_lines(check)).encode()
 
 
 def _lines(check: ResumeCheck) -> Iterator[str]:
-    yield from (f"## reprocheck: {check.title}", "")
+    known = document.facts(check)
+    yield md("## reprocheck: {}", check.title)
+    yield from (md("{}", about.versions(known, check.record.reprocheck_version)), "")
     for outcome in check.outcomes:
         yield from _place(outcome, several=len(check.outcomes) > 1)
     if check.caveats:
-        yield from ("### Limits", "", *(f"- {prose(said)}" for said in check.caveats), "")
+        said = (md("- {}", one) for one in check.caveats)
+        yield from (md("### Limits"), "", *said, "")
     yield from (*block(rows.command(check), "sh"), "")
-    yield f"<sub>reprocheck {prose(check.record.reprocheck_version)}</sub>"
 
 
 def _place(outcome: Outcome, *, several: bool) -> Iterator[str]:
     if several:
-        yield from (f"### {prose(outcome.place.name)}: {outcome.title}", "")
-    yield from (f"**{prose(rows.sentence(outcome.reason))}**", "")
+        yield from (md("### {}: {}", outcome.place.name, outcome.title), "")
+    if outcome.reason:
+        yield from (md("**{}**", rows.sentence(outcome.reason)), "")
     for row in rows.facts(outcome):
         if row.code:
-            yield from (f"- {row.label}:", "", *block(row.said, row.language))
+            yield from (md("- {}:", row.label), "", *block(row.said, row.language))
+        elif row.label:
+            yield md("- {}: {}", row.label, row.said)
         else:
-            yield f"- {row.label}: {prose(line(row.said))}".replace("- : ", "  ")
+            yield md("  {}", row.said)
     yield ""
     yield from pipe_table(rows.losses(outcome))
     if outcome.reported:

@@ -264,4 +264,4 @@ def lines(check: ResumeCheck) -> Iterator[str]:
 
 def sentence(reason: str) -> str:
     """A reason as a sentence."""
-    return f"{capital(reason)}."
+    return f"{capital(reason)}." if reason else ""

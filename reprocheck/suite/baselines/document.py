@@ -20,6 +20,7 @@ import msgspec
 
 from reprocheck.files.atomic import replacing
 from reprocheck.model import LossSeries, Series
+from reprocheck.suite import keys
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.curves import pack, unpack
 from reprocheck.suite.model import Baseline, Key, RankSeries
@@ -131,7 +132,7 @@ def _accepted(baseline: Baseline) -> _Accepted:
 def _baseline(accepted: _Accepted) -> Baseline:
     return Baseline(
         target=accepted.target,
-        key=Key(facts=accepted.key),
+        key=Key(facts=keys.masked(accepted.key)),
         curves=pack(map(_rank_series, accepted.series)),
         why=accepted.why,
         who=accepted.who,
@@ -139,7 +140,7 @@ def _baseline(accepted: _Accepted) -> Baseline:
         bitwise=accepted.bitwise,
         night=accepted.night,
         commit=accepted.commit,
-        environment=accepted.environment,
+        environment=keys.masked(accepted.environment),
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from reprocheck import settings
 from reprocheck.settings import OPTIONS
-from reprocheck.suite.keys import CHANGING, AsRun, as_held, as_run
-from reprocheck.suite.model import Target, TargetCheck
+from reprocheck.suite.keys import CHANGING, AsRun, as_held, as_masked, as_run, as_typed
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.target import Target
 
 Changed = Mapping[str, tuple[str, str]]
 """What is not the same: name -> (then, now); "" where there is none."""
@@ -48,6 +49,7 @@ def as_in(target: Target, check: TargetCheck) -> Target:
     was = as_run(check.key)
     if was is None:
         return target
+    was = as_typed(was, _as_now(target))
     left = {
         name: value
         for name, value in target.options.items()
@@ -64,11 +66,15 @@ def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
     was = as_run(check.key)
     if was is None:
         return None
-    now = as_held(settings.load(target.options, target.workdir).provenance, target)
+    now = as_masked(_as_now(target))
     texts = tuple(replace(one, options=_without_interpreter(one)).text for one in (was, now))
     if texts[0] == texts[1]:
         return None
     return texts[0], texts[1]
+
+
+def _as_now(target: Target) -> AsRun:
+    return as_held(settings.load(target.options, target.workdir).provenance, target)
 
 
 def _without_interpreter(one: AsRun) -> Mapping[str, object]:

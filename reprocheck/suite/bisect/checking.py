@@ -30,7 +30,8 @@ from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution import Job, Performed, read
 from reprocheck.suite.execution.job import Kind, resume_words
 from reprocheck.suite.execution.local import LocalExecutor
-from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, Target, TargetCheck
+from reprocheck.suite.model import NO_REPORT, Difference, RankSeries, TargetCheck
+from reprocheck.suite.target import Target
 
 WAIT = 1.0
 """Seconds between two looks at whether a check has ended, or what it needs is free."""

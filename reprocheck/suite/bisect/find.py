@@ -37,7 +37,8 @@ from reprocheck.suite.bisect.search import (
 from reprocheck.suite.bisect.uv import Refused
 from reprocheck.suite.execution.claims import Wanted, claimed
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from reprocheck.model import FRAMEWORKS
 from reprocheck.suite.bisect.uv import Refused, Uv
 from reprocheck.suite.model import TargetCheck
 
@@ -75,8 +76,6 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
     """The packages of a check, by its key and the facts beside it; those without a version that
     others could follow are left out.
     """
-    from reprocheck.suite.keys import FRAMEWORKS
-
     found = {
         name.removeprefix(PACKAGE): version
         for name, version in check.beside.items()

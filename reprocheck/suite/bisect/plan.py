@@ -11,7 +11,8 @@ from reprocheck.suite.bisect import as_in_night, commits, packages
 from reprocheck.suite.bisect.packages import Environment
 from reprocheck.suite.bisect.search import Graph
 from reprocheck.suite.bisect.uv import Uv, find_uv
-from reprocheck.suite.model import Target, TargetCheck
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.target import Target
 
 Over = Literal["all", "commits", "packages"]
 

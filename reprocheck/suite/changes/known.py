@@ -8,14 +8,8 @@ from functools import cached_property
 
 from reprocheck.suite.baselines import Allowed
 from reprocheck.suite.changes.verdicts import ComesAndGoes, Verdict, comes_and_goes
-from reprocheck.suite.model import (
-    Baseline,
-    Difference,
-    Night,
-    Target,
-    TargetCheck,
-    TargetState,
-)
+from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
+from reprocheck.suite.target import Target
 
 COMMIT = "commit"
 """The commit of the training among the facts of a check."""

@@ -19,14 +19,8 @@ from reprocheck.suite.changes.levels import level
 from reprocheck.suite.changes.shifts import REFERENCE, WINDOW
 from reprocheck.suite.changes.states import classify
 from reprocheck.suite.curves import unpack
-from reprocheck.suite.model import (
-    Baseline,
-    Difference,
-    Night,
-    Target,
-    TargetCheck,
-    TargetState,
-)
+from reprocheck.suite.model import Baseline, Difference, Night, TargetCheck, TargetState
+from reprocheck.suite.target import Target
 
 LOOK_BACK = 260
 """So many checks of a target before a night are looked at: what is older says little of today."""

@@ -11,8 +11,9 @@ from typing import Literal
 
 from reprocheck import settings
 from reprocheck.errors import SettingsError
+from reprocheck.redaction import Redaction, identity, known_secrets
 from reprocheck.settings import OPTIONS, Option, plain
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 Kind = Literal["check", "recording", "run"]
 OWN_OPTIONS = ("output", "keep", "color", "lang", "quiet", "verbose", "show_output")
@@ -53,6 +54,16 @@ class Job:
     def recording(self) -> Path:
         """The file of a deeper recording."""
         return self.folder / "recording.zip"
+
+    @property
+    def secrets(self) -> list[str]:
+        """Values that are masked wherever they stand."""
+        return known_secrets(self.target.words, {**os.environ, **self.target.environment})
+
+    @property
+    def redaction(self) -> Redaction:
+        """What is taken out of all that is written of it, as `run` takes it out of its folder."""
+        return Redaction("folder", identity=identity(), known=self.secrets)
 
     @cached_property
     def is_alone(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from reprocheck.model import Run, SourceLine
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 
 class Named(Protocol):

@@ -27,6 +27,7 @@ from reprocheck.launch.archive import BEFORE, MEANWHILE
 from reprocheck.launch.left_behind import put_back, told
 from reprocheck.launch.process import GuardedProcess
 from reprocheck.launch.snapshot import STORE
+from reprocheck.redaction import identity, mask_log
 from reprocheck.suite.execution.claims import NOTHING, Claim
 from reprocheck.suite.execution.job import Job, Performed, command_words
 
@@ -200,9 +201,11 @@ def _put_in_place(performed: Performed, work: Path) -> None:
         seconds=performed.seconds,
         exit_status=performed.exit_status,
         commit=performed.commit,
-        error=performed.error,
+        error=job.redaction.text(performed.error),
     )
     try:
+        for name in (STDOUT, STDERR):
+            mask_log(work / name, identity(), job.secrets)
         if report != work:
             for name in (STDOUT, STDERR, "recording.zip"):
                 if (work / name).exists():

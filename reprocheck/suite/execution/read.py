@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from reprocheck.errors import message
 from reprocheck.model import EXIT_CODE, Check
+from reprocheck.redaction import redacted
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
 from reprocheck.suite.execution.lines import first_line
 from reprocheck.suite.execution.perform import tail
-from reprocheck.suite.model import Target, TargetCheck
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.target import Target
 
 REPORTED = frozenset(EXIT_CODE.values())
 """Exit codes with which `reprocheck run` and `resume` end where they have come to a verdict."""
@@ -34,16 +36,18 @@ def read(performed: Performed) -> TargetCheck:
     )
     reason = _no_report(performed)
     if reason:
-        return replace(row, reason=reason)
+        return redacted(replace(row, reason=reason), job.redaction)
     from reprocheck.suite.execution import resumed
     from reprocheck.workflow import replay
 
     try:
         if job.target.resume is not None:
-            return resumed.filled(row, job.folder, job.target)
-        return _filled(row, replay.load(job.folder), job.target)
+            row = resumed.filled(row, job.folder, job.target)
+        else:
+            row = _filled(row, replay.load(job.folder), job.target)
     except Exception as error:  # one report that cannot be read must not end the night
-        return replace(row, reason=message(error))
+        row = replace(row, reason=message(error))
+    return redacted(row, job.redaction)
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:

@@ -16,7 +16,8 @@ from reprocheck.resume.check import load
 from reprocheck.resume.model import CONTINUED, ResumeCheck
 from reprocheck.suite import keys
 from reprocheck.suite.execution.lines import first_line
-from reprocheck.suite.model import Target, TargetCheck
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.target import Target
 from reprocheck.trace import read_run
 
 

@@ -31,7 +31,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from reprocheck.suite.model import Difference
 
-REVISION = "0003"
+REVISION = "0004"
 """Of the tables below: the newest of `migrations/versions`."""
 
 

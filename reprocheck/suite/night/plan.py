@@ -12,8 +12,9 @@ from pathlib import PurePosixPath
 from reprocheck.errors import UsageError
 from reprocheck.suite.execution import Job, left_by, read
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.model import Night, TargetCheck
 from reprocheck.suite.night.folder import NIGHTS
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
 
 NIGHTS_LOOKED_AT = 3

@@ -13,7 +13,7 @@ from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.execution import Executor, Job, Performed
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
+from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import claim, deeper
 from reprocheck.suite.night.folder import prepare, remove_old
 from reprocheck.suite.night.ids import new_id
@@ -27,6 +27,7 @@ from reprocheck.suite.night.plan import (
     longest_first,
     to_resume,
 )
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, missing
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """What a night says, as files: JUnit, JSON, Markdown, annotations; the site; notices.
 
-    read(history, night, suite)      a night of a history as a NightReport
     FORMATS, write(report, folder)   its formats by name; all of them into a folder
 
 A renderer is a pure function of its report: the same history gives the same bytes.
@@ -9,6 +8,5 @@ A renderer is a pure function of its report: the same history gives the same byt
 from __future__ import annotations
 
 from reprocheck.suite.pages.formats import FORMATS, Format, write
-from reprocheck.suite.pages.report import NightReport, TargetReport, read
 
-__all__ = ["FORMATS", "Format", "NightReport", "TargetReport", "read", "write"]
+__all__ = ["FORMATS", "Format", "write"]

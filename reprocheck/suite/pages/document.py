@@ -9,9 +9,15 @@ from collections.abc import Mapping
 from reprocheck.model import SourceLine
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
-from reprocheck.suite.model import Baseline, Difference, TargetCheck, TargetState
+from reprocheck.suite.model import (
+    Baseline,
+    Difference,
+    NightReport,
+    TargetCheck,
+    TargetReport,
+    TargetState,
+)
 from reprocheck.suite.pages import words
-from reprocheck.suite.pages.report import NightReport, TargetReport
 
 SCHEMA_VERSION = 1
 _OF_NIGHT = ("id", "started", "ended", "shard", "commit", "executor", "reprocheck_version")

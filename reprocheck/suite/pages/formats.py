@@ -8,27 +8,32 @@ from pathlib import Path
 
 from reprocheck.errors import ReportError
 from reprocheck.files.atomic import replacing
+from reprocheck.redaction import Redaction, redacted
+from reprocheck.suite.model import NightReport
 from reprocheck.suite.pages import document, github, junit, markdown
-from reprocheck.suite.pages.report import NightReport
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A format of a night: its name, its file, and how it is drawn.
+    """A format of a night: its name, its file, and how it is drawn of what may stand there.
 
-    `render` is pure: no clock, no environment, no network; the same bytes for the same night.
+    `draw` is pure: no clock, no environment, no network; the same bytes for the same night.
     """
 
     name: str
     filename: str
-    render: Callable[[NightReport], bytes]
+    draw: Callable[[NightReport], bytes]
+
+    def render(self, report: NightReport) -> bytes:
+        """Draw it."""
+        return self.draw(redacted(report, Redaction("folder")))
 
 
 _ALL = (
-    Format(name="json", filename="night.json", render=document.render),
-    Format(name="junit", filename="junit.xml", render=junit.render),
-    Format(name="md", filename="summary.md", render=markdown.render),
-    Format(name="github", filename="annotations.txt", render=github.render),
+    Format(name="json", filename="night.json", draw=document.render),
+    Format(name="junit", filename="junit.xml", draw=junit.render),
+    Format(name="md", filename="summary.md", draw=markdown.render),
+    Format(name="github", filename="annotations.txt", draw=github.render),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 """Name of a format -> the format. To add one, add a line above."""

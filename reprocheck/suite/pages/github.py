@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from reprocheck.model import SourceLine
 from reprocheck.report.text import line
+from reprocheck.suite.model import NightReport, TargetReport
 from reprocheck.suite.pages import words
-from reprocheck.suite.pages.report import NightReport, TargetReport
 
 MOST = 10
 """Annotations of each level that GitHub shows for a step
@@ -27,7 +28,7 @@ def render(report: NightReport) -> bytes:
     """The lines, to be printed in a step: first the errors, then the warnings."""
     warned = [one for one in report.targets if not one.failed and one.word in _WARNED]
     lines = [*_level("error", report.failed), *_level("warning", warned)]
-    return "".join(f"{text}\n" for text in lines).encode()
+    return "".join(f"{line(text)}\n" for text in lines).encode()
 
 
 def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
@@ -39,16 +40,16 @@ def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
     more = len(targets) - len(shown)
     if more:
         title = f"{more:,} more targets".translate(_IN_PROPERTIES)
-        names = ", ".join(line(one.name) for one in targets[len(shown) :][:MOST])
+        names = ", ".join(one.name for one in targets[len(shown) :][:MOST])
         said = f"{more:,} more, among them {names}. The summary of the job has all."
         yield f"::{level} title={title}::{said.translate(_IN_DATA)}"
 
 
 def _line(level: str, one: TargetReport) -> str:
-    properties = {"title": f"{line(one.name)}: {one.word}"}
+    properties = {"title": f"{one.name}: {one.word}"}
     place = _place(one)
     if place is not None:
-        properties = {"file": line(place.file), "line": str(place.line), **properties}
+        properties = {"file": place.file, "line": str(place.line), **properties}
     written = ",".join(
         f"{name}={value.translate(_IN_PROPERTIES)}" for name, value in properties.items()
     )
@@ -58,16 +59,16 @@ def _line(level: str, one: TargetReport) -> str:
 def _place(one: TargetReport) -> SourceLine | None:
     """The line of the first cause, else the first one of the script; None where neither is known.
 
-    The path is absolute: the runner makes it one of the repository.
+    The path is that in the repository.
     """
     if one.target is None:
         return None
     cause = _cause(one)
-    if cause is not None:
-        return replace(cause, file=str(one.target.workdir / cause.file))
-    if one.target.script is None:
+    if cause is not None and one.target.folder:
+        return replace(cause, file=str(PurePosixPath(one.target.folder, cause.file)))
+    if not one.target.script:
         return None
-    return SourceLine(file=str(one.target.script), line=1)
+    return SourceLine(file=one.target.script, line=1)
 
 
 def _cause(one: TargetReport) -> SourceLine | None:

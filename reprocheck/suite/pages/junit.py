@@ -7,13 +7,11 @@ One that was not checked is `skipped`. An attempt before the last one that was n
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from reprocheck.report.text import line
-from reprocheck.suite.model import TargetCheck
+from reprocheck.report.junit import written
+from reprocheck.suite.model import NOT_CHECKED, NightReport, TargetCheck, TargetReport
 from reprocheck.suite.pages import words
-from reprocheck.suite.pages.report import NOT_CHECKED, NightReport, TargetReport
 
 COULD_NOT_RUN = ("script_failed", "timed_out", "error")
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -23,7 +21,7 @@ def render(report: NightReport) -> bytes:
     """The file, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
     suite = Element(
         "testsuite",
-        name=f"reprocheck suite: {line(report.night.id)}",
+        name=f"reprocheck suite: {report.night.id}",
         timestamp=words.iso(report.night.started),
     )
     for one in report.targets:
@@ -38,9 +36,7 @@ def render(report: NightReport) -> bytes:
     del texts["skipped"]
     suites = Element("testsuites", name="reprocheck suite", attrib=texts)
     suites.append(suite)
-    ElementTree.indent(suites)
-    document: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return document + b"\n"
+    return written(suites)
 
 
 def _case(suite: Element, one: TargetReport) -> None:
@@ -48,7 +44,7 @@ def _case(suite: Element, one: TargetReport) -> None:
         suite,
         "testcase",
         classname="reprocheck.suite",
-        name=line(one.name),
+        name=one.name,
         time=f"{words.seconds_of(one):.3f}",
     )
     outcome = _outcome(one)
@@ -81,9 +77,8 @@ def _attempt(case: Element, attempt: TargetCheck) -> None:
     """An earlier attempt that was not good."""
     if not attempt.good:
         title = f"attempt {attempt.attempt}: {words.title(attempt)}"
-        SubElement(case, "flakyFailure", type=attempt.verdict, message=title).text = line(
-            attempt.reason
-        )
+        found = SubElement(case, "flakyFailure", type=attempt.verdict, message=title)
+        found.text = attempt.reason
 
 
 def text(one: TargetReport) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from reprocheck.report.markdown import block, cell, prose
+from reprocheck.report import about
+from reprocheck.report.markdown import Markdown, block, document, folded, md, row
 from reprocheck.report.text import seconds
-from reprocheck.suite.model import Night
+from reprocheck.suite.model import Night, NightReport, TargetReport
 from reprocheck.suite.pages import words
-from reprocheck.suite.pages.report import NightReport, TargetReport
 
 LARGEST = 900_000
 """Bytes of the summary."""
@@ -31,8 +31,8 @@ def render(report: NightReport) -> bytes:
     parts = [*_head(report), *_table(changed, "changed", room), *_folded(rest, room)]
     room.add(LARGEST - _FOR_TABLES - 1000)
     parts.extend(_details(report.failed, room))
-    parts.append(f"<sub>reprocheck {prose(report.night.reprocheck_version)}</sub>")
-    return ("\n".join(parts) + "\n").encode()
+    parts.append(md("<sub>reprocheck {}</sub>", report.night.reprocheck_version))
+    return document(parts).encode()
 
 
 class _Room:
@@ -56,10 +56,10 @@ class _Room:
 
 
 def _head(report: NightReport) -> Iterator[str]:
-    yield f"## reprocheck suite: {prose(words.headline(report))}"
-    yield from ("", f"**{prose(words.counts(report))}**", "")
-    yield from (f"- {name}: {prose(said)}" for name, said in words.about(report.night))
-    yield f"- time of all checks: {seconds(report.seconds)}"
+    yield md("## reprocheck suite: {}", words.headline(report))
+    yield from ("", md("**{}**", words.counts(report)), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.about(report.night))
+    yield md("- time of all checks: {}", seconds(report.seconds))
     yield ""
 
 
@@ -67,13 +67,14 @@ def _table(targets: Sequence[TargetReport], what: str, room: _Room) -> Iterator[
     """A row a target, as many as there is room for."""
     if not targets:
         return
-    yield from ("| target | state | since | what changed | time |", "|---|---|---|---|--:|")
+    yield row(("target", "state", "since", "what changed", "time"))
+    yield Markdown("|---|---|---|---|--:|")
     rows = list(_fitting(map(_row, targets), room))
     yield from (*rows, "")
     yield from _left_out(len(targets) - len(rows), f"{what} targets")
 
 
-def _fitting(texts: Iterable[str], room: _Room) -> Iterator[str]:
+def _fitting(texts: Iterable[Markdown], room: _Room) -> Iterator[Markdown]:
     for text in texts:
         if not room.takes(text):
             return
@@ -85,61 +86,56 @@ def _left_out(number: int, what: str) -> Iterator[str]:
         yield from (f"… and {number:,} more {what}, which did not fit; night.json has all.", "")
 
 
-def _row(one: TargetReport) -> str:
-    state = one.word
-    if one.failed:
-        state = f"**{state}**"
-    texts = map(cell, (words.since(one), words.sentence(one)))
-    cells = (cell(one.name), state, *texts, words.duration(one))
-    return f"| {' | '.join(cells)} |"
+def _row(one: TargetReport) -> Markdown:
+    state = md("**{}**", one.word) if one.failed else one.word
+    return row((one.name, state, words.since(one), words.sentence(one), words.duration(one)))
 
 
 def _folded(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
     if not targets:
         return
-    yield from (f"<details><summary>{len(targets):,} unchanged</summary>", "")
-    yield from _table(targets, "unchanged", room)
-    yield from ("</details>", "")
+    yield from folded(f"{len(targets):,} unchanged", _table(targets, "unchanged", room))
 
 
 def _details(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
     """A section a target that fails, as many as there is room for."""
-    texts = ("\n".join(_section(one)) for one in targets)
+    texts = (Markdown(document(_section(one))) for one in targets)
     shown = list(_fitting(texts, room))
     yield from shown
     yield from _left_out(len(targets) - len(shown), "targets that fail in detail")
 
 
 def _section(one: TargetReport) -> Iterator[str]:
-    yield from (f"### {prose(one.name)}: {one.word}", "", prose(words.sentence(one)), "")
-    yield from (f"- {name}: {prose(said)}" for name, said in words.facts(one))
+    yield from (md("### {}: {}", one.name, one.word), "", words.sentence(one), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.facts(one))
     yield ""
     for why, command in words.commands(one):
-        yield from (prose(why), "", *block(command, "sh"), "")
+        yield from (why, "", *block(command, "sh"), "")
 
 
 def issue(night: Night, one: TargetReport) -> bytes:
     """A text for an issue on one target, ready to be pasted; its first line is the title."""
-    return ("\n".join(_issue(night, one)).rstrip("\n") + "\n").encode()
+    return document(_issue(night, one)).encode()
 
 
 def _issue(night: Night, one: TargetReport) -> Iterator[str]:
-    yield f"# {prose(one.name)}: {one.word} since night {prose(words.since(one))}"
-    yield from ("", prose(words.sentence(one)), "", "## What changed", "")
-    yield from (f"- {name}: {prose(said)}" for name, said in words.facts(one))
-    yield from ("", "## The night", "")
-    yield from (f"- {name}: {prose(said)}" for name, said in words.about(night))
-    yield from _environment(one)
-    yield from ("", "## How to reproduce", "")
+    yield md("# {}: {} since night {}", one.name, one.word, words.since(one))
+    if one.check is not None:
+        known = {f"{name}.version": version for name, version in one.check.key.facts.items()}
+        yield md("{}", about.versions({**one.check.beside, **known}, night.reprocheck_version))
+    yield from ("", words.sentence(one), "", md("## What changed"), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.facts(one))
+    yield from ("", md("## The night"), "")
+    yield from (md("- {}: {}", name, said) for name, said in words.about(night))
+    yield from ("", *_environment(one), md("## How to reproduce"), "")
     for why, command in words.commands(one):
-        yield from (prose(why), "", *block(command, "sh"), "")
+        yield from (why, "", *block(command, "sh"), "")
 
 
 def _environment(one: TargetReport) -> Iterator[str]:
     """The facts of the environment key, which decide whether somebody else sees the same."""
     if one.check is None or not one.check.key.facts:
         return
-    yield from ("", "<details><summary>Environment</summary>", "", "| fact | value |", "|---|---|")
     facts = {**one.check.key.facts, **one.check.beside}
-    yield from (f"| {cell(name)} | {cell(value)} |" for name, value in facts.items())
-    yield from ("", "</details>")
+    rows = map(row, facts.items())
+    yield from folded("Environment", [row(("fact", "value")), Markdown("|---|---|"), *rows])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reprocheck.report.text import line
-from reprocheck.suite.model import Night
+from reprocheck.suite.model import Night, NightReport
 from reprocheck.suite.pages import links, rows, words
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import NightReport
 
 if TYPE_CHECKING:
     from jinja2 import Environment

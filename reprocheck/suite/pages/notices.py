@@ -18,10 +18,9 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from reprocheck.report.text import joined, line
-from reprocheck.suite.model import State
+from reprocheck.suite.model import NightReport, State, TargetReport
 from reprocheck.suite.pages import words
 from reprocheck.suite.pages.document import clean
-from reprocheck.suite.pages.report import NightReport, TargetReport
 
 SCHEMA_VERSION = 1
 TOLD: tuple[State, ...] = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reprocheck.suite.model import NightReport
 from reprocheck.suite.pages import rows, words
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import NightReport
 
 if TYPE_CHECKING:
     from jinja2 import Environment

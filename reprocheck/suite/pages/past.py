@@ -39,6 +39,6 @@ class Past:
 
     def beside(self, night: Night) -> tuple[Night | None, Night | None]:
         """The nights before and after one; None where there is none."""
-        place = self.nights.index(night)
+        place = [one.id for one in self.nights].index(night.id)
         around = (None, *self.nights, None)
         return around[place], around[place + 2]

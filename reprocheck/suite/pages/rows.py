@@ -10,10 +10,18 @@ from markupsafe import Markup
 
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, line, number, seconds
-from reprocheck.suite.model import Night, OverviewRow, TargetCheck, TargetState, short
+from reprocheck.suite.model import (
+    ORDER,
+    Night,
+    NightReport,
+    OverviewRow,
+    TargetCheck,
+    TargetReport,
+    TargetState,
+    short,
+)
 from reprocheck.suite.pages import links, sparkline, words
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import ORDER, NightReport, TargetReport
 from reprocheck.suite.pages.timeline import EnvironmentChange
 
 _CALM = ("unchanged", "fixed", "new target")

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from reprocheck.report.text import line
-from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetState
-from reprocheck.suite.pages import chart, links, markdown, rows, timeline, words
+from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetReport, TargetState
+from reprocheck.suite.pages import chart, links, rows, timeline, words
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import TargetReport
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,6 +26,7 @@ class Told:
 
     checks     with curves, oldest first
     baselines  those accepted last first
+    issue      the text that the page copies for an issue
     """
 
     night: Night
@@ -34,6 +34,7 @@ class Told:
     checks: Sequence[TargetCheck]
     states: Sequence[TargetState]
     baselines: Sequence[Baseline]
+    issue: bytes = b""
 
 
 def render(environment: Environment, told: Told, past: Past) -> bytes:
@@ -48,7 +49,7 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
         root=ROOT,
         title=line(one.name),
         one=one,
-        of_resume=one.target is not None and one.target.resume is not None,
+        of_resume=one.target is not None and one.target.resumes,
         told=told,
         words=words,
         tone=rows.tone(one),
@@ -60,7 +61,7 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
         timeline=Markup(timeline.svg(past.nights, past.of(one.name), changes)),
         checks=rows.of_checks(past, told.checks, told.states, changes, ROOT),
         environment=_environment(told.checks[-1:]),
-        issue=markdown.issue(told.night, one).decode("utf-8", "replace"),
+        issue=told.issue.decode("utf-8", "replace"),
     )
     return text.encode("utf-8", "replace")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,9 +10,15 @@ from reprocheck import rules
 from reprocheck.language import count
 from reprocheck.report.text import UNKNOWN, joined, line, number, seconds, ulps
 from reprocheck.suite.baselines import accept_command
-from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
-from reprocheck.suite.model import Baseline, Difference, Night, Target, TargetCheck, short
-from reprocheck.suite.pages.report import NightReport, TargetReport
+from reprocheck.suite.model import (
+    Baseline,
+    Difference,
+    Night,
+    NightReport,
+    TargetCheck,
+    TargetReport,
+    short,
+)
 
 Fact = tuple[str, str]
 """What it is called, and what it is; in the second, code stands between backticks."""
@@ -255,7 +260,7 @@ def commands(one: TargetReport) -> list[Fact]:
         return [again]
     steps = [again]
     if one.target is not None and _differs_from_itself(one):
-        steps.append(("Confirm the cause, and get a fix that was tried:", _explain(one.target)))
+        steps.append(("Confirm the cause, and get a fix that was tried:", one.target.explain))
     if one.state.drift:
         accept = accept_command(line(one.name))
         steps.append(("Where the new values are right, accept them:", accept))
@@ -271,31 +276,6 @@ def _differs_from_itself(one: TargetReport) -> bool:
     if one.check is None or one.check.good:
         return False
     return one.check.verdict == "not_reproducible" or one.check.is_of_resume
-
-
-def _explain(target: Target) -> str:
-    """The search for the cause, as one types it beside the settings file."""
-    typed = ["reprocheck", "explain", *_options(target), *target.words]
-    if target.environment:
-        typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]
-    command = line(shlex.join(typed))
-    if target.file is None or target.workdir == target.file.parent:
-        return command
-    folder = os.path.relpath(target.workdir, target.file.parent)
-    return f"(cd {line(shlex.quote(folder))} && {command})"
-
-
-def _options(target: Target) -> tuple[str, ...]:
-    """Options of `explain` that make it the check of a target."""
-    if target.resume is None:
-        options = {name: one for name, one in target.options.items() if name not in _OF_CHECKS}
-        return option_words(options)
-    shared = {name: one for name, one in target.options.items() if name in OF_RESUME}
-    return ("--resume", *option_words(shared), *resume_words(target.resume))
-
-
-_OF_CHECKS = ("explain", "level")
-"""Options of `run` that `explain` does not take."""
 
 
 def _by(one: TargetReport) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reprocheck import settings
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets.scripts import Script
 from reprocheck.suite.targets.suite import NoSuiteError, Suite, load
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from reprocheck.errors import SettingsError
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 
 def missing(target: Target) -> SettingsError | None:

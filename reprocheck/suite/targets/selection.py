@@ -9,7 +9,7 @@ from itertools import chain
 
 from reprocheck.errors import SettingsError, UsageError
 from reprocheck.settings import nearest
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 FEW = 8
 """Names that an error lists."""

@@ -13,7 +13,7 @@ from typing import Any
 from reprocheck import settings
 from reprocheck.errors import SettingsError
 from reprocheck.settings import nearest
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import target as one_target
 from reprocheck.suite.targets.selection import selected
 from reprocheck.suite.targets.values import OF_THE_SUITE, read

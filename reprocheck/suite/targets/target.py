@@ -10,7 +10,7 @@ from typing import Any
 
 from reprocheck.errors import SettingsError
 from reprocheck.settings import OPTIONS, Option, nearest, plain
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import matrix
 from reprocheck.suite.targets.names import of_matrix, of_resume
 from reprocheck.suite.targets.values import OF_A_TARGET, read, shown

@@ -24,44 +24,96 @@ iWlX9HNavcydATJc1f0=
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "masked"),
-    [
-        ("password=hunter2 next", "password=<secret> next"),
-        (
-            "{'db_password': 'a b', \"api_key\": \"k\"}",
-            "{'db_password': '<secret>', \"api_key\": \"<secret>\"}",
-        ),
-        (f"Namespace(hf_token='{HF}', lr=0.1)", "Namespace(hf_token='<secret>', lr=0.1)"),
-        (f"logged in with {HF}.", "logged in with <secret>."),
-        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "<secret>"),
-        (f"AKIAIOSFODNN7EXAMPLE {AWS}", "<secret> <secret>"),
-        (f"Authorization: Bearer {JWT}", "Authorization: Bearer <secret>"),
-        ("Bearer abcdef0123456789", "Bearer <secret>"),
-        (
-            "https://b/x?X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0&n=1",
-            "https://b/x?X-Amz-Signature=<secret>&n=1",
-        ),
-        (
-            "+ python train.py --hf-token abc --lr 0.1",
-            "+ python train.py --hf-token <secret> --lr 0.1",
-        ),
-        ("['--hf-token', 'abc', '--lr', '1']", "['--hf-token', '<secret>', '--lr', '1']"),
-        (
-            "wandb.login(key='0123456789abcdef0123456789abcdef01234567')",
-            "wandb.login(key='<secret>')",
-        ),
-        ("from anna@example.org, 10.1.2.3:80", "from <email>, <address>:80"),
-        ("fe80::1ff:fe23:4567:890a aa:bb:cc:dd:ee:0f", "<address> <address>"),
-        ("/home/bob/x /Users/eve /home/runner/y", "/home/<user>/x /Users/<user> /home/runner/y"),
-    ],
-)
+MASKED = [
+    ("password=hunter2 next", "password=<secret> next"),
+    (
+        "{'db_password': 'a b', \"api_key\": \"k\"}",
+        "{'db_password': '<secret>', \"api_key\": \"<secret>\"}",
+    ),
+    (f"Namespace(hf_token='{HF}', lr=0.1)", "Namespace(hf_token='<secret>', lr=0.1)"),
+    (f"logged in with {HF}.", "logged in with <secret>."),
+    ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "<secret>"),
+    (f"AKIAIOSFODNN7EXAMPLE {AWS}", "<secret> <secret>"),
+    (f"Authorization: Bearer {JWT}", "Authorization: Bearer <secret>"),
+    ("Bearer abcdef0123456789", "Bearer <secret>"),
+    (
+        "https://b/x?X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0&n=1",
+        "https://b/x?X-Amz-Signature=<secret>&n=1",
+    ),
+    (
+        "+ python train.py --hf-token abc --lr 0.1",
+        "+ python train.py --hf-token <secret> --lr 0.1",
+    ),
+    ("['--hf-token', 'abc', '--lr', '1']", "['--hf-token', '<secret>', '--lr', '1']"),
+    (
+        "wandb.login(key='0123456789abcdef0123456789abcdef01234567')",
+        "wandb.login(key='<secret>')",
+    ),
+    ("from anna@example.org, 10.1.2.3:80", "from <email>, <address>:80"),
+    ("password:\n  hunter2", "password:\n  <secret>"),
+    ("['--password',\n 'hunter2']", "['--password',\n '<secret>']"),
+    ("Authorization: Token abcdef", "Authorization: Token <secret>"),
+    ("-H 'X-Api-Key: abcdef'", "-H 'X-Api-Key: <secret>'"),
+    (
+        f"curl -u bob:hunter2 -H 'Authorization: Bearer {JWT}' x",
+        "curl -u bob:<secret> -H 'Authorization: Bearer <secret>' x",
+    ),
+    ("['curl', '--user', 'bob:hunter2']", "['curl', '--user', 'bob:<secret>']"),
+    ("curl -ubob:hunter2 x", "curl -ubob:<secret> x"),
+    ("+ mysql -u root -phunter2 db", "+ mysql -u root -p<secret> db"),
+    ("sshpass -p hunter2 ssh x", "sshpass -p <secret> ssh x"),
+    ("docker login -u bob -p 'hunter2' hub", "docker login -u bob -p '<secret>' hub"),
+    ("redis-cli -h db -a hunter2 ping", "redis-cli -h db -a <secret> ping"),
+    ("openssl rsa -passin pass:hunter2 x", "openssl rsa -passin pass:<secret> x"),
+    (
+        '{"auths": {"h": {"auth": "Ym9iOmh1bnRlcjI="}}}',
+        '{"auths": {"h": {"auth": "<secret>"}}}',
+    ),
+    ("//r.io/:_auth=Ym9iOmh1bnRlcjI=", "//r.io/:_auth=<secret>"),
+    (
+        "machine api.wandb.ai\n  login user\n  password hunter2\n",
+        "machine api.wandb.ai\n  login user\n  password <secret>\n",
+    ),
+    ("machine h login bob password hunter2", "machine h login bob password <secret>"),
+    ("Set-Cookie: sid=abc; Path=/", "Set-Cookie: <secret>"),
+    ("Cookie: a=1; csrf=x\nnext: 1", "Cookie: <secret>\nnext: 1"),
+    ("cookies={'sid': 'abc'}, lr=1", "cookies=<secret>, lr=1"),
+    ("sessionid=0123456789abcdefgh", "sessionid=<secret>"),
+    ("login('bob', \"hunter2\")", "login('<secret>', \"<secret>\")"),
+    ("api.log_in(user='bob', pin='1234')", "api.log_in(user='<secret>', pin='<secret>')"),
+    ("get(url, auth=('bob', 'hunter2'))", "get(url, auth=('<secret>', '<secret>'))"),
+    ("HTTPBasicAuth('bob', 'hunter2')", "HTTPBasicAuth('<secret>', '<secret>')"),
+    ("client.set_password('hunter2')", "client.set_password('<secret>')"),
+    ("setenv('DB_PASSWORD', 'hunter2')", "setenv('DB_PASSWORD', '<secret>')"),
+    (
+        "https://hooks.slack.com/services/T0/B0/abcdef done",
+        "https://hooks.slack.com/<secret> done",
+    ),
+    (
+        "'https://discord.com/api/webhooks/12/ab-cd'",
+        "'https://discord.com/api/webhooks/<secret>'",
+    ),
+    (
+        "https://open.feishu.cn/open-apis/bot/v2/hook/0f-1e",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/<secret>",
+    ),
+    (
+        "https://acme.webhook.office.com/webhookb2/0f@1e/IncomingWebhook/2/3",
+        "https://acme.webhook.office.com/webhookb2/<secret>",
+    ),
+    ("bot123456789:AAE0123456789012345678901234567890_/sendMessage", "bot<secret>/sendMessage"),
+    ("glrt-0123456789abcdefghij dckr_pat_0123456789abcdefghij", "<secret> <secret>"),
+    ("fe80::1ff:fe23:4567:890a aa:bb:cc:dd:ee:0f", "<address> <address>"),
+    ("/home/bob/x /Users/eve /home/runner/y", "/home/<user>/x /Users/<user> /home/runner/y"),
+]
+
+
+@pytest.mark.parametrize(("text", "masked"), MASKED)
 def test_what_is_masked(text: str, masked: str) -> None:
     redactor = Redactor()
     assert redactor.text(text) == masked
-    assert redactor.count == masked.count("<secret>") + masked.count("<email>") + masked.count(
-        "<address>"
-    )
+    marks = sum(masked.count(mark) for mark in ("<secret>", "<email>", "<address>"))
+    assert redactor.count == marks
     assert Redactor().text(masked) == masked
     assert may_hold_secret(text)
 
@@ -76,6 +128,12 @@ def test_what_is_masked(text: str, masked: str) -> None:
         "scores = q@k.transpose(-2, -1); y = x@self.weight",
         "password=args.password secret: none token = None PWD=/root/x",
         "commit 1fb6129deadbeefdeadbeefdeadbeefdeadbeef sha256 abc",
+        "author: x; oauth; 'auth': 'basic'; login required; password required\nthe login page",
+        "docker run -u 1000:1000 image; python -u train.py:3; mkdir -p data; mysql -u root db",
+        "hooks: 3; https://github.com/pre-commit/pre-commit-hooks/tree; register_hook(name)",
+        "login() login(user) authenticate(token); cookiecutter: x; cookies: 3; session: 5",
+        "tokenizer('a text') encode_token('x') key('a') print('password') f(token)",
+        "driver version\n10.1.2.3"[:14],
         "loss 0.5 lr 1e-3",
     ],
 )
@@ -180,6 +238,59 @@ password: str = args.password
     assert [type(node) for node in ast.walk(ast.parse(masked))] == [
         type(node) for node in ast.walk(ast.parse(text))
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("# password: hunter2", "# password: <secret>"),
+        ("# password: swordfish", "# password: <secret>"),
+        ('CONFIG = "user: bob, password: hunter2"', 'CONFIG = "user: bob, password: <secret>"'),
+        ('x = \'{"password": "hunter2"}\'', 'x = \'{"password": "<secret>"}\''),
+        ('"""\npassword: hunter2\n"""', '"""\npassword: <secret>\n"""'),
+        ('password = """hunter2"""', 'password = """<secret>"""'),
+        ('password: str = f"hunter2"', 'password: str = f"<secret>"'),
+        ('password = ("hunter2")', 'password = ("<secret>")'),
+        ('assert password == "hunter2"', 'assert password == "<secret>"'),
+        ('login("bob", token="hunter2")', 'login("<secret>", token="<secret>")'),
+        (
+            'os.environ.setdefault("DB_PASSWORD", "hunter2")',
+            'os.environ.setdefault("DB_PASSWORD", "<secret>")',
+        ),
+        (
+            'parser.add_argument("--password", default="hunter2")',
+            'parser.add_argument("--password", default="<secret>")',
+        ),
+        ('run("curl -u bob:hunter2 x")', 'run("curl -u bob:<secret> x")'),
+        (
+            'HOOK = "https://hooks.slack.com/services/T0/B0/x"',
+            'HOOK = "https://hooks.slack.com/<secret>"',
+        ),
+        ('h = {"Cookie": "sid=abc"}', 'h = {"Cookie": "<secret>"}'),
+        ("!curl -u bob:hunter2 x\ny = 1", "!curl -u bob:<secret> x\ny = 1"),
+        ("%env DB_PASSWORD=hunter2", "%env DB_PASSWORD=<secret>"),
+        ("def broken(:\n  password = 'hunter2'", "def broken(:\n  password = '<secret>'"),
+    ],
+)
+def test_source_is_masked_in_literals_and_comments(line: str, masked: str) -> None:
+    assert Redactor().source(line) == masked
+    assert Redactor().source(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"""Log in.\n\npassword: the one of the account\ntoken: a string\n"""',
+        "def login(user: str, password: str, cookie: str = '') -> None: ...",
+        "parser.add_argument('--token', default=None, help='a token (see the docs)')",
+        "columns = ['user', 'password', 'email']",
+        "key = random.key(seed); keys = sorted(tokens)",
+        "login(user, password)",
+        "print(f'password={args.password!r} token {token}')",
+    ],
+)
+def test_source_without_a_secret_stays(line: str) -> None:
+    assert Redactor().source(line) == line
 
 
 @pytest.mark.parametrize(

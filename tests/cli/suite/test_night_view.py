@@ -9,7 +9,8 @@ import pytest
 
 from reprocheck.cli.suite.night_view import NightView
 from reprocheck.suite.execution import Job, Performed
-from reprocheck.suite.model import Night, Target, TargetCheck
+from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite.target import Target
 from tests.cli import screen
 
 NIGHT = Night(id="2026-11-23T02-00-00Z-1f3a", started=0.0)

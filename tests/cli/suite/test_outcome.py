@@ -9,8 +9,9 @@ from pathlib import Path
 from reprocheck.cli.suite.outcome import print_outcome
 from reprocheck.cli.suite.words import cause_of
 from reprocheck.cli.terminal import Stream
-from reprocheck.suite.model import Night, Target, TargetCheck, TargetState
+from reprocheck.suite.model import Night, TargetCheck, TargetState
 from reprocheck.suite.night import Outcome
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
 
 OPERATION = "First to differ from night n1: the forward of `1` (Scaled)."

@@ -166,7 +166,7 @@ def test_an_annotation_points_at_the_line_of_the_cause(
     folder, _ = night
     (written,) = (folder / "nightly" / "nights").glob("*/annotations.txt")
     line = 1 + BAD.splitlines().index(next(row for row in BAD.splitlines() if "read_text" in row))
-    assert f"::error file={folder}/bad.py,line={line},title=bad" in written.read_text()
+    assert f"::error file=bad.py,line={line},title=bad" in written.read_text()
 
 
 def test_the_folder_of_a_suite_is_hidden_from_git_and_from_snapshots(

@@ -10,7 +10,7 @@ import pytest
 from reprocheck.errors import ReportError
 from reprocheck.suite.baselines.operation import Operation, between
 from reprocheck.suite.execution import Job, perform
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 SCRIPT = """
 import torch

@@ -9,7 +9,8 @@ from pathlib import Path
 from reprocheck.suite.changes import states_of_night
 from reprocheck.suite.curves import pack
 from reprocheck.suite.history import History
-from reprocheck.suite.model import Baseline, Key, Night, Target, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Key, Night, TargetCheck, TargetState
+from reprocheck.suite.target import Target
 from tests.suite.baselines.curves import curve
 
 TORCH = {"torch": "2.12.0", "device": "CPU"}

@@ -9,7 +9,7 @@ import pytest
 from reprocheck.errors import ReportError
 from reprocheck.suite.execution import Job
 from reprocheck.suite.execution.claims import Claim, Wanted, claimed, is_held, of_folder
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 
 def work(folder: Path, workdir: str = "inplace") -> Claim | None:

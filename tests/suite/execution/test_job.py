@@ -13,7 +13,7 @@ from reprocheck.suite.execution.job import (
     command_words,
     option_words,
 )
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 
 OPTIONS = {"steps": 20, "rtol": 0.01, "runs": 3, "seed": 7, "workdir": "copy", "draw": False}
 

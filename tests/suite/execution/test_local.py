@@ -15,7 +15,8 @@ from reprocheck.suite.execution import Job, claims, left_by, perform, read
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.execution.machine import GPUS, NPUS, Machine
 from reprocheck.suite.execution.perform import UnderWay, commit_of, packed, tail, unpacked
-from reprocheck.suite.model import Resources, Target
+from reprocheck.suite.model import Resources
+from reprocheck.suite.target import Target
 from tests.suite.nights import GOOD, PLAIN
 
 TOKEN = "REPROCHECK_TEST_OF_THIS_TARGET"

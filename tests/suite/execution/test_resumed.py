@@ -9,7 +9,8 @@ import pytest
 from reprocheck.cli import main
 from reprocheck.suite.execution import Job, perform, read
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import Target, TargetCheck
+from reprocheck.suite.model import TargetCheck
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import load
 from tests.resume.trainings import SCRIPT
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprocheck.errors import ReprocheckError
+from reprocheck.suite import site
 from reprocheck.suite.history import HistoryError, open_history
 from reprocheck.suite.history.address import url_of_file
 from reprocheck.suite.history.tables import metadata
 from reprocheck.suite.model import Baseline, Difference, TargetState
-from reprocheck.suite.pages import site
 from tests.recording.fuzz.test_readers import EXAMPLES, often
 from tests.suite.history.nights import KEY, check, night
 from tests.suite.pages.samples import curves, suite_of, target

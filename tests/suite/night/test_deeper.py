@@ -13,9 +13,10 @@ from reprocheck.suite.curves import pack
 from reprocheck.suite.execution import Job, Performed
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import Baseline, Key, Target, TargetCheck, TargetState
+from reprocheck.suite.model import Baseline, Key, TargetCheck, TargetState
 from reprocheck.suite.night import Options, Outcome, run
 from reprocheck.suite.night.deeper import Wanted, adopt, keep, kept_place
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, load
 from tests.suite.baselines.curves import curve
 from tests.suite.nights import Told

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.suite import site
 from reprocheck.suite.history import open_history
-from reprocheck.suite.pages import site
 from reprocheck.suite.targets import Suite
 from tests.suite.pages.samples import NIGHTS, fill, known_targets, night_id, suite_of
 

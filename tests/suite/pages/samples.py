@@ -15,14 +15,15 @@ from reprocheck.suite.model import (
     Difference,
     Key,
     Night,
+    NightReport,
     RankSeries,
     State,
-    Target,
     TargetCheck,
+    TargetReport,
     TargetState,
 )
-from reprocheck.suite.pages import NightReport, TargetReport
-from reprocheck.suite.pages.report import ordered
+from reprocheck.suite.reports import ordered, shown
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, folder_name
 from tests.report.parts import HOSTILE
 
@@ -180,7 +181,7 @@ def one_of_each() -> NightReport:
         made.append(
             TargetReport(
                 name=name,
-                target=None if word == "gone" else target(name, "fast"),
+                target=None if word == "gone" else shown(target(name, "fast")),
                 state=found,
                 attempts=attempts,
                 baseline=kept if word == "drift" else None,
@@ -194,7 +195,7 @@ def all_good() -> NightReport:
     made = [
         TargetReport(
             name=name,
-            target=target(name),
+            target=shown(target(name)),
             state=state(now, name, "unchanged", sentence=SENTENCES["unchanged"]),
             attempts=(good(now, name),),
         )
@@ -209,8 +210,8 @@ def under_way() -> NightReport:
     return NightReport(
         night=now,
         targets=(
-            TargetReport(name="a", target=target("a"), attempts=(good(now, "a"),)),
-            TargetReport(name="b", target=target("b")),
+            TargetReport(name="a", target=shown(target("a")), attempts=(good(now, "a"),)),
+            TargetReport(name="b", target=shown(target("b"))),
         ),
     )
 
@@ -228,7 +229,9 @@ def script_fails() -> NightReport:
     found = state(now, "a", "new failure", failed=True, sentence=SENTENCES["new failure"])
     return NightReport(
         night=now,
-        targets=(TargetReport(name="a", target=target("a"), state=found, attempts=(check,)),),
+        targets=(
+            TargetReport(name="a", target=shown(target("a")), state=found, attempts=(check,)),
+        ),
     )
 
 
@@ -251,7 +254,11 @@ def hostile() -> NightReport:
     check = bad(now, HOSTILE, reason=HOSTILE, place=HOSTILE, key=Key(facts={HOSTILE: HOSTILE}))
     kept = Baseline(target=HOSTILE, key=check.key, curves=b"", why=HOSTILE, who=HOSTILE, when=FIRST)
     row = TargetReport(
-        name=HOSTILE, target=target(HOSTILE, HOSTILE), state=found, attempts=(check,), baseline=kept
+        name=HOSTILE,
+        target=shown(target(HOSTILE, HOSTILE)),
+        state=found,
+        attempts=(check,),
+        baseline=kept,
     )
     return NightReport(night=now, targets=(row,))
 
@@ -272,7 +279,9 @@ def many(number: int = 1000) -> NightReport:
             drift=tuple(replace(DRIFT, series=f"series-{place}") for place in range(12)),
         )
         made.append(
-            TargetReport(name=name, target=target(name), state=found, attempts=(bad(now, name),))
+            TargetReport(
+                name=name, target=shown(target(name)), state=found, attempts=(bad(now, name),)
+            )
         )
     return NightReport(night=now, targets=tuple(made))
 

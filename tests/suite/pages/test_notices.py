@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from reprocheck.suite.pages import NightReport, notices
+from reprocheck.suite.model import NightReport
+from reprocheck.suite.pages import notices
 from reprocheck.suite.pages.notices import Post
 from tests.suite.pages.samples import SAMPLES, all_good, many, one_of_each
 

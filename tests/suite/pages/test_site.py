@@ -14,9 +14,10 @@ import pytest
 
 from benchmarks.page import objections
 from reprocheck.errors import ReportError, UsageError
+from reprocheck.suite import site
 from reprocheck.suite.history import open_history
 from reprocheck.suite.model import Key
-from reprocheck.suite.pages import site, timeline
+from reprocheck.suite.pages import timeline
 from tests.report.parts import HOSTILE
 from tests.report.smuggled import ran_and_sent, smuggled
 from tests.report.test_page import Outline

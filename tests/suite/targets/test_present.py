@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import missing
 
 

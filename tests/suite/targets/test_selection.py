@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reprocheck.errors import SettingsError, UsageError
-from reprocheck.suite.model import Target
+from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite
 
 TARGETS = {

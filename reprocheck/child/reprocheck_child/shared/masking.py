@@ -17,26 +17,24 @@ from .everyday import HOSTS, USERS
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
-    from typing import BinaryIO, Iterable, List, Tuple
+    from typing import List, Tuple
 
 CREDENTIALS = "<credentials>"
 _SIGNS = (
-    "passw passphrase passcode pwd secret credential token key _pat -pat sig bearer basic @ "
-    "/home/ /users/ hf_ api_org_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- sk- k_live k_test gsk_ r8_ "
-    "nvapi- wandb_v dapi hvs. dop_v1 xox sg. aiza ya29. npm_ pypi- eyj akia asia abia acca aida "
-    "aroa anpa agpa"
+    "passw passphrase passcode pwd secret credential token key _pat -pat sig bearer basic auth @ "
+    "cookie sessid sessionid login log_in( hook -u --user -cli ldap sshpass mysql mariadb pass: "
+    "/home/ /users/ hf_ api_org_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- glrt- gldt- sk- k_live k_test "
+    "gsk_ r8_ nvapi- wandb_v dapi hvs. dop_v1 xox sg. aiza ya29. gocspx- npm_ pypi- dckr_ atatt "
+    "xai- pplx- tskey- whsec_ shpat_ :aa ls0tls1 eyj akia asia abia acca aida aroa anpa agpa"
 )
 SIGNS = tuple(_SIGNS.split())
 """In small letters: one of them stands in each text that holds a secret with a known form or
 name.
 """
-_END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
-_LONGEST_AUTHORITY = 1024
-_LINE = 1 << 20
-_BLOCK = 1 << 22
-_SEAMS = (b" ", b"\r", b"\t", b",")
-_NEAR = 4096
-"""Bytes at the end of a line without end that are searched for a place to cut."""
+_BARE_KEY = 40
+"""Letters of a key without a name."""
+END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
+LONGEST_AUTHORITY = 1024
 _JOINED_BEFORE = frozenset("_-.~")
 """What stands before a path that is only the end of a longer one."""
 
@@ -69,7 +67,7 @@ def mask(text: str, home: str, user: str, host: str) -> str:
     """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as
     `<credentials>`.
     """
-    for needle, replacement, is_path in _needles(home, user, host):
+    for needle, replacement, is_path in needles(home, user, host):
         if needle in text:
             text = _replace(text, needle, replacement, is_path)
     return _mask_credentials(text)
@@ -80,7 +78,15 @@ def may_hold_secret(text: str) -> bool:
     expressions.
     """
     small = text.lower()
-    return text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS)
+    if text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS):
+        return True
+    return len(text) >= _BARE_KEY and _longest_word(text) >= _BARE_KEY
+
+
+def _longest_word(text: str) -> int:
+    """The length of the longest run of letters, digits, slashes and plus signs."""
+    shown = [letter if letter.isalnum() or letter in "/+" else " " for letter in text]
+    return max(map(len, "".join(shown).split()), default=0)
 
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
@@ -90,54 +96,7 @@ def unmask(text: str, home: str, user: str, host: str) -> str:
     return text.replace("<user>", user).replace("<host>", host)
 
 
-def mask_bytes(data: bytes, home: str, user: str, host: str) -> bytes:
-    """`mask` for bytes of any encoding: every byte that is not masked stays as it is."""
-    return mask(data.decode("latin-1"), *_as_latin(home, user, host)).encode("latin-1")
-
-
-def mask_stream(
-    source: BinaryIO, target: BinaryIO, home: str, user: str, host: str, known: Iterable[str] = ()
-) -> int:
-    """Copies a log, masked line by line; a line of more than 1 MiB is taken in parts.
-
-    Memory stays under 50 MB.
-
-    `known`: secrets that are masked wherever they stand (`redaction.known_secrets`).
-    Returns how many secrets and addresses were masked; names of home, user and host are not
-    counted.
-    """
-    from .redaction import Redactor
-
-    names = _as_latin(home, user, host)
-    redactor = Redactor(_as_latin(*known))
-    credentials = 0
-    rest = b""
-    while True:
-        block = source.read(_BLOCK)
-        data = rest + block
-        cut = _whole_lines(data) if block else len(data)
-        part, rest = data[:cut], data[cut:]
-        before = part.count(CREDENTIALS.encode())
-        hidden = mask(part.decode("latin-1"), *names)
-        credentials += hidden.count(CREDENTIALS) - before
-        target.write(redactor.text(hidden).encode("latin-1"))
-        if not block:
-            return redactor.count + credentials
-
-
-def _whole_lines(data: bytes) -> int:
-    """The end of the last line that is there to its end; within a line where that is too long."""
-    end = data.rfind(b"\n") + 1
-    if end or len(data) <= _LINE:
-        return end
-    # an endless line, such as a progress bar
-    seam = max(data.rfind(mark, len(data) - _NEAR) for mark in _SEAMS)
-    if seam < 0:
-        return len(data)
-    return seam + 1
-
-
-def _needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
+def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
     """(what to find, what stands for it, whether it is a path), the longest first."""
     found = []
     home = home.rstrip("/")
@@ -182,8 +141,8 @@ def _mask_credentials(text: str) -> str:
     parts, done, at = [], 0, text.find("://")
     while at >= 0:
         start = end = at + 3
-        limit = min(len(text), start + _LONGEST_AUTHORITY)
-        while end < limit and text[end] not in _END_OF_AUTHORITY:
+        limit = min(len(text), start + LONGEST_AUTHORITY)
+        while end < limit and text[end] not in END_OF_AUTHORITY:
             end += 1
         sign = text.rfind("@", start, end)
         if sign > start:
@@ -191,8 +150,3 @@ def _mask_credentials(text: str) -> str:
             done = sign
         at = text.find("://", end)
     return "".join(parts) + text[done:]
-
-
-def _as_latin(*names: str) -> Tuple[str, ...]:
-    """Names as they look in text that was decoded from UTF-8 bytes as Latin-1."""
-    return tuple(name.encode("utf-8", "surrogateescape").decode("latin-1") for name in names)

@@ -38,8 +38,8 @@ def _words(text: str) -> FrozenSet[str]:
 
 
 _ALWAYS = _words(
-    "password passwd passphrase passcode pwd secret secrets credential credentials apikey"
-    " authkey pat"
+    "password passwords passwd passphrase passcode pwd secret secrets credential credentials apikey"
+    " authkey pat authorization"
 )
 """Parts of a name each of which makes it the name of a secret."""
 _KEY_OF = _words(
@@ -55,6 +55,9 @@ _NO_TOKEN = _words(
 )
 """Parts beside which `token` is one of a tokenizer's."""
 _SIGNATURES = _words("signature sig")
+_COOKIES = _words("cookie cookies")
+_SESSIONS = _words("sessionid sessid phpsessid jsessionid csrftoken xsrftoken identitytoken")
+"""Last parts of names of what stands for somebody who is logged in."""
 _HARMLESS = _words(
     "none null nil true false yes no str int float bytes bool optional required any bearer basic"
     " token string undefined default"
@@ -85,16 +88,18 @@ def is_secret_name(name: str) -> bool:
         return True
     if parts[-1] == "token":
         return _NO_TOKEN.isdisjoint(parts)
+    if parts[-1] in _COOKIES:
+        return True
     return parts[-1] == "key" and len(parts) > 1 and parts[-2] in _KEY_OF
 
 
 def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[str]:
-    """Values of secret options and variables that are long enough to be found again in a log
-    without finding other things.
+    """Values of secret options and variables, line by line, that are long enough to be found again
+    in a log without finding other things.
     """
     found = [value for name, value in environment.items() if is_secret_name(name)]
     found += [secret for _, secret in _with_secrets(words)]
-    return sorted({value for value in found if _is_known(value)})
+    return sorted({line for value in found for line in value.splitlines() if _is_known(line)})
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
@@ -148,9 +153,10 @@ def _is_secret(name: str, value: str) -> bool:
         return len(value) >= _SHORTEST_SIGNATURE
     if parts == ["key"]:
         return _KEY_MATERIAL.fullmatch(value) is not None
-    if not is_secret_name(name):
+    is_session = bool(parts) and parts[-1] in _SESSIONS
+    if not is_session and not is_secret_name(name):
         return False
-    if parts[-1] == "token":
+    if is_session or parts[-1] == "token":
         return _LONG_RANDOM.fullmatch(value) is not None
     if parts[-1] == "pwd":
         return not value.startswith("/")  # the shell's working directory
@@ -160,51 +166,123 @@ def _is_secret(name: str, value: str) -> bool:
 # ----------------------------------------------------------------------------------------- patterns
 
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_])(?:"
+    r"(?:(?<![A-Za-z0-9_])|(?<=bot))(?P<value>"
     r"(?:AKIA|ASIA|ABIA|ACCA|AIDA|AROA|ANPA|AGPA)[A-Z0-9]{16}"  # AWS
     r"|hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}"  # Hugging Face
-    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
-    r"|sk-[\w-]{20,}|[rsp]k_(?:live|test)_\w{16,}|gsk_\w{30,}|r8_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,}"
-    r"|wandb_v\d_\w{20,}|dapi[0-9a-f]{32}|hvs\.[\w-]{20,}|dop_v1_[0-9a-f]{40,}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|rt|dt)-[\w-]{16,}"
+    r"|sk-[\w-]{20,}|[rsp]k_(?:live|test)_\w{16,}|gsk_\w{30,}|r\d_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,}"
+    r"|wandb_v\d_\w{20,}|dapi[0-9a-f]{32}|hvs\.[\w-]{20,}|dop_v\d_[0-9a-f]{40,}"
     r"|xox[abeoprs]-[\w-]{10,}|SG\.[\w-]{16,}\.[\w-]{16,}"
-    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"
-    r"|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{40,}"
+    r"|AIza[\w-]{30,}|ya\d\d\.[\w-]{20,}|GOCSPX-[\w-]{24,}"
+    r"|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{40,}|dckr_pat_[\w-]{20,}|ATATT[\w=-]{30,}"
+    r"|(?:xai|pplx|tskey)-[\w-]{20,}|(?:whsec|shpat)_[A-Za-z0-9]{20,}|AGE-SECRET-KEY-[A-Z0-9]{40,}"
+    r"|\d{8,10}:AA[\w-]{33}"  # Telegram, a bot
+    r"|LS\dtLS\dCRUdJTi[A-Za-z0-9+/=]{20,}"  # Base64 of `-----BEGIN `
     r"|eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"  # JSON web token
     r")(?![A-Za-z0-9])"
 )
 _BARE_KEY = re.compile(
     r"(?<![\w/+=-])(?=[a-z0-9/+]*[A-Z])(?=[A-Z0-9/+]*[a-z])(?=[A-Za-z/+]*\d)"
-    r"[A-Za-z0-9/+]{40}(?![\w/+=-])"
+    r"(?P<value>[A-Za-z0-9/+]{40})(?![\w/+=-])"
 )
 """An AWS secret key without a name. A commit's hash has no capitals."""
-_BEARER = re.compile(r"(?i)\b(bearer|basic)(\s+)(?=[^\s\d=]*[\d=])([A-Za-z0-9._~+/=-]{12,})")
-_SIGNS = r"passw|passphrase|passcode|pwd|secret|credential|token|key|sig|_pat|-pat"
-_NAME = rf"(?P<name>(?:{_SIGNS})[\w.\-]{{0,32}})"
+_SPACE = r"[^\S\r\n]*"
+_GAP = rf"{_SPACE}(?:\r?\n|\r)?{_SPACE}"
+"""Spaces, and one line end at most behind what `GOES_ON` names: only these look at two lines."""
+GOES_ON = ":=,("
+"""Ends of lines behind which a value may stand in the next one."""
+_STRING = r""""(?:[^"\\\r\n]|\\[^\r\n])+"|'(?:[^'\\\r\n]|\\[^\r\n])+'"""
+_LITERAL = rf"""(?P<value>\"{{3}}[^"]+\"{{3}}|'{{3}}[^']+'{{3}}|{_STRING})"""
+"""Of source code: it may go over several lines."""
+_OF_NAMES = tuple(
+    sorted(
+        _words(
+            "passw passphrase passcode pwd secret credential token key sig _pat -pat sessid"
+            " sessionid cookie authorization"
+        )
+    )
+)
+
+
+def _in_any_case(word: str) -> str:
+    """A pattern of a word; one that ignores the case of all would be three times slower."""
+    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
+
+
+_NAME = rf"(?P<name>(?:{'|'.join(map(_in_any_case, _OF_NAMES))})[\w.\-]{{0,32}})"
 """The end of a name, from the first sign on: a pattern that began with any word would be four times
 slower.
 """
-_BEFORE_NAME = re.compile(r"[\w.\-]{0,64}$")
+_BEFORE_NAME = re.compile(r"[\w.\-]{0,64}\Z")
 _PAIR = re.compile(
-    rf"""(?i){_NAME}(?P<between>["']?\s*(?:=|:)\s*)"""
-    r"""(?P<value>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s,;&"'(){}\[\]]+)"""
+    rf"""{_NAME}["']?{_SPACE}[=:]{_GAP}(?P<value>{_STRING}|""|''|[^\s,;&"'(){{}}\[\]]+)"""
 )
-_LITERAL = re.compile(
-    rf"""(?i){_NAME}(?P<between>["']?\]?\s*(?:=|:)\s*[rbu]{{0,2}})"""
-    r"""(?P<value>"(?:[^"\\\n]|\\.)+"|'(?:[^'\\\n]|\\.)+')"""
+_ANNOTATION = r"(?:\s*:\s*[\w.\[\]| ]{1,40}?(?=\s*=))?"
+_ASSIGNED = re.compile(
+    rf"""{_NAME}["']?\]?{_ANNOTATION}\s*(?:={{1,2}}|:)\s*\(?[rbufRBUF]{{0,2}}{_LITERAL}"""
 )
+
+
+def _given(space: str, gap: str, value: str) -> "Pattern[str]":
+    """`setenv("DB_PASSWORD", "…")`, `add_argument("--password", default="…")`."""
+    given = rf"""["'][\w.-]{{0,64}}?{_NAME}["']{space},{gap}(?:default{space}={space})?{value}"""
+    return re.compile(rf"\({space}{given}")
+
+
+_CALLED = re.compile(rf"{_NAME}\((?P<value>{_STRING})")
+"""`set_password("…")`."""
 _OPTION = re.compile(
     # or a list of words
-    r"""(?<![\w-])(?P<name>--?[A-Za-z][\w.\-]{0,64})(?P<between>[ \t]+|["'],\s{0,8})"""
-    r"""(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s"'-][^\s"']*)"""
+    rf"""(?<![\w-])(?P<name>--?[A-Za-z][\w.\-]{{0,64}})(?:[ \t]+|["'],{_GAP})"""
+    rf"""(?P<value>{_STRING}|[^\s"'-][^\s"']*)"""
+)
+_LOGIN = re.compile(
+    r"""(?i)(?:\b(?:log_?in|authenticate|set_credentials|\w*basicauth)|\bauth ?= ?)"""
+    r"""\((?P<value>[^()\r\n]*)\)"""
+)
+_ONE_STRING = re.compile(_STRING)
+_BEARER = re.compile(
+    r"(?i)\b(?:bearer|basic)[^\S\r\n]+(?=[^\s\d=]*[\d=])(?P<value>[A-Za-z0-9._~+/=-]{12,})"
+)
+_AUTHORIZATION = re.compile(
+    r"(?i)(?P<name>authorization)[\"']? ?[:=] ?[\"']?(?:[a-z]+ +)?(?P<value>[^\s\"',;<]{6,})"
+)
+_WEBHOOK = re.compile(
+    r"(?i)https?://(?:hooks\.[\w.-]+|[\w.:-]+(?:/[\w.~-]+){0,6}?/\w*hooks?\w*)/"
+    r"(?P<value>[^\s\"'<>)\]},;]+)"
+)
+_USER = re.compile(
+    rf"(?<![\w-])(?:-[uU]|--(?:proxy-)?user|--auth)(?:[ =]+|[\"'],{_GAP})?"
+    r"[\"']?[^\s:\"'@/]{1,64}:(?!\d+\b)(?P<value>[^\s\"',]+)"
+)
+"""`curl -u user:password`."""
+_TOOL = re.compile(
+    r"(?<![\w.-])(?:(?:sshpass|mysql\w*|mariadb\w*|(?:docker|podman|az|oc|registry) login)\b"
+    r"[^\r\n|;&]*?[ \t](?:-p|--password)|(?:redis|valkey)-cli\b[^\r\n|;&]*?[ \t]-a"
+    r"|ldap\w+\b[^\r\n|;&]*?[ \t]-w"
+    r"|-pass(?:in|out)?[ =]pass:)[ =]?[\"']?(?P<value>[^\s\"'<-][^\s\"']*)"
+)
+"""Tools that are known to take a password behind an option of one letter."""
+_AUTH = re.compile(
+    r"""(?<![\w-])(?:["']auth["'] ?: ?["']|_auth ?= ?["']?)(?P<value>[A-Za-z0-9+/]{8,}={0,2})"""
+)
+"""User and password in the configuration of Docker and npm."""
+_NETRC = re.compile(
+    r"\blogin[^\S\r\n]+\S+[^\S\r\n]+password[^\S\r\n]+(?P<value>[^\s<]\S*)"
+    r"|(?:^|(?<=[\r\n]))[^\S\r\n]*password[^\S\r\n]+(?P<other>[^\s:=<]+)[^\S\r\n]*(?![^\r\n])"
+)
+_COOKIE = re.compile(
+    r"""(?i)(?<![\w])(?P<name>(?:set-)?cookies?)["']? ?[:=] ?"""
+    r"""(?P<value>\{[^{}\r\n]*\}|"[^"\r\n]*"|'[^'\r\n]*'|(?!\s)[^\r\n"'<{=]+=[^\r\n"'<{]*)"""
 )
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+(?:[a-z]{2}|com|org|net|edu|gov|mil|int|info|biz|name|dev|app|tech|cloud|online"
-    r"|local|internal|corp|lan|example|test|invalid)(?![\w(\[-])"
+    r"(?<![\w.+-])(?P<value>[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+(?:[a-z]{2}|com|org|net|edu|gov|mil|int|info|biz|name|dev|app|tech|cloud|online"
+    r"|local|internal|corp|lan|example|test|invalid))(?![\w(\[-])"
 )
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_IPV4 = re.compile(rf"(?<![\w.-])(?:{_BYTE}\.){{3}}{_BYTE}(?![\w-]|\.\d)")
+_IPV4 = re.compile(rf"(?<![\w.-])(?P<value>(?:{_BYTE}\.){{3}}{_BYTE})(?![\w-]|\.\d)")
 _IPV6 = re.compile(
-    r"(?i)(?<![\w:.])(?=[^\s,;\]]{0,64}\d)(?:(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}"
+    r"(?i)(?<![\w:.])(?=[0-9a-f]{1,4}:[^\s,;\]]{0,64})(?=[^\s,;\]]{0,64}\d)(?P<value>(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}"
     r"|(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6})(?![\w:])"
 )
 """Of six bytes it is the address of a network card. The look ahead ends somewhere: a line without
@@ -225,17 +303,22 @@ _KEY_LINE = re.compile(
 )
 _KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{4,}")
 """What is masked of a line of a key: quotation marks around it stay."""
-_HOME = re.compile(r"(?<![\w.~-])(/home/|/Users/)([^/\s:\"'<>]+)")
+_HOME = re.compile(r"(?<![\w.~-])/(?:home|Users)/(?P<value>[^/\s:\"'<>]+)")
 
 
 class _Rule(NamedTuple):
-    """A pattern, and words one of which stands (in small letters) in each text that can match;
-    none: always tried.
+    """A pattern whose group `value` is masked, and words one of which stands (in small letters) in
+    each text that can match; none: always tried.
+
+    accepts   by the name before a value, where the pattern has one
+    values    whether each string within the group is masked, and not the whole
     """
 
     signs: Tuple[str, ...]
     pattern: Pattern[str]
-    act: Callable[["Redactor", Match[str]], str]
+    mark: str = SECRET
+    accepts: "Callable[[Match[str], str], bool]" = lambda match, value: True
+    values: bool = False
 
 
 class Redactor:
@@ -249,11 +332,12 @@ class Redactor:
         self._known = sorted(known, key=len, reverse=True)
         self.count = 0
         """Values that were masked so far."""
-        self._in_key = False
+        self.in_key = False
+        """Whether the last line stood within a private key."""
 
     def text(self, text: str) -> str:
         """A log or a part of one, a traceback, a message. Lines keep their number."""
-        text = self.keys(self._without_known(text))
+        text = self.keys(self.without_known(text))
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
@@ -274,10 +358,8 @@ class Redactor:
         """Source code, which can be parsed afterwards as before: values are masked inside of
         literals and comments alone.
         """
-        text = self.keys(self._without_known(text))
-        text = self._apply(_OF_SOURCE, text)
-        in_literals = "@" in text or any(pattern.search(text) for pattern in (_IPV4, _BARE_KEY))
-        return self._in_literals(text) if in_literals else text
+        text = self.keys(self.without_known(text))
+        return self._in_literals(self._apply(_OF_SOURCE, text))
 
     def variable(self, name: str, value: str) -> str:
         """The value of an environment variable that bears on numbers."""
@@ -288,10 +370,11 @@ class Redactor:
     # ---------------------------------------------------------------------------------------- rules
 
     def _masked(self, mark: str) -> str:
-        self.count += 1
+        self.count += mark != USER
         return mark
 
-    def _without_known(self, text: str) -> str:
+    def without_known(self, text: str) -> str:
+        """A text without the values that are masked wherever they stand."""
         for value in self._known:
             if value in text:
                 self.count += text.count(value)
@@ -302,45 +385,26 @@ class Redactor:
         small = text.lower()
         for rule in rules:
             if not rule.signs or any(sign in small for sign in rule.signs):
-                act = rule.act
-                text = rule.pattern.sub(lambda match, act=act: act(self, match), text)  # type: ignore[misc]
+                text = rule.pattern.sub(lambda match, rule=rule: self._shown(rule, match), text)  # type: ignore[misc]
         return text
 
-    def _whole(self, match: Match[str]) -> str:
-        return self._masked(SECRET)
-
-    def _email(self, match: Match[str]) -> str:
-        return self._masked(EMAIL)
-
-    def _bearer(self, match: Match[str]) -> str:
-        return match.group(1) + match.group(2) + self._masked(SECRET)
-
-    def _address(self, match: Match[str]) -> str:
+    def _shown(self, rule: _Rule, match: Match[str]) -> str:
+        """What stands in place of a match: the same with the mark in place of its value."""
+        span = match.span("value")
+        if span[0] < 0:
+            span = match.span("other")
+        start, end = (place - match.start() for place in span)
         found = match.group()
-        before = match.string[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
-        if found.startswith(_OPEN_ADDRESSES) or _VERSION_BEFORE.search(before):
+        value, quote = found[start:end], ""
+        if not rule.values:
+            value, quote = _unquoted(value)
+        if not rule.accepts(match, value):
             return found
-        return self._masked(ADDRESS)
-
-    def _home(self, match: Match[str]) -> str:
-        if match.group(2).lower() in USERS:
-            return match.group()
-        return match.group(1) + USER
-
-    def _pair(self, match: Match[str]) -> str:
-        value, quote = _unquoted(match.group("value"))
-        start = match.start()
-        before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
-        name = (before.group() if before else "") + match.group("name")
-        if not _is_secret(name, value):
-            return match.group()
-        return match.group("name") + match.group("between") + quote + self._masked(SECRET) + quote
-
-    def _option(self, match: Match[str]) -> str:
-        value, quote = _unquoted(match.group("value"))
-        if not is_secret_name(match.group("name")) or value.startswith("<"):
-            return match.group()
-        return match.group("name") + match.group("between") + quote + self._masked(SECRET) + quote
+        if rule.values:
+            shown = _ONE_STRING.sub(self._string, value)
+        else:
+            shown = self._masked(rule.mark) + "\n" * value.count("\n")
+        return found[:start] + quote + shown + quote + found[end:]
 
     # --------------------------------------------------------------------------------- private keys
 
@@ -348,15 +412,15 @@ class Redactor:
         """The lines of private keys, each masked, so that the lines behind them keep their
         numbers.
         """
-        if not self._in_key and "PRIVATE KEY" not in text:
+        if not self.in_key and "PRIVATE KEY" not in text:
             return text
         lines = text.splitlines(keepends=True)
         return "".join(self._key_line(line) for line in lines)
 
     def _key_line(self, line: str) -> str:
-        if self._in_key:
+        if self.in_key:
             if _KEY_END in line or not _KEY_LINE.fullmatch(line):
-                self._in_key = False
+                self.in_key = False
                 return line
             return _KEY_RUN.sub(SECRET, line)
         begin = _KEY_BEGIN.search(line)
@@ -366,20 +430,25 @@ class Redactor:
         end = line.find(_KEY_END, begin.end())
         if end >= 0:  # the whole key in one literal, its line ends escaped
             return line[: begin.end()] + SECRET + line[end:]
-        self._in_key = True
+        self.in_key = True
         return line
 
     # --------------------------------------------------------------------------------------- source
 
+    def _string(self, match: Match[str]) -> str:
+        """A string of an argument, masked where it is not yet."""
+        quote = match[0][0]
+        return match[0] if match[0][1] == "<" else quote + self._masked(SECRET) + quote
+
     def _in_literals(self, text: str) -> str:
-        """E-mail and network addresses in literals and comments: `x@w.to` in code is a product of
-        matrices.
+        """What texts hide, in literals and comments: `x@w.to` in code is a product of matrices.
+        Commands of a notebook are text, and so is what cannot be read as Python.
         """
         lines = text.splitlines(keepends=True)
         try:
             tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
         except (tokenize.TokenError, SyntaxError, ValueError):
-            return text
+            return self._apply(_OF_TEXT, text)
         for token in reversed(tokens):
             if tokenize.tok_name[token.type] not in _LITERALS:
                 continue
@@ -387,38 +456,115 @@ class Redactor:
                 line = lines[row - 1]
                 start = token.start[1] if row == token.start[0] else 0
                 end = token.end[1] if row == token.end[0] else len(line)
-                lines[row - 1] = (
-                    line[:start] + self._apply(_OF_LITERALS, line[start:end]) + line[end:]
-                )
+                shown = self._apply(_OF_LITERALS, line[start:end])
+                lines[row - 1] = line[:start] + shown + line[end:]
+        for number, line in enumerate(lines):
+            if line.lstrip().startswith(("!", "%")):
+                lines[number] = self._apply(_OF_TEXT, line)
         return "".join(lines)
 
 
+def _is_value(match: Match[str], value: str) -> bool:
+    return _is_secret(_whole_name(match), value)
+
+
+def _is_no_prose(match: Match[str], value: str) -> bool:
+    """As `_is_value`, but for a word that others follow: `password: the one that you got`."""
+    is_prose = _PLAIN_WORD.fullmatch(value) and _NEXT_WORD.match(match.string, match.end())
+    return not is_prose and _is_value(match, value)
+
+
+def _is_option(match: Match[str], value: str) -> bool:
+    name = match["name"].lower()
+    is_seen = any(sign in name for sign in _OF_NAMES)
+    return is_seen and is_secret_name(match["name"]) and not value.startswith("<")
+
+
+def _whole_name(match: Match[str]) -> str:
+    start = match.start("name")
+    before = _BEFORE_NAME.search(match.string[max(0, start - 64) : start])
+    return (before.group() if before else "") + match["name"]
+
+
+def _is_word(match: Match[str], value: str) -> bool:
+    return value.lower() not in _HARMLESS
+
+
+def _is_of_a_network(match: Match[str], value: str) -> bool:
+    """Whether an address says something, and is no version."""
+    start = match.start()
+    before = match.string[max(0, start - _LONGEST_BEFORE) : start]
+    line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+    return not _VERSION_BEFORE.search(line) and not value.startswith(_OPEN_ADDRESSES)
+
+
+def _is_of_a_user(match: Match[str], value: str) -> bool:
+    return value.lower() not in USERS
+
+
 _LITERALS = _words("STRING COMMENT FSTRING_MIDDLE TSTRING_MIDDLE")
-_TOKENS = _Rule((), _TOKEN, Redactor._whole)
-_BARE_KEYS = _Rule((), _BARE_KEY, Redactor._whole)
+_PLAIN_WORD = re.compile(r"[A-Za-z][a-z]*[.:]?")
+_NEXT_WORD = re.compile(r"[ \t]+[a-z`(]")
+_QUOTES = ('"', "'")
+_TOKENS = _Rule((), _TOKEN)
+_BARE_KEYS = _Rule((), _BARE_KEY)
+_LOGINS = _Rule(("login(", "log_in(", "authenticate(", "credentials(", "auth"), _LOGIN, values=True)
+_CALLS = _Rule(_QUOTES, _CALLED, accepts=_is_value)
+_GIVEN = _Rule(_QUOTES, _given(_SPACE, _GAP, f"(?P<value>{_STRING})"), accepts=_is_value)
+_GIVEN_IN_SOURCE = _Rule(_OF_NAMES, _given(r"\s*", r"\s*", _LITERAL), accepts=_is_value)
 _ADDRESSES = (
-    _Rule(("@",), _EMAIL, Redactor._email),
-    _Rule((), _IPV4, Redactor._address),
-    _Rule((":",), _IPV6, Redactor._address),
+    _Rule(("@",), _EMAIL, EMAIL),
+    _Rule((), _IPV4, ADDRESS, _is_of_a_network),
+    _Rule((":",), _IPV6, ADDRESS, _is_of_a_network),
 )
-_NAMES = tuple(_SIGNS.split("|"))
-_HOMES = _Rule(("/home/", "/users/"), _HOME, Redactor._home)
-_OF_LITERALS = (_BARE_KEYS, *_ADDRESSES)
-_OF_SOURCE = (_TOKENS, _Rule(_NAMES, _LITERAL, Redactor._pair))
-_OF_VARIABLES = (_TOKENS, _BARE_KEYS, *_ADDRESSES, _HOMES)
-_OF_TEXT = (
-    _Rule(("bearer", "basic"), _BEARER, Redactor._bearer),
+_HOMES = _Rule(("/home/", "/users/"), _HOME, USER, _is_of_a_user)
+_OF_SOURCE = (
     _TOKENS,
-    _BARE_KEYS,
-    _Rule(_NAMES, _PAIR, Redactor._pair),
-    _Rule(_NAMES, _OPTION, Redactor._option),
-    *_ADDRESSES,
-    _HOMES,
+    _Rule(_OF_NAMES, _ASSIGNED, accepts=_is_value),
+    _GIVEN_IN_SOURCE,
+    _CALLS,
+    _LOGINS,
 )
+_OF_VARIABLES = (_TOKENS, _BARE_KEYS, *_ADDRESSES, _HOMES)
+
+
+def _of_text(accepts: "Callable[[Match[str], str], bool]") -> Tuple[_Rule, ...]:
+    return (
+        _Rule(("bearer", "basic"), _BEARER),
+        _Rule(("authorization",), _AUTHORIZATION, accepts=_is_value),
+        _TOKENS,
+        _BARE_KEYS,
+        _Rule(("hook",), _WEBHOOK),
+        _Rule(("-u", "--auth"), _USER),
+        _Rule(("sshpass", "mysql", "mariadb", "login", "-cli", "ldap", "pass:"), _TOOL),
+        _Rule(("auth",), _AUTH),
+        _Rule(("password",), _NETRC, accepts=_is_word),
+        _Rule(("cookie",), _COOKIE, accepts=_is_value),
+        _Rule(_OF_NAMES, _PAIR, accepts=accepts),
+        _Rule(_OF_NAMES, _OPTION, accepts=_is_option),
+        _GIVEN,
+        _CALLS,
+        _LOGINS,
+        *_ADDRESSES,
+        _HOMES,
+    )
+
+
+_OF_TEXT, _OF_LITERALS = _of_text(_is_value), _of_text(_is_no_prose)
+SIGNS = frozenset(sign for rule in _OF_TEXT for sign in rule.signs if len(sign) > 1) | _words(
+    "akia asia abia acca aida aroa anpa agpa hf_ api_org_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"
+    " glpat- glrt- gldt- sk- k_live_ k_test_ gsk_ r#_ nvapi- wandb_v dapi hvs. dop_v xox sg. aiza"
+    " ya##. gocspx- npm_ pypi- dckr_pat_ atatt xai- pplx- tskey- whsec_ shpat_ :aa ls#tls# eyj"
+)
+"""One of them (in small letters, `#` for a digit) stands in each line in which `text` masks
+anything but a key without a name and an address.
+"""
 
 
 def _unquoted(value: str) -> Tuple[str, str]:
     """A value without its quotation marks, and the mark."""
+    if len(value) > 5 and value[:3] in ('"""', "'''") and value.endswith(value[:3]):
+        return value[3:-3], value[:3]
     if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0]:
         return value[1:-1], value[0]
     return value, ""

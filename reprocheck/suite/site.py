@@ -26,13 +26,15 @@ from reprocheck._version import __version__
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.files.atomic import replacing
 from reprocheck.report import page as report_page
-from reprocheck.suite.model import Night, TargetCheck
+from reprocheck.suite import texts
+from reprocheck.suite.model import Night, NightReport, TargetCheck
 from reprocheck.suite.pages import links, night_page, overview_page, target_page
 from reprocheck.suite.pages.past import Past
-from reprocheck.suite.pages.report import (
+from reprocheck.suite.reports import (
     Accepted,
-    NightReport,
+    folder_level,
     read,
+    shown,
     target_report,
     with_green,
 )
@@ -140,6 +142,7 @@ class _Site:
             raise UsageError("The history has no night yet.", "reprocheck suite run makes one.")
         self._past = Past(nights, history.overview(LAST))
         self._targets = {target.name: target for target in suite.targets}
+        self._shown = {name: shown(target) for name, target in self._targets.items()}
 
     def pages(self) -> Iterator[_Page]:
         """All files of the site, the overview last: what it leads to is there by then."""
@@ -212,7 +215,7 @@ class _Site:
             self._past.nights,
             self._past.of(name),
             baselines,
-            self._targets.get(name),
+            self._shown.get(name),
             self._suite.keep_nights,
         )
         return _Page(
@@ -245,13 +248,15 @@ class _Site:
             [check for check in checks if check.night == newest.id],
             self._accepted,
         )
-        return target_page.Told(
+        found = with_green(report, states)
+        told = target_page.Told(
             night=newest,
-            report=with_green(report, states),
+            report=found,
             checks=checks,
             states=states,
             baselines=self._accepted.of(name),
         )
+        return replace(folder_level(told), issue=texts.issue(newest, found))
 
 
 def _without_report(check: TargetCheck) -> TargetCheck:

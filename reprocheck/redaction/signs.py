@@ -1,0 +1,187 @@
+"""Words looked for in large texts, all at once: every four bytes are looked up in a table of those
+that the words have, so that a text is read in a few passes however many words there are.
+
+Of each word four bytes are looked for, the rarest ones, in small letters and capitals; `#` in a
+word is a digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.uint8]
+    Places = NDArray[np.intp]
+
+SMALL = 1 << 14
+"""Bytes of a text that is looked through as fast without."""
+_WIDTH = 4
+_OF_TEXT = " etaoinsrhldcumfpgwybvk.,0123456789-_:/=xjqz"
+"""Bytes of ordinary text, the most frequent ones first."""
+_BITS = 18
+_SPREADS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
+"""Their products spread numbers over the upper bits: Knuth's multiplier, those of MurmurHash. Three
+tables let one of a million pass that is none of the words.
+"""
+_ANY = [byte for byte in range(256) if not 65 <= byte <= 90]
+"""What may stand behind a short word, in small letters."""
+_EIGHTS = 4
+"""Eights of bytes that a key without a name takes at least, wherever it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a text. `places`: bytes of the lines that may hold one of the words;
+    `named`: whether one of the names stands in it.
+    """
+
+    places: Places
+    named: bool
+
+
+class Signs:
+    """Looks for words and names, and for what addresses and keys without a name are made of."""
+
+    def __init__(self, words: Iterable[str], names: Iterable[str]) -> None:
+        words = set(words)
+        self._pairs = [word.encode() for word in words if len(word) == 2]
+        windows = _windows(word for word in words if len(word) > 2)
+        of_names = _windows(names)
+        self._tables = [_table([*windows, *of_names], by) for by in _SPREADS]
+        self._of_names = _table(of_names, _SPREADS[0])
+
+    def find(self, data: bytes) -> Found:
+        """Look for all of them in a text."""
+        import numpy as np
+
+        array = np.frombuffer(data, np.uint8)
+        places = [_of_keys(data), *_of_addresses(array)]
+        places += [_of_pair(array, pair) for pair in self._pairs]
+        padded, named = data.lower() + bytes(_WIDTH), False
+        for offset in range(_WIDTH):
+            four = np.frombuffer(padded, "<u4", len(data) // _WIDTH, offset)
+            at = np.flatnonzero(self._tables[0].take(_spread(four, _SPREADS[0])))
+            for table, by in zip(self._tables[1:], _SPREADS[1:], strict=True):
+                at = at[table.take(_spread(four[at], by))]
+            places.append(at * _WIDTH + offset)
+            named = named or bool(self._of_names.take(_spread(four[at], _SPREADS[0])).any())
+        return Found(np.concatenate(places), named)
+
+
+def _table(windows: Iterable[int], by: int) -> NDArray[np.bool_]:
+    """Where words are in a table of the products."""
+    import numpy as np
+
+    table = np.zeros(1 << _BITS, bool)
+    table[_spread(np.array([*windows], np.uint32), by)] = True
+    return table
+
+
+def lines(data: bytes, places: Places) -> tuple[Places, Places]:
+    """Return where each line of a text begins, and the end of the last one; and the numbers of the
+    lines that hold one of these bytes. A line ends with a line feed, a carriage return or both.
+    """
+    import numpy as np
+
+    ends = _ends(np.frombuffer(data, np.uint8))
+    starts = np.concatenate(([0], ends + 1, [len(data)]))
+    if len(ends) and ends[-1] + 1 == len(data):
+        starts = starts[:-1]
+    holds = np.zeros(len(starts), bool)
+    holds[np.searchsorted(ends, places)] = True
+    return starts, np.flatnonzero(holds[:-1])
+
+
+def _ends(array: Array) -> Places:
+    """The last byte of each line but the last."""
+    import numpy as np
+
+    ends, returns = np.flatnonzero(array == 10), np.flatnonzero(array == 13)
+    if not len(returns):
+        return ends
+    alone = returns[array[np.minimum(returns + 1, len(array) - 1)] != 10]
+    return np.sort(np.concatenate((ends, alone)))
+
+
+def _spread(four: NDArray[np.uint32], by: int) -> NDArray[np.uint32]:
+    import numpy as np
+
+    return (four * np.uint32(by)) >> np.uint32(32 - _BITS)
+
+
+def _windows(words: Iterable[str]) -> list[int]:
+    """The four bytes of each word that are looked for, as numbers."""
+    windows = (_rarest(word.lower()) for word in words if word)
+    every = chain.from_iterable(product(*map(_bytes_of, window)) for window in windows)
+    return [int.from_bytes(bytes(one), "little") for one in every]
+
+
+def _bytes_of(letter: str) -> Iterable[int]:
+    if letter == "#":
+        return b"0123456789"
+    return _ANY if letter == "\0" else letter.encode("latin-1", "replace")
+
+
+def _rarest(word: str) -> str:
+    """The part of a word that is looked for: the four letters that are rarest in texts; a short
+    word with any behind it.
+    """
+    word = word.ljust(_WIDTH, "\0")
+    windows = (word[start : start + _WIDTH] for start in range(len(word) - _WIDTH + 1))
+    return min(windows, key=_frequency)
+
+
+def _frequency(window: str) -> float:
+    """How often it stands in ordinary text, more or less: the logarithm."""
+    places = (_OF_TEXT.find(letter) for letter in window)
+    return sum(-math.log(2 + (place if place >= 0 else 1000)) for place in places)
+
+
+def _of_pair(array: Array, pair: bytes) -> Places:
+    """Where two bytes follow each other, also in capitals."""
+    import numpy as np
+
+    first, second = pair
+    return np.flatnonzero((array[:-1] == first) & (array[1:] | 0x20 == second))
+
+
+def _of_addresses(array: Array) -> Iterator[Places]:
+    """Where an e-mail or a network address may stand: at an at sign; at three points with up to
+    three bytes between them; at colons that lie near each other likewise.
+    """
+    import numpy as np
+
+    yield np.flatnonzero(array == ord("@"))
+    points, colons = np.flatnonzero(array == ord(".")), np.flatnonzero(array == ord(":"))
+    near = np.diff(points) <= 4
+    yield points[:-2][near[:-1] & near[1:]]
+    apart = np.diff(colons)
+    yield colons[:-1][apart == 1]
+    near = apart <= 5
+    yield colons[:-3][near[:-2] & near[1:-1] & near[2:]]
+
+
+def _of_keys(data: bytes) -> Places:
+    """Where letters, digits, slashes and plus signs follow each other for long."""
+    import numpy as np
+
+    shown = data.translate(_IN_A_KEY)
+    eights = np.frombuffer(shown[: len(data) & ~7], np.uint64) == 0x0101010101010101
+    length = max(0, len(eights) - _EIGHTS + 1)
+    runs = np.ones(length, bool)
+    for place in range(_EIGHTS):
+        runs &= eights[place : place + length]
+    first = np.flatnonzero(np.diff(runs, prepend=False) & runs)
+    return first * 8
+
+
+_IN_A_KEY = bytes(
+    chr(byte).isascii() and (chr(byte).isalnum() or chr(byte) in "/+") for byte in range(256)
+)

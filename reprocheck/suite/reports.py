@@ -1,0 +1,209 @@
+"""Nights as pages and files show them: read from the history and the settings, and redacted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from reprocheck.redaction import Redaction, identity, redacted, values_of
+from reprocheck.suite.execution.job import OF_RESUME, option_words, resume_words
+from reprocheck.suite.model import (
+    NOT_CHECKED,
+    ORDER,
+    Baseline,
+    Night,
+    NightReport,
+    ShownTarget,
+    TargetCheck,
+    TargetReport,
+    TargetState,
+)
+from reprocheck.suite.target import Target
+
+if TYPE_CHECKING:
+    from reprocheck.suite.history import History
+    from reprocheck.suite.targets import Suite
+
+T = TypeVar("T")
+_OF_CHECKS = ("explain", "level")
+"""Options of `run` that `explain` does not take."""
+
+
+class Accepted:
+    """The baselines of a suite, by target, those accepted last first."""
+
+    def __init__(self, baselines: Iterable[Baseline]) -> None:
+        self._by_target: dict[str, list[Baseline]] = defaultdict(list)
+        for baseline in baselines:
+            self._by_target[baseline.target].append(baseline)
+
+    def of(self, target: str) -> tuple[Baseline, ...]:
+        """All of a target."""
+        return tuple(self._by_target.get(target, ()))
+
+    def counting(self, check: TargetCheck | None) -> Baseline | None:
+        """The one that counts for the target and key of a check."""
+        if check is None:
+            return None
+        digest = check.key.digest
+        return next((one for one in self.of(check.target) if one.key.digest == digest), None)
+
+
+def read(
+    history: History, night: str, suite: Suite, accepted: Accepted | None = None
+) -> NightReport:
+    """Read a night of a history as it may be shown. Curves of checks are not read.
+
+    accepted  the baselines, where they were read before
+    """
+    if accepted is None:
+        accepted = Accepted(history.baselines())
+    attempts = defaultdict(list)
+    for check in history.checks(night=night):
+        attempts[check.target].append(check)
+    states = {state.target: state for state in history.states(night=night)}
+    found = history.night(night)
+    known = {target.name: target for target in suite.targets}
+    targets = [
+        target_report(name, known.get(name), states.get(name), attempts[name], accepted)
+        for name in _names(found, states, attempts)
+    ]
+    told = (with_green(one, _earlier(history, one)) for one in targets)
+    return folder_level(NightReport(night=found, targets=ordered(told)))
+
+
+def target_report(
+    name: str,
+    target: Target | None,
+    state: TargetState | None,
+    attempts: Iterable[TargetCheck],
+    accepted: Accepted,
+) -> TargetReport:
+    """A target in a night, with the baseline of the key of its last attempt."""
+    in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
+    now = None if target is None else shown(target)
+    made = TargetReport(name=name, target=now, state=state, attempts=in_order)
+    return replace(made, baseline=accepted.counting(made.check))
+
+
+_LOOKED_BACK = 60
+"""Nights in which the last green one of a target that fails is looked for."""
+
+
+def _earlier(history: History, one: TargetReport) -> tuple[TargetState, ...]:
+    """The states of a target in the last nights; of one that does not fail none is asked for."""
+    if not one.failed:
+        return ()
+    return history.states(target=one.name, last=_LOOKED_BACK)
+
+
+def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport:
+    """The target with the last green night before it failed, of these nights, oldest first."""
+    if one.state is None or not one.failed:
+        return one
+    began = one.state.since or one.state.night
+    green = [
+        state.night
+        for state in states
+        if state.night < began and not state.failed and state.state not in NOT_CHECKED
+    ]
+    return replace(one, green=next(reversed(green), ""))
+
+
+def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
+    """Those that fail first, then by state; else as they came."""
+    places: dict[str, int] = {word: place for place, word in enumerate(ORDER)}
+    return tuple(
+        sorted(targets, key=lambda one: (not one.failed, places.get(one.word, len(places))))
+    )
+
+
+def _names(night: Night, *others: Mapping[str, object]) -> list[str]:
+    """The targets of a night in the order of the suite; then those that only a state names."""
+    named = dict.fromkeys((*night.targets, *night.selected))
+    for other in others:
+        named |= dict.fromkeys(other)
+    return list(named)
+
+
+# -------------------------------------------------------------------------------- what may be shown
+
+
+def folder_level(thing: T) -> T:
+    """Redact what a file of the suite shows, as `run` redacts a report folder."""
+    return redacted(thing, Redaction("folder", identity=identity()))
+
+
+def to_paste(thing: T, *targets: TargetReport) -> T:
+    """Redact what is pasted into an issue or sent to a chat, with what these targets were given."""
+    texts = [one.target.explain for one in targets if one.target is not None]
+    texts += [one.check.key.facts.get("options", "") for one in targets if one.check is not None]
+    reasons = [check.reason for one in targets for check in one.attempts]
+    redaction = Redaction(
+        "paste",
+        identity=identity(),
+        known=[value for text in texts for value in values_of(shlex.split(text))],
+        quoted=[found for reason in reasons for found in _MESSAGES.findall(reason)],
+    )
+    return redacted(thing, redaction)
+
+
+_MESSAGES = re.compile(r"(?:(?<=Error: )|(?<=Exception: )|(?<=\n)).+")
+"""What a reason quotes of a log: the message of an error, and every line behind the first."""
+
+
+def shown(target: Target) -> ShownTarget:
+    """Return what may be shown of a target."""
+    root = _repository(target)
+    return ShownTarget(
+        tags=target.tags,
+        resumes=target.resume is not None,
+        explain=_explain(target),
+        script=_inside(root, target.script) if target.script else "",
+        folder=_inside(root, target.workdir),
+    )
+
+
+def _repository(target: Target) -> Path:
+    """The repository that holds a target, else the folder of its settings file."""
+    base = target.workdir if target.file is None else target.file.parent
+    return next((at for at in (base, *base.parents) if (at / ".git").exists()), base)
+
+
+def _inside(root: Path, path: Path) -> str:
+    """A path relative to a folder; "" where it lies elsewhere."""
+    if not path.is_relative_to(root):
+        return ""
+    return path.relative_to(root).as_posix()
+
+
+def _explain(target: Target) -> str:
+    """The search for the cause, as one types it beside the settings file."""
+    typed = ["reprocheck", "explain", *_options(target), *target.words]
+    if target.environment:
+        typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]
+    command = shlex.join(masked(typed))
+    if target.file is None or target.workdir == target.file.parent:
+        return command
+    folder = os.path.relpath(target.workdir, target.file.parent)
+    return f"(cd {shlex.quote(folder)} && {command})"
+
+
+def masked(words: Iterable[str]) -> tuple[str, ...]:
+    """Mask the words of a command as a report folder has them."""
+    return Redaction("folder", identity=identity()).arguments(words)
+
+
+def _options(target: Target) -> tuple[str, ...]:
+    """Options of `explain` that make it the check of a target."""
+    if target.resume is None:
+        options = {name: one for name, one in target.options.items() if name not in _OF_CHECKS}
+        return option_words(options)
+    shared = {name: one for name, one in target.options.items() if name in OF_RESUME}
+    return ("--resume", *option_words(shared), *resume_words(target.resume))

@@ -1,0 +1,55 @@
+"""A target as the settings file has it, with the values that it is run with: nothing that writes or
+prints may import this module (`reports.shown` makes of it what may be shown).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reprocheck.suite.model import Allow, Resources
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """A named entry point with options.
+
+    name         unique in the suite; of a matrix with its values: `resnet[lr=0.1,seed=2]`
+    words        what stands behind `reprocheck run OPTIONS`: `("train.py", "--lr", "0.1")`
+    workdir      an absolute path
+    environment  variables that are set beside those of the suite's own process
+    options      settings of `run` by their names (`steps`, `fail_on`, `control`), as a settings
+                 file has them
+    expect       the verdict that counts as good: `reproducible`, or `not_reproducible` of a
+                 training that is known to vary
+    allow        None: by the accepted check, as the words of the nightly have it
+    tags         for `--tag`
+    values       of its matrix, by the names of its axes
+    resume       options of `reprocheck resume` by their names (`with`, `go-on`), as a settings
+                 file has them, where that is what checks it; None: it is `reprocheck run`
+    file         the settings file that names it
+    """
+
+    name: str
+    words: tuple[str, ...]
+    workdir: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    expect: str = "reproducible"
+    allow: Allow | None = None
+    tags: tuple[str, ...] = ()
+    resources: Resources = field(default_factory=Resources)
+    values: Mapping[str, str] = field(default_factory=dict)
+    resume: Mapping[str, object] | None = None
+    file: Path | None = None
+
+    @property
+    def script(self) -> Path | None:
+        """The script or module that it starts, absolute; None where its words name none."""
+        if self.words[:1] == ("-m",):
+            return (self.workdir / Path(*self.words[1].split("."))).with_suffix(".py")
+        named = next((word for word in self.words if word.endswith((".py", ".ipynb"))), None)
+        if named is None:
+            return None
+        return self.workdir / named

@@ -1,0 +1,19 @@
+"""Texts of a night that leave the machine: for an issue, and to webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reprocheck.suite.model import Night, NightReport, TargetReport
+from reprocheck.suite.pages import markdown, notices
+from reprocheck.suite.reports import to_paste
+
+
+def issue(night: Night, one: TargetReport) -> bytes:
+    """Return a text for an issue on one target, ready to be pasted."""
+    return markdown.issue(*to_paste((night, one), one))
+
+
+def notify(webhooks: Sequence[str], report: NightReport) -> list[str]:
+    """Send what changed to each webhook; return a sentence for each that did not take it."""
+    return notices.send(webhooks, to_paste(report, *report.targets))

@@ -1,0 +1,63 @@
+"""The attachment of a check of a resume: as that of a check."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reprocheck.redaction import redaction_of
+from reprocheck.resume import attachment
+from reprocheck.resume.check import load
+from reprocheck.resume.model import ResumeCheck
+from tests.conftest import reprocheck
+from tests.resume.recorded import resumed
+
+SECRETS = ("hunter2abc", "acme-batch-17", "customer 4711")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return resumed(tmp_path_factory.mktemp("resume") / "run")
+
+
+@pytest.fixture
+def check(folder: Path) -> ResumeCheck:
+    """A check of a resume with secrets in its command, its options and its log."""
+    found = load(folder)
+    entry = replace(found.record.entry_point, command=("python", "train.py", "-phunter2abc"))
+    (outcome,) = found.outcomes
+    assert outcome.continued is not None
+    run = replace(outcome.continued, stdout_tail="customer 4711 signs in\n")
+    return replace(
+        found,
+        record=replace(found.record, entry_point=entry),
+        asked=replace(found.asked, resume_with="--from acme-batch-17"),
+        outcomes=(replace(outcome, continued=run, reason=f"train.py said {SECRETS[0]}"),),
+    )
+
+
+def test_nothing_of_what_it_was_given_leaves(check: ResumeCheck) -> None:
+    files = attachment.made(check, redaction_of(check, "paste"), {}).files
+    assert set(files) == {"README.md", "issue.md", "report.html", "report.json"}
+    written = "\n".join(data.decode() for data in files.values())
+    assert [secret for secret in SECRETS if secret in written] == []
+    assert "train.py" in written and "-p" in written
+
+
+def test_its_log_leaves_where_that_is_asked_for(check: ResumeCheck) -> None:
+    bundle = attachment.made(check, redaction_of(check, "paste", with_log=True), {})
+    assert bundle.files["log/run-1-stdout.txt"] == b"customer 4711 signs in\n"
+    assert b"log/run-1-stdout.txt" in bundle.files["README.md"]
+
+
+def test_the_folder_is_packed_as_that_of_a_check(folder: Path, tmp_path: Path) -> None:
+    done = reprocheck("bundle", folder, "-o", tmp_path / "issue.zip", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(tmp_path / "issue.zip") as archive:
+        report = json.loads(archive.read("report.json"))
+        assert archive.read("issue.md").startswith(b"#")
+    assert report["kind"] == "resume" and report["places"]
