@@ -40,10 +40,15 @@ EXIT_CODE: Mapping[ResumeVerdict, int] = {
 }
 """As for `reprocheck run`."""
 
+Role = Literal[
+    "saves", "reads", "loads", "asks for", "seeds", "puts back", "passes", "counts", "makes"
+]
+"""What a line does with the state that a resume has lost."""
 StateRungName = Literal[
     "weights",
     "optimizer state",
     "hyper-parameters",
+    "step counter",
     "RNG state",
     "batch",
     "forward",
@@ -81,6 +86,9 @@ class Checkpoint:
     by         the function that saved it, such as `torch.save`; "" where none is known by name
     line       the user's line that saved it, `file:line`; "" where that is not known
     paths      its files, from the working directory on, whole and masked for those elsewhere
+    beside     files that were written with it, such as a copy
+    target     what a script is told that resumes from it: its file, its folder, or how the names of
+               its files begin; "" where that is not known
     size       bytes of all its files together
     """
 
@@ -88,7 +96,19 @@ class Checkpoint:
     by: str = ""
     line: str = ""
     paths: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    target: str = ""
     size: int = 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All that was written."""
+        return (*self.paths, *self.beside)
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return self.target or min(self.paths, default="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +127,8 @@ class Arm:
 class Place:
     """A point at which the training is stopped and resumed.
 
-    name        what was asked for: `first`, `epoch-end`, `second-epoch` or a number
+    name        what was asked for: `first`, `epoch-end`, `second-epoch`, `twice` or a number
+    continued   number of the run that wrote the checkpoint and went on
     run         number of the resumed run in the record; None where there is none
     checkpoint  what it was resumed from; None where the continued run wrote none there
     command     how the resumed run was started, masked
@@ -116,6 +137,7 @@ class Place:
     """
 
     name: str
+    continued: int = CONTINUED
     checkpoint: Checkpoint | None = None
     run: int | None = None
     command: tuple[str, ...] = ()
@@ -129,13 +151,11 @@ class Trial:
 
     of         which of the places the patch is for, from 0
     patch      a unified difference
-    continued  the number of the run that wrote the checkpoint
     place      where the other one goes on; None where no checkpoint was written there
     """
 
     of: int
     patch: str
-    continued: int
     place: Place | None = None
 
 
@@ -146,6 +166,7 @@ class ResumeRecord:
     Run 1 of the record is the continued run, the others are the resumed runs of `places`.
 
     go_on    m: how many iterations of both sides are compared
+    at       the places that were asked for; empty: all that the run comes to
     within   how many iterations the continued run was given to write a checkpoint
     interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
                it had left; "" where the resumed runs start from a snapshot of the continued run
@@ -158,6 +179,7 @@ class ResumeRecord:
     places: tuple[Place, ...]
     go_on: int
     within: int
+    at: tuple[str, ...] = ()
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
@@ -191,18 +213,42 @@ class StateRung:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """A function of the user's under way: its line (`file:line`), and the expression by which the
+    code there reaches each part of the training.
+    """
+
+    line: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """A line of the script, and what happens there."""
+
+    role: Role
+    source: SourceLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Mechanism:
     """Why a resumed run is not the continued one: an entry of the catalogue with what speaks for
     it.
 
-    `fix` is code to paste or one sentence.
+    marks  the lines that it is about; the first leads
+    fix    code to paste or one sentence
     """
 
     code: str
     title: str
     evidence: tuple[str, ...] = ()
-    source: SourceLine | None = None
+    marks: tuple[Mark, ...] = ()
     fix: str = ""
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The line that leads."""
+        return self.marks[0].source if self.marks else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -356,6 +402,16 @@ class Reported:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
+    """An option by which a script is told to resume: the words that are added to its command, and
+    the line that makes it.
+    """
+
+    words: str
+    source: SourceLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What one place says.
 
@@ -365,6 +421,7 @@ class Outcome:
     continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
     before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
+    option     the one that the script has to be given, where it was not told to resume
     confirmation  None where that was not asked for
     repair     None where no patch is known that was seen to help
     """
@@ -381,6 +438,7 @@ class Outcome:
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
     reported: tuple[Reported, ...] = ()
+    option: Option | None = None
     confirmation: Confirmation | None = None
     repair: Repair | None = None
 

@@ -13,7 +13,6 @@ from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
 from reprocheck.model.letters import capital
 from reprocheck.report import text
-from reprocheck.resume.asked import path_of
 from reprocheck.resume.kept import Unkept
 from reprocheck.resume.model import (
     Checkpoint,
@@ -261,8 +260,18 @@ def _other_length(outcome: Outcome) -> str:
 def _starts_over(outcome: Outcome) -> str:
     checkpoint = outcome.place.checkpoint
     assert checkpoint is not None
+    if outcome.option is not None:
+        option = outcome.option
+        return (
+            f"the resumed run read nothing of {checkpoint.name}: the script has to be told, by"
+            f" `{option.words}` ({option.source.at}). Give it with --resume-with '{option.words}';"
+            f' in a target of a suite, with resume = {{ with = "{option.words}" }}'
+        )
     if not outcome.read:
-        return f"the resumed run read nothing of {path_of(checkpoint)}"
+        return (
+            f"the resumed run read nothing of {checkpoint.name}. Where an option of the script says"
+            " so, give that with --resume-with"
+        )
     if outcome.explained.starts_over:
         return (
             f"the resumed run read {summary(outcome.read)}, and no weight is what it was at the"
@@ -378,7 +387,7 @@ def checkpoint(found: Checkpoint) -> str:
     many = ""
     if len(found.paths) > 1:
         many = f" ({count(len(found.paths), 'file')})"
-    return f"{path_of(found)}{many} after update {found.iteration} ({inside})"
+    return f"{found.name}{many} after update {found.iteration} ({inside})"
 
 
 def size(count: int) -> str:

@@ -191,7 +191,7 @@ def _losses_of(trace: Trace, iteration: int) -> array[float]:
 def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:
     """The files of a checkpoint that a run opened before its first loss."""
     early = read_early(resumed)
-    return tuple(path for path in checkpoint.paths if path in early)
+    return tuple(path for path in checkpoint.files if path in early)
 
 
 def read_early(run: Run) -> frozenset[str]:

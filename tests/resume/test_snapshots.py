@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from reprocheck.child.reprocheck_child import checkpoints
+from reprocheck.child.reprocheck_child.archives import Savers
 from reprocheck.child.reprocheck_child.checkpoints import Checkpoints
 from reprocheck.launch.tree import Tree, read_tree, written_since
 from reprocheck.resume.elsewhere import Elsewhere
@@ -65,17 +66,20 @@ def test_a_snapshot_holds_what_changed_however_many_files_there_are(
     assert (copy / "out" / "ckpt.pt").read_text() == "new"
 
 
+def _recorder(place: Path, trace: Path) -> SimpleNamespace:
+    """What watches a training that has made three updates."""
+    recorder = SimpleNamespace(
+        workdir=str(place), folder=str(trace), iteration=1, updated=3, masked=str, deep=None
+    )
+    recorder.savers = Savers(recorder)
+    return recorder
+
+
 def test_of_too_many_files_those_are_looked_at_that_the_training_writes(
     wide: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "MOST_FILES", 2)
-    recorder = SimpleNamespace(
-        workdir=str(wide / "place"),
-        folder=str(wide / "trace"),
-        iteration=1,
-        updated=3,
-        masked=str,
-    )
+    recorder = _recorder(wide / "place", wide / "trace")
     watched = Checkpoints(recorder, "", lambda path: None)
     watched.begin()
     seen = wide / "place" / "seen.pt"
@@ -83,21 +87,19 @@ def test_of_too_many_files_those_are_looked_at_that_the_training_writes(
         (wide / "place" / name).write_bytes(b"PK\x03\x04")
     watched._opened(str(seen), "wb", os.O_WRONLY)
     found = watched.found(3)
-    assert found is not None and found.paths == ["seen.pt"] and found.written.updates == 3
+    assert found is not None and found.paths == ["seen.pt"] and found.save.updates == 3
     assert watched.found(4) is None
 
 
 def test_a_log_that_stays_open_is_no_part_of_a_checkpoint_beside_it(tmp_path: Path) -> None:
-    recorder = SimpleNamespace(
-        workdir=str(tmp_path), folder=str(tmp_path / "trace"), iteration=1, updated=3, masked=str
-    )
+    recorder = _recorder(tmp_path, tmp_path / "trace")
     watched = Checkpoints(recorder, "", lambda path: None)
     with (tmp_path / "run.jsonl").open("w") as log:
         watched.begin()
         log.write("loss")
         log.flush()
         for name in ("last.pt", "last.txt"):
-            (tmp_path / name).write_bytes(b"PK\x03\x04")
+            (tmp_path / name).write_bytes(b"PK\x03\x04" + name.encode())
             watched._opened(str(tmp_path / name), "wb", os.O_WRONLY)
         found = watched.found(3)
     assert found is not None and found.paths == ["last.pt", "last.txt"]

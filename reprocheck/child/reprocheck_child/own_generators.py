@@ -40,6 +40,11 @@ def reader(generator: Any) -> Read:
     return _class_of(generator).read(generator)
 
 
+def taken(generator: Any) -> Any:
+    """The state of one of them as it gives it itself."""
+    return _class_of(generator).take(generator)
+
+
 class OwnGenerators:
     """The generators that `find` returns by their names, as values: taken by the continued run, and
     put back into a resumed one.
@@ -52,7 +57,7 @@ class OwnGenerators:
 
     def take(self) -> Values:
         """Their states as they give them themselves."""
-        return {name: _class_of(one).take(one) for name, one in self.find().items()}
+        return {name: taken(one) for name, one in self.find().items()}
 
     def put(self, kept: Values) -> list[str]:
         """Sets those that are there."""

@@ -10,12 +10,14 @@ from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
+from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord, SourceLine
 from reprocheck.resume.gap import (
     attributes,
     batches,
+    counters,
     generators,
     mechanisms,
     optimizers,
@@ -23,6 +25,7 @@ from reprocheck.resume.gap import (
     sentences,
     state,
 )
+from reprocheck.resume.gap.archive import Archive, archive_of, provenance
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
@@ -36,14 +39,26 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.held import held, named_alike
+from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
+from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.twister import class_of
-from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
+from reprocheck.resume.model import (
+    Checkpoint,
+    Explained,
+    Mark,
+    Mechanism,
+    Role,
+    StateRung,
+    StateRungName,
+)
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import DeepRun, read_deep
 
 RUNGS: tuple[StateRungName, ...] = get_args(StateRungName)
+NO_TREES: Trees = {}
+NO_ARCHIVE, NO_CHECKPOINT = Archive(), Checkpoint(iteration=0)
 At = tuple[StateRungName, Gap | None, int]
 """A rung, what differs on it, and the iteration of the resumed run."""
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
@@ -51,7 +66,7 @@ _STEPS: tuple[_Step, ...] = get_args(_Step)
 """Rungs of the ladder of a check that stand on this one, too."""
 ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
-HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
+HELD: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("RNG state")])
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
 LIBRARIES = {
     "Accelerator.save_state": "accelerate",
@@ -62,6 +77,9 @@ LIBRARIES = {
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
+NOT_DRAWN = "nothing drew from it in the iterations that were compared"
+GENERATOR_NAMES = {name for name, _ in mechanisms.OF_GENERATOR}
+"""Mechanisms of generators, whatever rung shows them."""
 _OF_THE_FRAMEWORK: Mapping[type, str] = {WeightsGap: "", ScheduleGap: "a hyper-parameter"}
 """What a fix is chosen by of weights and schedules that no object of the script holds."""
 UNMARKED = (
@@ -88,11 +106,21 @@ class Found:
     steps: int | None = None
     frameworks: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    apart: tuple[GeneratorGap, ...] = ()
+    archive: Archive = NO_ARCHIVE
+    saved_at: str = ""
+    trees: Trees = field(default_factory=dict)
 
     @property
     def first(self) -> StateRungName | None:
         """The first rung that differs."""
         return next((name for name in RUNGS if name in self.gaps), None)
+
+    def undecided(self, name: StateRungName) -> Sequence[Gap]:
+        """What differs on a rung, and may follow from a later one, or was not drawn from."""
+        if name in self.open:
+            return [self.open[name]]
+        return self.apart if name == "RNG state" else ()
 
     def origin(self, name: StateRungName) -> StateRungName | None:
         """The first rung, where what differs on this one follows from it."""
@@ -114,22 +142,42 @@ def explain(
     k: int,
     *,
     equal: bool = False,
-    saver: str = "",
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    trees: Trees = NO_TREES,
 ) -> Explained:
     """What the continued and the resumed run of a report folder show of a resume after update k.
 
-    saver  what wrote the checkpoint: a library's own way to save asks for a fix of its own
+    checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
+    trees       the files of the script
     equal  all their losses agree in every bit: what leads to them had no part in them, and only
            what the training holds for later is looked at
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
     states = _states(one, ranks, k)
-    library = LIBRARIES.get(saver, "")
+    library = LIBRARIES.get(checkpoint.by, "")
     found = [
-        found_of(one.read(rank), other.read(rank), k, equal=equal, states=states) for rank in ranks
+        found_of(
+            one.read(rank),
+            other.read(rank),
+            k,
+            equal=equal,
+            states=states,
+            files=checkpoint.files,
+        )
+        for rank in ranks
     ]
-    return explained([replace(rank, frameworks=(library, *rank.frameworks)) for rank in found])
+    return explained(
+        [
+            replace(
+                rank,
+                frameworks=(library, *rank.frameworks),
+                saved_at=checkpoint.line,
+                trees=trees,
+            )
+            for rank in found
+        ]
+    )
 
 
 def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, States]:
@@ -160,6 +208,21 @@ def explained(ranks: Sequence[Found]) -> Explained:
     )
 
 
+def with_text(explained: Explained, code: UserCode) -> Explained:
+    """The same with the texts of the lines of its mechanisms."""
+
+    def told(mechanism: Mechanism) -> Mechanism:
+        marks = tuple(
+            replace(mark, source=code.with_text(mark.source) or mark.source)
+            for mark in mechanism.marks
+        )
+        return replace(mechanism, marks=marks)
+
+    mechanisms = {rung: told(one) for rung, one in explained.mechanisms.items()}
+    first = explained.mechanism
+    return replace(explained, mechanism=first and told(first), mechanisms=mechanisms)
+
+
 def _order(found: Found) -> tuple[int, bool, int]:
     if found.first is None:
         return len(RUNGS), True, found.rank
@@ -187,20 +250,30 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
             rank=differing.rank,
             ranks=tuple(rank.rank for rank in all_differing),
             place=sentences.place(gap),
-            detail=sentences.detail(gap, behind=differing.origin(name)),
+            detail=_detail(gap, differing, name),
         )
-    undecided = next((rank for rank in ranks if name in rank.open), None)
+    undecided = next((rank for rank in ranks if rank.undecided(name)), None)
     if undecided is not None:
+        first = undecided.undecided(name)[0]
+        why = MAY_FOLLOW if "batch" in undecided.gaps else NOT_DRAWN
         return StateRung(
             name=name,
             status="not_compared",
             rank=undecided.rank,
-            place=sentences.place(undecided.open[name]),
-            detail=f"{sentences.detail(undecided.open[name])}; {MAY_FOLLOW}",
+            place=sentences.place(first),
+            detail=f"{_detail(first, undecided, name)}; {why}",
         )
     if all(name in rank.compared for rank in ranks):
         return StateRung(name=name, status="equal")
     return StateRung(name=name, status="not_recorded")
+
+
+def _detail(gap: Gap, found: Found, name: StateRungName) -> str:
+    """What a rung shows; of the generators all that stand elsewhere."""
+    if not isinstance(gap, GeneratorGap):
+        return sentences.detail(gap, behind=found.origin(name))
+    others = [one for one in found.apart if one.name != gap.name]
+    return "; ".join(map(sentences.detail, (gap, *others)))
 
 
 def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
@@ -220,20 +293,46 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
         return None
     gaps = {**found.open, **found.gaps}
     gap = gaps[rung]
+    counter = gaps.get("step counter")
+    if isinstance(gap, ScheduleGap) and gap.optimizer is not None and counter is not None:
+        gap = counter  # the rate is computed from it
     name = mechanisms.name_of(gap)
     if name is None:
         return None
     known = entry(name)
     kind = _kind_of(gap)
     kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *found.frameworks)
-    others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
+    all_gaps = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS]
+    others = [one for one in all_gaps if one is not gap]
+    if known.name in GENERATOR_NAMES:
+        of_gap = getattr(gap, "made_from", None) or getattr(gap, "order_from", None) or gap
+        told = {one.name for one in (of_gap, *others) if isinstance(one, GeneratorGap)}
+        others += [one for one in found.apart if one.name not in told]
+    alike = [one for one in (gap, *others) if mechanisms.name_of(one) == name]
     return Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
-        evidence=tuple(map(sentences.detail, (gap, *others))),
-        source=_line(gap),
+        evidence=(*map(sentences.detail, (gap, *others)), *_custody(alike, found)),
+        marks=_marks(alike, found),
         fix=known.fix_for(kinds),
     )
+
+
+def _custody(gaps: Sequence[Gap], found: Found) -> Iterator[str]:
+    """What became of what was lost, between the file and the training."""
+    told = (sentences.custody(gap, provenance(gap, found.archive)) for gap in gaps)
+    yield from filter(None, dict.fromkeys(told))
+
+
+def _marks(gaps: Sequence[Gap], found: Found) -> tuple[Mark, ...]:
+    """The lines of gaps of one mechanism, each once."""
+    roles: dict[str, Role] = {}
+    for gap in gaps:
+        origin = provenance(gap, found.archive)
+        for role, line in lines_of(gap, origin, found.archive, found.saved_at, found.trees):
+            roles.setdefault(line, role)
+    sources = ((role, SourceLine.of(line)) for line, role in roles.items())
+    return tuple(Mark(role=role, source=source) for role, source in sources if source)
 
 
 def _kind_of(gap: Gap) -> str:
@@ -246,17 +345,10 @@ def _kind_of(gap: Gap) -> str:
         return "an average of weights"
     if isinstance(gap, (WeightsGap, ScheduleGap)):
         return "an object of the script" if gap.own else _OF_THE_FRAMEWORK[type(gap)]
+    if isinstance(gap, BatchGap) and gap.without_loader and gap.made_from is None:
+        return "no loader"
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
     return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
-
-
-def _line(gap: Gap) -> SourceLine | None:
-    """The line that put a generator back, or seeded it after that."""
-    if not isinstance(gap, GeneratorGap):
-        return None
-    if gap.reseeded is not None:
-        return SourceLine.of(gap.reseeded.line)
-    return SourceLine.of(gap.line)
 
 
 # ---------------------------------------------------------------------------------------- one rank
@@ -269,6 +361,7 @@ def found_of(
     *,
     equal: bool = False,
     states: Mapping[int, States] = NO_RANKS,
+    files: Sequence[str] = (),
 ) -> Found:
     """What one rank shows: its trace of the continued run, and that of the resumed one; `equal` as
     for `explain`. `states`: those of the generators of each rank of the continued run.
@@ -298,6 +391,8 @@ def found_of(
         marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=_steps_of(continued, resumed, pair),
         beside=own.beside(continued, resumed, gaps),
+        apart=generators.apart(continued, resumed, others),
+        archive=archive_of(continued, resumed, files),
     )
 
 
@@ -309,7 +404,12 @@ def _gaps(
         now = named_alike(was, held(resumed))
         yield "weights", state.weights(was, now, continued, resumed), 1
         yield "optimizer state", optimizers.optimizer(was, now), 1
-        yield "hyper-parameters", state.schedule(was, now), 1
+        schedule = state.schedule(was, now)
+        yield "hyper-parameters", schedule, 1
+        counter = counters.counter(continued, resumed)
+        if counter is None and isinstance(schedule, ScheduleGap) and schedule.optimizer is not None:
+            counter = counters.behind_a_rate(continued, resumed)
+        yield "step counter", counter, getattr(counter, "iteration", 0) + 1
     batch = _batch(continued, resumed, data)
     for generator in generators.gaps(continued, resumed, _until(batch), others):
         yield "RNG state", generator, 1
@@ -394,7 +494,7 @@ def _steps_of(continued: Side, resumed: Side, pair: Pair) -> int | None:
 def _compared(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[StateRungName]:
     """The rungs of which both runs say something."""
     if continued.held and resumed.held:
-        yield from ("weights", "optimizer state", "hyper-parameters")
+        yield from ("weights", "optimizer state", "hyper-parameters", "step counter")
     if continued.states and resumed.states:
         yield "RNG state"
     if data.due and data.resumed:

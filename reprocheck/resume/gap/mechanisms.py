@@ -13,6 +13,7 @@ from reprocheck.resume.gap.evidence import (
     AttributeGap,
     AverageGap,
     BatchGap,
+    CounterGap,
     Gap,
     GeneratorGap,
     OptimizerGap,
@@ -54,7 +55,7 @@ def _was_consumed(gap: GeneratorGap) -> bool:
     return gap.restored and (gap.ahead or 0) > 0
 
 
-_OF_GENERATOR: Sequence[Rule] = [
+OF_GENERATOR: Sequence[Rule] = [
     ("resume-rng-of-other-rank", _has_the_state_of_a_rank),
     ("resume-rng-reseeded", _was_seeded_again),
     ("resume-rng-consumed", _was_consumed),
@@ -164,19 +165,21 @@ _RULES: Mapping[type, Sequence[Rule]] = {
     OptimizerGap: [("resume-optimizer-state", _always)],
     ScheduleGap: [("resume-optimizer-state", _always)],
     AverageGap: [("resume-optimizer-state", _always)],
-    GeneratorGap: _OF_GENERATOR,
+    CounterGap: [("resume-step-counter", _always)],
+    GeneratorGap: OF_GENERATOR,
     SharesGap: [("resume-other-ranks", _always)],
     BatchGap: [
         ("resume-offset-again", lambda gap: gap.passed_over),
         ("resume-epoch-skipped", _ended),
         ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
-        *((name, _of_the_draws(holds)) for name, holds in _OF_GENERATOR),
+        *((name, _of_the_draws(holds)) for name, holds in OF_GENERATOR),
         ("resume-offset-again", _applies_its_offset_again),
         ("resume-epoch-skipped", _skips_an_epoch),
+        ("resume-rng-not-restored", lambda gap: gap.without_loader and _is_unrestored(gap)),
         ("resume-loader-position", _begins_again),
         ("resume-rng-not-restored", _is_drawn_anew),
         ("resume-first-order", _has_the_first_order),
-        *((name, _of_the_order(holds)) for name, holds in _OF_GENERATOR),
+        *((name, _of_the_order(holds)) for name, holds in OF_GENERATOR),
         ("resume-rng-not-restored", _is_unrestored),
         ("resume-epoch-skipped", lambda gap: gap.first_pass and _begins_the_next(gap)),
         ("resume-samples-in-flight", _begins_the_next),

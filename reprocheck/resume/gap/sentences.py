@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reprocheck.language import count
+from reprocheck.language import count, listed
+from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
     AverageGap,
     BatchGap,
+    CounterGap,
     Gap,
     GeneratorGap,
     OptimizerGap,
@@ -42,13 +44,46 @@ def detail(gap: Gap, behind: str | None = None) -> str:
     return _SAY[type(gap)](gap)
 
 
+def custody(gap: Gap, found: Provenance) -> str:
+    """What became of it between the file and the training; "" where that is not known."""
+    what = _what(gap)
+    if not what:
+        return ""
+    keys = [f"`{'.'.join(words_of(key))}`" for key in found.keys if key]
+    under = f" under {listed(keys)}" if keys else ""
+    if found.custody == "not loaded":
+        return f"the file holds {what}{under}, and nobody loads it"
+    if found.custody == "not saved":
+        return f"the file does not hold {what}"
+    if found.custody == "loaded" and not isinstance(gap, (GeneratorGap, BatchGap)):
+        return f"{what}{under} was loaded, and is not that where the training goes on"
+    return ""
+
+
+def _what(gap: Gap) -> str:
+    """What is saved of it."""
+    if isinstance(gap, BatchGap):
+        gap = gap.made_from or gap.order_from or gap
+    if isinstance(gap, OptimizerGap) or (
+        isinstance(gap, ScheduleGap) and gap.optimizer is not None
+    ):
+        return "the optimizer's state"
+    if isinstance(gap, ScheduleGap):
+        return f"`{gap.place}`" if gap.own else f"the state of {gap.place}"
+    if isinstance(gap, (WeightsGap, AverageGap)):
+        return _names(gap.names)
+    if isinstance(gap, GeneratorGap):
+        return f"the state of {generator(gap.name)}"
+    return ""
+
+
 def place(gap: Gap) -> str:
     """What differs first: a weight, a state, a value, a generator; "" of a batch."""
     if isinstance(gap, (WeightsGap, AttributeGap, OptimizerGap, AverageGap)):
         return gap.names[0]
     if isinstance(gap, ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
-    if isinstance(gap, GeneratorGap):
+    if isinstance(gap, (CounterGap, GeneratorGap)):
         return gap.name
     if isinstance(gap, StepGap):
         return gap.place
@@ -113,6 +148,18 @@ def _of_schedule(gap: ScheduleGap) -> str:
     return f"{gap.name or 'the value'} of {gap.place} was {was} and is {now} after the resume"
 
 
+def _of_counter(gap: CounterGap) -> str:
+    was, now = gap.values
+    key = ".".join(words_of(gap.key))
+    if gap.iteration:
+        return (
+            f"{count(gap.iteration, 'update')} later the checkpoint of the continued run holds"
+            f" {was} under `{key}`, and that of the resumed run {now}"
+        )
+    held = f", which the file holds under `{key}`" if key else ""
+    return f"`{gap.name}`{held} was {was}, and is {now} again after the resume"
+
+
 # ------------------------------------------------------------------------------------- generators
 
 
@@ -140,17 +187,14 @@ def _stands(gap: GeneratorGap) -> str:
 
 
 def _from_seed(gap: GeneratorGap) -> str:
-    if gap.since == 0:
-        return f"it is back at the seed {_number(gap)}"
-    if gap.since is not None and gap.since > 0:
-        return f"it stands {draws(gap.since)} after the seed {_number(gap)}"
-    return "it " + _apart(gap)
-
-
-def _number(gap: GeneratorGap) -> str:
-    if gap.seed is None:
-        return ""
-    return str(gap.seed.seed)
+    if gap.seed is None or gap.since is None or gap.since < 0:
+        return "it " + _apart(gap)
+    by = f" by {gap.seed.by}" if gap.seed.by else ""
+    where = f" (set{_at(gap.seed.line)}{by})" if gap.seed.line else ""
+    seed = f"the seed {gap.seed.seed}{where}"
+    if not gap.since:
+        return f"it is back at {seed}"
+    return f"it stands {draws(gap.since)} after {seed}"
 
 
 def _seed(gap: GeneratorGap) -> str:
@@ -291,6 +335,7 @@ _SAY: Mapping[type, Callable[[Any], str]] = {
     OptimizerGap: _of_optimizer,
     ScheduleGap: _of_schedule,
     AverageGap: _of_averages,
+    CounterGap: _of_counter,
     GeneratorGap: _of_generator,
     BatchGap: _of_batch,
     SharesGap: _of_shares,

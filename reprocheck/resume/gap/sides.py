@@ -28,6 +28,9 @@ _LEFT_OUT = frozenset(
         "epoch",
         "found",
         "own",
+        "saved",
+        "names",
+        "counts",
     }
 )
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
@@ -97,6 +100,16 @@ class Side:
         """What was written of it once more, one iteration later."""
         return _by_place(self._in_iteration(self.first + 1, "held"))
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the variables of the script count there."""
+        return _numbers(self._at_start("counts"))
+
+    @property
+    def counts_at_first(self) -> Mapping[str, int]:
+        """What they counted before the first iteration of all."""
+        return _numbers(_of_kinds(self.trace.seen, ("counts",)))
+
     @cached_property
     def states(self) -> Mapping[str, str]:
         """Generator -> its state there, in base64."""
@@ -134,6 +147,12 @@ class Side:
 
     def _in_iteration(self, iteration: int, kind: str) -> Iterator[Seen]:
         return (fact for fact in self.since(kind) if fact.iteration == iteration)
+
+
+def _numbers(facts: Iterator[Seen]) -> Mapping[str, int]:
+    """The numbers of the first of some facts."""
+    leaves = next((fact.outputs for fact in facts), [])
+    return {name: leaf.value for name, leaf in leaves if isinstance(leaf.value, int)}
 
 
 def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:

@@ -44,7 +44,12 @@ def _averages(was: Facts, now: Facts) -> AverageGap | None:
 def _first(was: Facts, now: Facts) -> ScheduleGap | None:
     for place in compared(was, now).unequal:
         path, leaf, other = unequal_leaves(was[place], now[place])[0]
-        return ScheduleGap(place=place, name=path, values=_values(leaf, other))
+        return ScheduleGap(
+            place=place,
+            name=path,
+            values=_values(leaf, other),
+            optimizer=was[place].optimizer,
+        )
     return None
 
 

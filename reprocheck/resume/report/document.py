@@ -142,8 +142,10 @@ def _rungs(explained: Explained) -> list[dict[str, object]]:
 def _mechanism(found: Mechanism | None) -> dict[str, object] | None:
     if found is None:
         return None
+    lines = [{"role": mark.role, "line": mark.source.at} for mark in found.marks]
     at = found.source.at if found.source else None
-    return {**attributes(found, "code", "title", "evidence", "fix"), "source": at}
+    known = attributes(found, "code", "title", "evidence", "fix")
+    return {**known, "source": at, "lines": lines}
 
 
 def _confirmation(found: Confirmation | None) -> dict[str, object] | None:

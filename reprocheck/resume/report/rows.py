@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 
@@ -13,16 +13,30 @@ from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
 from reprocheck.resume import sentences
+from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.model import (
     Explained,
     Offset,
     Outcome,
     Reported,
     ResumeCheck,
+    Role,
     StateRung,
 )
 
 MOST_LOSSES = 10
+ROLES: Mapping[Role, str] = {
+    "saves": "saves the checkpoint",
+    "reads": "reads it",
+    "loads": "loads it",
+    "asks for": "asks for it under another name",
+    "seeds": "seeds the generator",
+    "puts back": "puts the generator back",
+    "passes": "goes through the data",
+    "counts": "counts",
+    "makes": "makes it",
+}
+"""What happens on a line."""
 SIGNS = {**SIGN, "not_compared": "?"}
 
 
@@ -67,8 +81,9 @@ def _why(outcome: Outcome) -> Iterator[Row]:
             if said not in told:
                 yield Row(label="", said=said)
         told.update(mechanism.evidence)
-        if mechanism.source is not None:
-            yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
+        for mark in mechanism.marks:
+            text_of = f"  {mark.source.text}" if mark.source.text else ""
+            yield Row(label="line", said=f"{mark.source.at} {ROLES[mark.role]}{text_of}")
     yield from _fixes(outcome)
 
 
@@ -237,12 +252,27 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
     return float(sum(values))
 
 
-def command(check: ResumeCheck) -> str:
-    """The command as one would type it."""
+def next_command(check: ResumeCheck) -> str:
+    """The command that says more: the same check with the option that the script has to be given,
+    or one that confirms what was lost; "" where there is none.
+    """
+    decisive = check.decisive
+    if decisive.option is not None:
+        return command(check, resume_with=decisive.option.words)
+    can_help = decisive.verdict in LOOKED_INTO and decisive.explained.other_ranks is None
+    if check.asked.explain or check.asked.interrupt or not can_help:
+        return ""
+    return command(check).replace(" resume ", " explain --resume ", 1)
+
+
+def command(check: ResumeCheck, resume_with: str = "") -> str:
+    """The command as one would type it; `resume_with`: with other words added."""
     asked = check.asked
     options = []
-    if asked.resume_with:
-        options += ["--resume-with", asked.resume_with]
+    for name in asked.at:
+        options += ["--at", name]
+    if resume_with or asked.resume_with:
+        options += ["--resume-with", resume_with or asked.resume_with]
     if asked.ranks:
         options += ["--ranks", str(asked.ranks)]
     if asked.interrupt:
