@@ -205,9 +205,9 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     """Writes the patch that was tried, or says that there is none. Raises ReportError."""
     from reprocheck.resume.written import put
 
-    repairs = [outcome.repair for outcome in check.outcomes if outcome.repair]
+    repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
     if not repairs:
-        console.out.labelled("patch", "none was found", indent=2, label_width=LABEL)
+        console.out.labelled("patch", "none that helps", indent=2, label_width=LABEL)
         return
     put(file.parent, file.name, repairs[0].patch.encode())
 

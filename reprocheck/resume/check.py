@@ -12,6 +12,7 @@ from reprocheck.resume import records, sentences
 from reprocheck.resume.average import have_other_ranks
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
+from reprocheck.resume.fix.own_words import in_own_words
 from reprocheck.resume.fix.tried import repair_of
 from reprocheck.resume.gap.ladder import explain, with_text
 from reprocheck.resume.gap.others import explain_others
@@ -103,6 +104,7 @@ def _outcome(held: Recording, place: Place, code: UserCode) -> Outcome:
         return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(held, outcome, sides, code))
     outcome = replace(outcome, option=_option(held, outcome, code))
+    outcome = in_own_words(outcome, code, drafts=held.resume.trial is None)
     outcome = replace(outcome, reason=sentences.reason(outcome))
     if not held.resume.explain:
         return outcome

@@ -9,7 +9,7 @@ against iteration `k + i` of the continued run: `Offset`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -44,6 +44,8 @@ Role = Literal[
     "saves", "reads", "loads", "asks for", "seeds", "puts back", "passes", "counts", "makes"
 ]
 """What a line does with the state that a resume has lost."""
+OF_WEIGHTS = ("weights", "module")
+"""Kinds of what holds weights in a file."""
 StateRungName = Literal[
     "weights",
     "optimizer state",
@@ -223,6 +225,75 @@ class Frame:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One value in the file: the subscripts that lead to it, what it is, and of which part; of a
+    number its value.
+    """
+
+    key: str
+    kind: str
+    name: object = ""
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The names of the weights that it holds."""
+        return frozenset(str(self.name).split(", "))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """A part of the training that was given what was loaded; `key`: where that stood in the file,
+    "" where it is not known.
+    """
+
+    part: str
+    key: str
+    line: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Archive:
+    """What was saved and loaded.
+
+    saving   functions of the user's under way where it was saved, from the innermost out
+    reading  those where the resumed run read the file
+    training those where it went on
+    """
+
+    entries: tuple[Entry, ...] = ()
+    loads: tuple[Load, ...] = ()
+    saving: tuple[Frame, ...] = ()
+    reading: tuple[Frame, ...] = ()
+    training: tuple[Frame, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the file is one whose parts are known by what they are."""
+        return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
+
+    def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
+        """The entries that hold any of these parts, of these kinds."""
+        wanted = set(names)
+        return [one for one in self.entries if one.kind in kinds and wanted & one.parts]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LostPart:
+    """A part of the training that a resume has lost.
+
+    part    what it is called among the names of frames; of the script's own the expression
+    key     the subscripts under which the file holds it; "" where it does not
+    loaded  whether it was loaded, and changed behind that
+    """
+
+    rung: StateRungName
+    kind: Literal["part", "generator"]
+    part: str
+    key: str = ""
+    loaded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Mark:
     """A line of the script, and what happens there."""
 
@@ -279,6 +350,8 @@ class Explained:
     ranks        that were compared
     beside       names of what is put back although no `state_dict` has it
     other_ranks  where the resumed run has another number of them
+    archive      what the checkpoint holds, and what was loaded of it
+    lost         the parts of the training that were
     """
 
     rungs: tuple[StateRung, ...] = ()
@@ -290,6 +363,8 @@ class Explained:
     ranks: tuple[int, ...] = ()
     beside: tuple[str, ...] = ()
     other_ranks: OtherRanks | None = None
+    archive: Archive = field(default_factory=Archive)
+    lost: tuple[LostPart, ...] = ()
 
     @property
     def first(self) -> StateRung | None:
@@ -360,7 +435,7 @@ class Confirmation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair:
-    """A patch, and what a training with it was seen to do: what it had lost is lost no more."""
+    """A patch that was tried, "" where it did not help, and what a training with it does."""
 
     patch: str
     sentence: str

@@ -21,6 +21,8 @@ NESTED = 100
 DEPTH = 2
 """Lists within lists that are looked into."""
 
+_OF_FRAMES = ("locals", "globals")
+"""Attributes in which libraries keep the variables of their functions."""
 REACH, MOST = 3, 2000
 """Attributes and subscripts of one expression, and things that are looked at for one."""
 
@@ -192,4 +194,4 @@ def _reached(value: Any) -> List[Part]:
         return parts(value) if type(value) in (list, tuple, dict) and len(value) <= NESTED else []
     modules = held.get("_modules")
     named = {**held, **modules} if type(modules) is dict else held
-    return [("." + name, one) for name, one in list(named.items()) if name.isidentifier()]
+    return [("." + name, one) for name, one in list(named.items()) if name not in _OF_FRAMES]

@@ -86,6 +86,7 @@ def differing(explained: Explained) -> Rungs:
     differ |= by_rung(explained).keys()
     if "batch" in differ:
         differ.add("RNG state")
+    differ.discard("step counter")  # a variable of the script, which nothing can set
     return tuple(name for name in RUNGS if name in ORIGINS & differ)
 
 
@@ -117,6 +118,9 @@ def _sentence(outcome: Outcome, attempts: Sequence[Attempt], rungs: Rungs) -> st
         return words.confirmed(outcome, made[frozenset(rungs)], alone)
     if not outcome.compared:
         return words.NO_ITERATION
+    first = outcome.explained.first
+    if not attempts and first is not None and first.name == "step counter":
+        return words.COUNTER
     if not attempts and any(rung.status == "equal" for rung in outcome.explained.rungs):
         return words.NOTHING
     if not attempts:

@@ -4,13 +4,14 @@ part that differs was saved, and where it was loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from reprocheck.resume.gap.evidence import (
     AverageGap,
     BatchGap,
+    CounterGap,
     Gap,
     GeneratorGap,
     OptimizerGap,
@@ -19,66 +20,11 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.gap.twister import class_of
-from reprocheck.resume.model import Frame
+from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.trace.deep import Seen
 
 Custody = Literal["not saved", "not loaded", "loaded", "unknown"]
 """What became of a part of the training between the two runs."""
-_WEIGHTS = ("weights", "module")
-_NUMBERS = ("int", "float", "bool")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """One value in the file: the subscripts that lead to it, what it is, and of which part; of a
-    number its value.
-    """
-
-    key: str
-    kind: str
-    name: object = ""
-
-    @property
-    def parts(self) -> frozenset[str]:
-        """The names of the weights that it holds."""
-        return frozenset(str(self.name).split(", "))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Load:
-    """A part of the training that was given what was loaded; `key`: where that stood in the file,
-    "" where it is not known.
-    """
-
-    part: str
-    key: str
-    line: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Archive:
-    """What was saved and loaded.
-
-    saving   functions of the user's under way where it was saved, from the innermost out
-    reading  those where the resumed run read the file
-    training those where it went on
-    """
-
-    entries: tuple[Entry, ...] = ()
-    loads: tuple[Load, ...] = ()
-    saving: tuple[Frame, ...] = ()
-    reading: tuple[Frame, ...] = ()
-    training: tuple[Frame, ...] = ()
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the file is one whose parts are known by what they are."""
-        return any(entry.kind in ("optimizer", *_WEIGHTS) for entry in self.entries)
-
-    def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
-        """The entries that hold any of these parts, of these kinds."""
-        wanted = set(names)
-        return [one for one in self.entries if one.kind in kinds and wanted & one.parts]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,7 +121,7 @@ def _of_weights(gap: WeightsGap | AverageGap | ScheduleGap, archive: Archive) ->
     part = _module_of(names[0], archive)
     if not archive.is_known:
         return Provenance(part=part)
-    held = archive.held(names, *_WEIGHTS)
+    held = archive.held(names, *OF_WEIGHTS)
     if getattr(gap, "own", False):
         held = _own(names, archive)
     keys = tuple(one.key for one in held)
@@ -253,3 +199,19 @@ def _are_alike(one: str, other: str) -> bool:
         return False
     ends = [name.rpartition(" (")[0].rpartition(".")[2] for name in (one, other)]
     return ends[0] == ends[1]
+
+
+def parts_of(gap: Gap, archive: Archive) -> list[tuple[str, str, bool]]:
+    """The parts of the training that a gap is of: what they are called among the names of frames,
+    the key in the file, and whether they were loaded.
+    """
+    found = provenance(gap, archive)
+    key = found.keys[0] if found.keys else ""
+    if isinstance(gap, WeightsGap) and gap.own:
+        names = dict.fromkeys(name.partition("[")[0] for name in gap.names)
+        return [(name, "", False) for name in names]
+    if isinstance(gap, ScheduleGap) and gap.own:
+        return [(gap.place, "", False)]
+    if isinstance(gap, CounterGap) or not found.part:
+        return []
+    return [(found.part, key, found.custody == "loaded")]

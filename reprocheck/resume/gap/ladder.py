@@ -25,12 +25,13 @@ from reprocheck.resume.gap import (
     sentences,
     state,
 )
-from reprocheck.resume.gap.archive import Archive, archive_of, provenance
+from reprocheck.resume.gap.archive import archive_of, parts_of, provenance
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
     AverageGap,
     BatchGap,
+    CounterGap,
     Gap,
     GeneratorGap,
     ScheduleGap,
@@ -44,8 +45,10 @@ from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import (
+    Archive,
     Checkpoint,
     Explained,
+    LostPart,
     Mark,
     Mechanism,
     Role,
@@ -77,6 +80,7 @@ LIBRARIES = {
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
+MAY_COUNT = "the batch is another one, and the script may count what it takes of the data"
 NOT_DRAWN = "nothing drew from it in the iterations that were compared"
 GENERATOR_NAMES = {name for name, _ in mechanisms.OF_GENERATOR}
 """Mechanisms of generators, whatever rung shows them."""
@@ -205,7 +209,21 @@ def explained(ranks: Sequence[Found]) -> Explained:
         steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
         ranks=tuple(rank.rank for rank in ranks),
         beside=tuple(dict.fromkeys(name for rank in ranks for name in rank.beside)),
+        archive=leading.archive,
+        lost=tuple(_lost(leading)),
     )
+
+
+def _lost(found: Found) -> Iterator[LostPart]:
+    """What a rank has lost, rung by rung."""
+    gaps = {**found.open, **found.gaps}
+    for rung in RUNGS[: RUNGS.index("RNG state")]:
+        for part, key, is_loaded in parts_of(gaps[rung], found.archive) if rung in gaps else ():
+            yield LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
+    named = [gap for gap in gaps.values() if isinstance(gap, GeneratorGap)]
+    for gap in {one.name: one for one in (*named, *found.apart)}.values():
+        part = provenance(gap, found.archive).part
+        yield LostPart(rung="RNG state", kind="generator", part=part)
 
 
 def with_text(explained: Explained, code: UserCode) -> Explained:
@@ -256,6 +274,8 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
     if undecided is not None:
         first = undecided.undecided(name)[0]
         why = MAY_FOLLOW if "batch" in undecided.gaps else NOT_DRAWN
+        if isinstance(first, CounterGap):
+            why = MAY_COUNT
         return StateRung(
             name=name,
             status="not_compared",
@@ -301,7 +321,8 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
         return None
     known = entry(name)
     kind = _kind_of(gap)
-    kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *found.frameworks)
+    by = (one.seed.by for one in found.apart if one.seed is not None)
+    kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *by, *found.frameworks)
     all_gaps = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS]
     others = [one for one in all_gaps if one is not gap]
     if known.name in GENERATOR_NAMES:
@@ -378,7 +399,9 @@ def found_of(
     gaps.update(attributes.behind(continued, resumed, gaps))
     if not _is_told(gaps, iterations):
         gaps.update(own.lost(continued, resumed))
-    undecided = _open(continued, resumed, gaps, others)
+    undecided = dict(_open(continued, resumed, gaps, others))
+    if "batch" in gaps and "step counter" in gaps:  # it may count what was taken of the data
+        undecided["step counter"] = gaps.pop("step counter")
     if equal:
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return Found(

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reprocheck.resume.gap.archive import Archive, Provenance
+from reprocheck.resume.gap.archive import Provenance
 from reprocheck.resume.gap.evidence import BatchGap, CounterGap, Gap, GeneratorGap
 from reprocheck.resume.gap.source import Trees, asked_for, counted_at, loop_of
-from reprocheck.resume.model import Role
+from reprocheck.resume.model import Archive, Role
 
 Line = tuple[Role, str]
 

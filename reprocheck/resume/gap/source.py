@@ -7,9 +7,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from reprocheck.resume.gap.archive import Archive, words_of
+from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.evidence import CounterGap
-from reprocheck.resume.model import Frame
+from reprocheck.resume.model import Archive, Frame
 from reprocheck.scan.index import within
 
 Trees = Mapping[str, ast.Module]
@@ -78,7 +78,7 @@ def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
         function = innermost(trees[file], line, _FUNCTIONS) if file in trees else None
         around = function or trees.get(file)
         names = {name for name, at in _loaded(around) if at == line}
-        for node, key in _keys(around, names):
+        for node, key in keys_of(around, names):
             if key not in held:
                 yield f"{file}:{node.lineno}", key
 
@@ -88,7 +88,7 @@ def _loaded(around: ast.AST | None) -> Iterator[tuple[str, int]]:
         yield from ((name, node.value.lineno) for name in map(ast.unparse, node.targets))
 
 
-def _keys(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:
+def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:
     """The keys that variables are asked for: `state["a"]`, `state.get("a")`, `"a" in state`."""
     for node in within(around, ast.Subscript, ast.Compare, ast.Call):
         holder: ast.expr | None = None

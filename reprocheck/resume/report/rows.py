@@ -91,13 +91,15 @@ def _fixes(outcome: Outcome) -> Iterator[Row]:
     """The patch that was tried; of several causes their own fixes, too."""
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
+    if outcome.repair is not None and outcome.repair.patch:
         patch = text.printable(outcome.repair.patch).rstrip("\n")
         yield Row(label="patch", said=patch, code=True, language="diff")
         if len(outcome.causes) == 1:
             return
     for fix in dict.fromkeys(mechanism.fix for mechanism in outcome.causes):
         if fix:
-            yield Row(label="fix", said=fix, code="\n" in fix)
+            language = "diff" if "+++ b/" in fix else "python"
+            yield Row(label="fix", said=fix, code="\n" in fix, language=language)
 
 
 def _ranks_of(rung: StateRung, explained: Explained) -> str:
