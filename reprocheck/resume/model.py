@@ -226,13 +226,14 @@ class Frame:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One value in the file: the subscripts that lead to it, what it is, and of which part; of a
+    """One value in a file: the subscripts that lead to it, what it is, and of which part; of a
     number its value.
     """
 
     key: str
     kind: str
     name: object = ""
+    file: str = ""
 
     @property
     def parts(self) -> frozenset[str]:
@@ -258,6 +259,7 @@ class Archive:
     saving   functions of the user's under way where it was saved, from the innermost out
     reading  those where the resumed run read the file
     training those where it went on
+    opened   the lines on which the resumed run opened files
     """
 
     entries: tuple[Entry, ...] = ()
@@ -265,6 +267,7 @@ class Archive:
     saving: tuple[Frame, ...] = ()
     reading: tuple[Frame, ...] = ()
     training: tuple[Frame, ...] = ()
+    opened: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:

@@ -276,7 +276,7 @@ _HANDLERS: dict[type, Callable[[DeepFile, Any], object]] = {
     events.Still: lambda file, _: file.grouping.still(),
     events.Skip: lambda file, _: file.grouping.skip(),
     events.Open: lambda file, event: file.opened.append(
-        Opened(path=event.p, mode=event.m, position=len(file.seen))
+        Opened(path=event.p, mode=event.m, position=len(file.seen), line=event.l)
     ),
     events.Wrote: lambda file, event: None,
     events.Exit: _take_exit,

@@ -6,11 +6,12 @@ Only in a check of a resume: `boundaries` of the recorder.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from _thread import get_ident
 
-from . import import_hook, loaders, scope
+from . import import_hook, loaders, scope, users
 from .hooking import around, guarded
 from .lines import of_line
 
@@ -121,6 +122,7 @@ class Savers:
         self._recorder = recorder
         self._saving: dict[int, Save] = {}  # by thread: the outermost saver under way
         self._content: dict[int, list[Entry]] = {}  # by thread: what it was given so far
+        self._file: dict[int, str] = {}  # by thread: the file that it was given
         self.number = 0
         self.make: Callable[[str], Save] = Save
         """Makes the save that begins."""
@@ -163,6 +165,7 @@ class Savers:
             self.number += 1
             self._saving[me], self._content[me] = self.make(name), []
             self._saving[me].number = self.number
+            self._file[me] = self._named([*args, *named.values()])
         archives = self.archives
         if given is not None and archives is not None:
             value = args[given[0]] if len(args) > given[0] else named.get(given[1])
@@ -171,13 +174,24 @@ class Savers:
 
     def _end(self, returned: Any) -> None:
         me = get_ident()
-        save, content = self._saving.pop(me), self._content.pop(me)
+        save, content, file = self._saving.pop(me), self._content.pop(me), self._file.pop(me)
         save.holds = sorted({entry[1]["d"] for entry in content})
         archives = self.archives
         if archives is not None and threading.current_thread() is threading.main_thread():
-            archives.saved(save, content)
+            archives.saved(save, content, file)
         for told in self.on_end:
             told(save, returned)
+
+    def _named(self, given: list[Any]) -> str:
+        """The file that a saver is given, as a trace names it; "" where that is none."""
+        paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
+        path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
+        if path is None:
+            return ""
+        whole, inside = os.path.abspath(path), users.folder_of(self._recorder)
+        if inside and whole.startswith(inside):
+            return whole[len(inside) :]
+        return str(self._recorder.masked(whole))
 
     def _watch_loader(self, owner: Any, attribute: str) -> None:
         def after(returned: Any, *_: Any, **__: Any) -> None:
@@ -207,10 +221,10 @@ class Archives:
 
     # ---------------------------------------------------------------------------------------- saved
 
-    def saved(self, save: Save, content: list[Entry]) -> None:
+    def saved(self, save: Save, content: list[Entry], file: str) -> None:
         """Something was saved."""
         keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
-        self._deep.seen("saved", save.by, call=False, **keys)
+        self._deep.seen("saved", file, call=False, k=save.by, **keys)
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:

@@ -153,8 +153,10 @@ def attributes(value: Any) -> List[Part]:
     holds its layers there.
     """
     held = getattr(value, "__dict__", None)
-    # what can be called is a function, a class, or a module of some library
-    if type(held) is not dict or len(held) > NESTED or callable(value):
+    if type(held) is not dict or len(held) > NESTED or isinstance(value, (type, FunctionType)):
+        return []
+    # modules of networks have names of their own; an average of the script's may well be called
+    if callable(value) and ("_modules" in held or is_library(value)):
         return []
     return [("." + name, one) for name, one in list(held.items())]
 

@@ -52,13 +52,17 @@ class Draft:
         return texts
 
     def _into_dict(self) -> Edit:
-        """Behind the last value, each on a line of its own where those are."""
+        """Behind the last value, each on a line of its own where those are; around what is no dict
+        that is written there.
+        """
         saved = self.source.saved
+        said = [f'"{key}": {value}' for key, value in self._saved.items()]
+        if not isinstance(saved, ast.Dict) or not saved.values:
+            return edits.instead(saved, f"{{**{ast.unparse(saved)}, {', '.join(said)}}}")
         last = saved.values[-1]
         between = ", "
         if last.lineno != saved.lineno:
             rows = self._texts[self.source.saving.file].splitlines()
             row = rows[(saved.keys[-1] or last).lineno - 1]
             between = ",\n" + row[: len(row) - len(row.lstrip())]
-        said = [f'{between}"{key}": {value}' for key, value in self._saved.items()]
-        return edits.following(last, "".join(said))
+        return edits.following(last, "".join(between + one for one in said))

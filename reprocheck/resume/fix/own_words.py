@@ -83,15 +83,17 @@ def _lines(explained: Explained) -> Iterator[str]:
     saves, loads = [], []
     for lost in explained.lost:
         expression = names.get(lost.part, "")
+        default = key_of(expression or lost.part)
         if lost.kind == "generator":
             read, write = _of_generator(lost.part, expression)
+            default = DEFAULTS[lost.part].key if lost.part in DEFAULTS else default
         elif expression:
             read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
         else:
             read, write = lost.part, f"{lost.part} = {{}}"
         if not read or (" " in lost.part and not expression):
             continue
-        key = lost.key or key_of(expression or lost.part)
+        key = lost.key or default
         if not lost.key:
             saves.append(f"{value_of('saved', key)} = {read}")
         loads.append(write.format(value_of("saved", key)))
@@ -114,8 +116,8 @@ def _of_generator(name: str, expression: str) -> tuple[str, str]:
         return read.format(expression), write.format(expression)
     if name not in DEFAULTS:
         return "", ""
-    module, _, get, put, _ = DEFAULTS[name]
-    return f"{module}.{get}", f"{module}.{put.replace('{}{}', '{}')}"
+    one = DEFAULTS[name]
+    return f"{one.module}.{one.get}", f"{one.module}.{one.put.replace('{}{}', '{}')}"
 
 
 def _renamed(fix: str, archive: Archive) -> str:

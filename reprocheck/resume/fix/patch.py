@@ -61,14 +61,14 @@ def _add_parts(draft: Draft, lost: Lost) -> list[State]:
     late = []
     for part, state in parts(source, lost.parts):
         asked = _asked(source, state)
-        missing = [key for key in asked if key not in source.held]
+        missing = [key for key in asked if key not in source.keys]
         if missing:
             _save_as(draft, state, missing[0])
             continue
         if not lost.parts[part] and not _chosen(draft, state):
             draft.save(state.key, state.read)
         is_there = part in source.loading.names or part not in source.saving.names
-        if asked or part in lost.loaded or not is_there:
+        if part in lost.loaded or not is_there:
             late.append(state)
         else:
             draft.load(state.set_to(value_of(source.loaded, state.key)))
@@ -85,7 +85,9 @@ def _asked(source: Source, state: State) -> list[str]:
 
 def _save_as(draft: Draft, state: State, key: str) -> None:
     """Saves a part under the key that the script asks for."""
-    keys = (one for one in draft.source.saved.keys if isinstance(one, ast.Constant))
+    saved = draft.source.saved
+    written = saved.keys if isinstance(saved, ast.Dict) else []
+    keys = (one for one in written if isinstance(one, ast.Constant))
     named = words_of(state.key)[-1]
     held = next((one for one in keys if one.value == named), None)
     if held is None or not state.key.startswith("["):

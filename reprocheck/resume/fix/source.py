@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reprocheck.resume.fix.script import Made, Scope, Script
+from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import place_of
 from reprocheck.resume.model import Archive, Frame
 from reprocheck.scan.index import last_line
@@ -20,6 +21,7 @@ from reprocheck.scan.syntax import word
 _SAVERS = ("save", "dump", "async_save", "save_file")
 _OBJECTS = ("obj", "state_dict", "tensors", "value")
 _PART = ".load_state_dict"
+_NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +41,7 @@ class Source:
     """The places in a script.
 
     saved     the dict that is saved
+    keys      all keys of the file, those of dicts that are put into this one among them
     handed    the function that it is handed to; None where its own function saves it
     held      its values, by their keys
     load      the assignment of what is loaded
@@ -47,7 +50,8 @@ class Source:
     training  those under way where the training goes on, from the innermost out
     """
 
-    saved: ast.Dict
+    saved: ast.expr
+    keys: frozenset[str]
     handed: Scope | None
     held: Mapping[str, ast.expr]
     load: Made
@@ -112,13 +116,20 @@ def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
         _spots(frames, scripts) for frames in (archive.saving, archive.reading, archive.training)
     )
     saved, load = _saved(saving), _load(loading)
-    if saved is None or load is None or not saved[1].values:
+    if saved is None or load is None:
         return None
-    keys = [str(getattr(key, "value", "")) for key in saved[1].keys]
+    held: dict[str, ast.expr] = {}
+    if isinstance(saved[1], ast.Dict):
+        names = [str(getattr(key, "value", "")) for key in saved[1].keys]
+        held = dict(zip(names, saved[1].values, strict=True))
+    keys = frozenset(words_of(entry.key)[0] for entry in archive.entries)
+    if not held and not keys - {""}:  # weights alone, which have no room for anything else
+        return None
     return Source(
         saved=saved[1],
+        keys=keys | held.keys(),
         handed=saved[2],
-        held=dict(zip(keys, saved[1].values, strict=True)),
+        held=held,
         load=load[1],
         behind=_behind(load[0].script, load[1]),
         saving=saved[0],
@@ -136,9 +147,10 @@ def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]
     return found
 
 
-def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.Dict, Scope | None] | None:
-    """The dict that is saved, and the function that makes it: the one that calls the saver, or the
-    one that hands the dict to another one, which is given, too.
+def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
+    """The dict that is saved, or the expression that makes it, and the function in which that
+    stands: the one that calls the saver, or the one that hands the dict to another one, which is
+    given, too.
     """
     wanted: ast.expr | None = None
     scope: Scope | None = None
@@ -149,9 +161,12 @@ def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.Dict, Scope | None] | None:
         found, parameter = _dict(spot.script, wanted)
         if found is not None:
             return spot, found, scope
-        scope = spot.script.scope(wanted) if wanted is not None else None
-        if not parameter or scope is None or number + 1 >= len(spots):
+        if wanted is None:
             return None
+        inner, scope = scope, spot.script.scope(wanted)
+        is_parameter = parameter in {one.arg for one in getattr(scope, "args", _NONE).args}
+        if not is_parameter or number + 1 >= len(spots):
+            return spot, wanted, inner
         outer = spots[number + 1]
         name = getattr(scope, "name", "")
         here = [one for one in _calls_on(outer) if word(one) == name]

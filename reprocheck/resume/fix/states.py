@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reprocheck.resume.fix.script import OWN as OWN_MODULE
 from reprocheck.resume.fix.script import Made, Scope, Script
@@ -51,19 +52,25 @@ _NUMPY = "[{0}[0], {0}[1].tolist(), *{0}[2:]]"
 """What is saved of a state of NumPy's that holds an array: `torch.load` reads it without leave to
 read any object.
 """
+
+
+class Default(NamedTuple):
+    """The generator of a module: the key of its state, how that is read and set, what is saved."""
+
+    module: str
+    key: str
+    get: str
+    put: str
+    plain: str = "{0}"
+
+
+_CUDA = "cuda.get_rng_state_all()", "cuda.set_rng_state_all({})"
 DEFAULTS = {
-    "torch": ("torch", "rng", "get_rng_state()", "set_rng_state({}{})", "{0}"),
-    "numpy": ("numpy", "numpy_rng", "random.get_state()", "random.set_state({})", _NUMPY),
-    "python": ("random", "python_rng", "getstate()", "setstate({})", "{0}"),
-    "cuda": (
-        "torch",
-        "cuda_rng",
-        "cuda.get_rng_state_all()",
-        "cuda.set_rng_state_all({})",
-        "{0}",
-    ),
+    "torch": Default("torch", "rng", "get_rng_state()", "set_rng_state({}{})"),
+    "numpy": Default("numpy", "numpy_rng", "random.get_state()", "random.set_state({})", _NUMPY),
+    "python": Default("random", "python_rng", "getstate()", "setstate({})"),
+    "cuda": Default("torch", "cuda_rng", *_CUDA),
 }
-"""Generator -> its module, the key of its state, how that is read and set, and what is saved."""
 OWN = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
     "random.Random": ("{}.getstate()", "{}.setstate({{}})"),
@@ -103,16 +110,16 @@ def generators(source: Source, names: Collection[str]) -> Iterator[State]:
 
 
 def _defaults(source: Source, name: str) -> Iterator[State]:
-    module, key, get, put, plain = DEFAULTS[name]
-    used = dict.fromkeys((module, "np"))
-    known = (one for one in used if source.script.names.of_global(one) == module)
+    one = DEFAULTS[name]
+    used = dict.fromkeys((one.module, "np"))
+    known = (alias for alias in used if source.script.names.of_global(alias) == one.module)
     for alias in known:
-        state = f"{alias}.{get}"
+        state = f"{alias}.{one.get}"
         is_plain = state in map(ast.unparse, source.held.values())
-        read = state if is_plain else plain.format(state)
+        read = state if is_plain else one.plain.format(state)
         on_host = ".cpu()" if source.is_moved and name == "torch" else ""
-        write = f"{alias}.{put.replace('{}{}', '{}' + on_host)}"
-        yield State(key=source.saved_as(read, key), read=read, write=write)
+        write = f"{alias}.{one.put.replace('{}{}', '{}' + on_host)}"
+        yield State(key=source.saved_as(read, one.key), read=read, write=write)
 
 
 def _own(source: Source, expression: str, kind: str) -> State:

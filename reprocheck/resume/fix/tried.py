@@ -33,16 +33,20 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
 
 
 def lost_of(outcome: Outcome) -> Lost:
-    """What a patch is for: the rungs that are confirmed to be lost, or all that differ."""
+    """What a patch is for: all parts that were lost, and the generators, unless it is confirmed
+    that the resume goes on without them.
+    """
     found, explained = outcome.confirmation, outcome.explained
     confirmed = found.rungs if found is not None else ()
     mechanisms = (found and found.mechanisms) or tuple(explained.mechanisms.values())
-    told = [one for one in explained.lost if not confirmed or one.rung in confirmed]
-    parts = [one for one in told if one.kind == "part"]
+    parts = [one for one in explained.lost if one.kind == "part"]
+    drawn = [one for one in explained.lost if one.kind == "generator"]
+    if confirmed and not {"RNG state", "batch"}.intersection(confirmed):
+        drawn = []
     return Lost(
         parts={one.part: one.key for one in parts},
         codes=[one.code for one in mechanisms],
-        generators=[one.part for one in told if one.kind == "generator"],
+        generators=[one.part for one in drawn],
         loaded=[one.part for one in parts if one.loaded],
         other_data="batch" in _differing(outcome),
     )

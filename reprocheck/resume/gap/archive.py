@@ -34,12 +34,16 @@ class Provenance:
     part   what it is called among the names of frames
     keys   where the file holds it
     line   where it was loaded, or put back
+    file   that holds it
+    other  whether another one than the part that trains was given it
     """
 
     custody: Custody = "unknown"
     part: str = ""
     keys: tuple[str, ...] = ()
     line: str = ""
+    file: str = ""
+    other: bool = False
 
 
 def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
@@ -52,11 +56,16 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
     reads = [fact for fact in resumed.before("names") if fact.place == "read"]
     reading = _frames(reads[-1].frames) if reads else _opened(resumed, files)
     return Archive(
-        entries=tuple(_entry(path, leaf) for fact in last for path, leaf in fact.inputs),
+        entries=tuple(
+            Entry(key=path, kind=leaf.dtype, name=leaf.value, file=fact.place)
+            for fact in last
+            for path, leaf in fact.inputs
+        ),
         loads=tuple(map(_load, resumed.before("load", "restore"))),
         saving=saving,
         reading=reading,
         training=_frames(next((one.frames for one in resumed.since("names")), [])),
+        opened={one.path: one.line for one in resumed.trace.opened if one.line},
     )
 
 
@@ -68,10 +77,6 @@ def _opened(resumed: Side, files: Sequence[str]) -> tuple[Frame, ...]:
     """The line that opened one of the files, where no loader is known that did."""
     lines = (one.line for one in resumed.trace.opened if one.path in files and one.line)
     return tuple(Frame(line=line) for line in list(lines)[-1:])
-
-
-def _entry(path: str, leaf: object) -> Entry:
-    return Entry(key=path, kind=getattr(leaf, "dtype", ""), name=getattr(leaf, "value", ""))
 
 
 def _load(fact: Seen) -> Load:
@@ -92,9 +97,8 @@ def provenance(gap: Gap, archive: Archive) -> Provenance:
     if isinstance(gap, GeneratorGap):
         return _of_generator(gap, archive)
     if isinstance(gap, BatchGap):
-        generator = gap.made_from or gap.order_from
-        if generator is not None:
-            return _of_generator(generator, archive)
+        if gap.generator is not None:
+            return _of_generator(gap.generator, archive)
         loaders = archive.held([""], "loader")
         custody: Custody = "loaded" if loaders else "not saved"
         return Provenance(custody=custody, keys=tuple(one.key for one in loaders))
@@ -111,8 +115,10 @@ def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
         return Provenance(custody="not saved", part=part)
     taken = [one for one in archive.loads if one.part == part or (one.key and one.key in keys)]
     if not taken:
-        return Provenance(custody="not loaded", part=part, keys=keys)
-    return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
+        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
+    last = taken[-1]
+    is_other = last.part != part
+    return Provenance(custody="loaded", part=part, keys=keys, line=last.line, other=is_other)
 
 
 def _of_weights(gap: WeightsGap | AverageGap | ScheduleGap, archive: Archive) -> Provenance:
@@ -179,7 +185,7 @@ def _of_generator(gap: GeneratorGap, archive: Archive) -> Provenance:
     if gap.restored:
         return Provenance(custody="loaded", part=part, keys=keys, line=gap.line)
     if held:
-        return Provenance(custody="not loaded", part=part, keys=keys)
+        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
     return Provenance(custody="not saved" if archive.entries else "unknown", part=part)
 
 

@@ -74,13 +74,20 @@ class ScheduleGap:
     values    in both runs, where they are small
     own       whether an object of the script counts it, beside copies of weights
     optimizer  index of the optimizer whose value it is; None where it is none of an optimizer
+    others     schedulers and scalers that are not what they were, either
     """
 
     place: str
     name: str
     own: bool = False
     optimizer: int | None = None
+    others: tuple[str, ...] = ()
     values: tuple[object, object] | None = None
+
+    @property
+    def each(self) -> list[ScheduleGap]:
+        """One gap for each of them."""
+        return [self, *(replace(self, place=place, others=()) for place in self.others)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -225,6 +232,13 @@ class BatchGap:
         by was saved, and is applied in another way.
         """
         return bool(self.position) or self.later_pass or self.first_epoch or self.ended
+
+    @property
+    def generator(self) -> GeneratorGap | None:
+        """The generator that the batch or its order was drawn from, where one stands elsewhere."""
+        if self.without_loader and self.unrestored and self.made_from is None:
+            return GeneratorGap(name=self.unrestored[0])
+        return self.made_from or self.order_from
 
     @property
     def came(self) -> Spot:

@@ -217,13 +217,20 @@ def explained(ranks: Sequence[Found]) -> Explained:
 def _lost(found: Found) -> Iterator[LostPart]:
     """What a rank has lost, rung by rung."""
     gaps = {**found.open, **found.gaps}
-    for rung in RUNGS[: RUNGS.index("RNG state")]:
-        for part, key, is_loaded in parts_of(gaps[rung], found.archive) if rung in gaps else ():
-            yield LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
+    for rung in (name for name in RUNGS[: RUNGS.index("RNG state")] if name in gaps):
+        for gap in _each(gaps[rung]):
+            for part, key, is_loaded in parts_of(gap, found.archive):
+                yield LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
     named = [gap for gap in gaps.values() if isinstance(gap, GeneratorGap)]
-    for gap in {one.name: one for one in (*named, *found.apart)}.values():
-        part = provenance(gap, found.archive).part
-        yield LostPart(rung="RNG state", kind="generator", part=part)
+    for generator in {one.name: one for one in (*named, *found.apart)}.values():
+        origin = provenance(generator, found.archive)
+        key = next(iter(origin.keys), "")
+        yield LostPart(rung="RNG state", kind="generator", part=origin.part, key=key)
+
+
+def _each(gap: Gap) -> Sequence[Gap]:
+    """A gap of each scheduler and scaler, where it is of several."""
+    return gap.each if isinstance(gap, ScheduleGap) else [gap]
 
 
 def with_text(explained: Explained, code: UserCode) -> Explained:
@@ -326,7 +333,7 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
     all_gaps = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS]
     others = [one for one in all_gaps if one is not gap]
     if known.name in GENERATOR_NAMES:
-        of_gap = getattr(gap, "made_from", None) or getattr(gap, "order_from", None) or gap
+        of_gap = gap.generator if isinstance(gap, BatchGap) and gap.made_from else gap
         told = {one.name for one in (of_gap, *others) if isinstance(one, GeneratorGap)}
         others += [one for one in found.apart if one.name not in told]
     alike = [one for one in (gap, *others) if mechanisms.name_of(one) == name]
@@ -341,7 +348,8 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
 
 def _custody(gaps: Sequence[Gap], found: Found) -> Iterator[str]:
     """What became of what was lost, between the file and the training."""
-    told = (sentences.custody(gap, provenance(gap, found.archive)) for gap in gaps)
+    each = (one for gap in gaps for one in _each(gap))
+    told = (sentences.custody(gap, provenance(gap, found.archive)) for gap in each)
     yield from filter(None, dict.fromkeys(told))
 
 

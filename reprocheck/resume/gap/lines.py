@@ -21,7 +21,8 @@ def lines_of(
     known; `trees`: the files of the script.
     """
     saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
-    reads: Line = ("reads", archive.reading[0].line if archive.reading else "")
+    reading = archive.reading[0].line if archive.reading else ""
+    reads: Line = ("reads", archive.opened.get(found.file, reading))
     around = (reads, saves) if found.custody == "not loaded" else (saves, reads)
     roles: dict[str, Role] = {}
     leading = _leading(gap, found, saves, loop_of(archive.training, trees))
@@ -60,5 +61,5 @@ def _besides(gap: Gap) -> Iterator[Line]:
 
 def _generator_of(gap: Gap) -> GeneratorGap | None:
     if isinstance(gap, BatchGap):
-        return gap.made_from or gap.order_from
+        return gap.generator
     return gap if isinstance(gap, GeneratorGap) else None

@@ -151,6 +151,11 @@ def _is_of_another_order(gap: BatchGap) -> bool:
     return bool(gap.counts.twice or gap.counts.never) and not gap.strange
 
 
+def _is_made_of_others(gap: BatchGap) -> bool:
+    """What the batches are packed of was lost: none is put together as it was."""
+    return gap.strange and not gap.content and gap.iteration == 1
+
+
 def _is_unrestored(gap: BatchGap) -> bool:
     return bool(gap.unrestored)
 
@@ -187,5 +192,6 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-samples-in-flight", _is_ahead),
         ("resume-loader-position", _is_behind),
         ("resume-redrawn-order", _is_of_another_order),
+        ("resume-samples-in-flight", _is_made_of_others),
     ],
 }

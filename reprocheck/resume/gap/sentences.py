@@ -55,6 +55,8 @@ def custody(gap: Gap, found: Provenance) -> str:
         return f"the file holds {what}{under}, and nobody loads it"
     if found.custody == "not saved":
         return f"the file does not hold {what}"
+    if found.other:
+        return f"{what}{under} was loaded into another one than the one that trains"
     if found.custody == "loaded" and not isinstance(gap, (GeneratorGap, BatchGap)):
         return f"{what}{under} was loaded, and is not that where the training goes on"
     return ""
@@ -63,7 +65,7 @@ def custody(gap: Gap, found: Provenance) -> str:
 def _what(gap: Gap) -> str:
     """What is saved of it."""
     if isinstance(gap, BatchGap):
-        gap = gap.made_from or gap.order_from or gap
+        gap = gap.generator or gap
     if isinstance(gap, OptimizerGap) or (
         isinstance(gap, ScheduleGap) and gap.optimizer is not None
     ):

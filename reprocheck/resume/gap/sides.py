@@ -93,12 +93,21 @@ class Side:
     @cached_property
     def held(self) -> Mapping[str, Seen]:
         """What the training holds there by name: weights, buffers, `weight:state`, schedules."""
-        return _by_place(self._at_start("held"))
+        return _by_place(self._of_live(self._at_start("held")))
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
         """What was written of it once more, one iteration later."""
-        return _by_place(self._in_iteration(self.first + 1, "held"))
+        return _by_place(self._of_live(self._in_iteration(self.first + 1, "held")))
+
+    def _of_live(self, facts: Iterator[Seen]) -> Iterator[Seen]:
+        """Of the states of optimizers those of one that steps: a script may hold another one that
+        it has built before.
+        """
+        live = {fact.optimizer for fact in self.since("hyper")} - {None}
+        return (
+            fact for fact in facts if fact.optimizer is None or fact.optimizer in live or not live
+        )
 
     @property
     def counts(self) -> Mapping[str, int]:
