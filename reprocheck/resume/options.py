@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from reprocheck.model import SourceLine
 from reprocheck.resume.asked import CHECKPOINT
@@ -16,14 +17,16 @@ from reprocheck.scan.index import within
 from reprocheck.scan.syntax import word
 
 Trees = Mapping[str, ast.Module]
-_NAMES: Sequence[tuple[int, tuple[str, ...]]] = (
-    (0, ("resume",)),
-    (1, ("continue", "restart")),
-    (2, ("restore",)),
-    (3, ("ckpt_path", "from_checkpoint", "load_checkpoint", "load_ckpt", "init_from", "load_from")),
-    (4, ("checkpoint_path", "load_path", "load", "checkpoint", "ckpt")),
+_NAMES: Sequence[Sequence[str]] = (
+    ("resume",),
+    ("continue", "restart"),
+    ("restore",),
+    ("ckpt_path", "from_checkpoint", "load_checkpoint", "load_ckpt", "init_from", "load_from"),
+    ("checkpoint_path", "load_path", "load", "checkpoint", "ckpt", "load_folder"),
 )
-"""What stands in the name of such an option, the surest first."""
+"""What stands in the name of such an option, the surest first; the last are whole names, and only
+where the script reads what they hold.
+"""
 _OTHERS = frozenset(
     (
         "every", "freq", "frequency", "interval", "dir", "folder", "save", "keep", "num", "best",
@@ -32,46 +35,46 @@ _OTHERS = frozenset(
     )
 )  # fmt: skip
 """Words in names of other options."""
-_READS = ("load", "restore", "resume", "read", "fit", "train", "exists", "from_checkpoint")
-"""What an option is given to that is no less than the checkpoint."""
+_READS = ("load", "restore", "resume", "read", "fit", "train", "run", "exists")
+"""Functions that an option is given to which names a checkpoint."""
 _ASKED = ("resume", "auto", "latest", "last")
 """Values that ask for a resume."""
 _PARSERS = ("HfArgumentParser", "tyro", "simple_parsing", "draccus", "pyrallis", "jsonargparse")
-_TRUE = {"hydra": "true", "class": "True"}
+_VALUE, _FLAG, _TRUE = "value", "flag", "true"
+"""What an option takes: a path, nothing, or a truth; anything else is the value itself."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Found:
-    """An option of a script.
-
-    name   as it is typed: `--resume`, `resume=`
-    form   `flag`, `value`, `true` (a value that is a truth), or the value itself
-    by     who reads the command line
-    """
+    """An option of a script as it is typed (`--resume`, `resume=`), what it takes, its line."""
 
     name: str
     form: str
     line: int
-    by: str = "argparse"
+
+    @property
+    def plain(self) -> str:
+        """`resume_from` of `--resume-from`."""
+        return self.name.strip("-=").replace("-", "_").lower()
 
     @property
     def rank(self) -> int | None:
         """How sure its name says that it resumes; None where it does not."""
-        plain = self.name.strip("-=+").replace("-", "_").lower()
-        words = set(plain.split("_"))
-        for rank, names in _NAMES:
-            if any(plain == one or (rank < 4 and one in plain) for one in names):
-                return None if words & _OTHERS and plain not in names else rank
+        whole = len(_NAMES) - 1
+        for rank, names in enumerate(_NAMES):
+            if self.plain in names:
+                return rank
+            if rank < whole and any(one in self.plain for one in names):
+                return None if _OTHERS.intersection(self.plain.split("_")) else rank
         return None
 
     @property
     def words(self) -> str:
         """As it is added to the command."""
-        if self.form == "flag":
+        if self.form == _FLAG:
             return self.name
-        value = {"value": CHECKPOINT, "true": _TRUE.get(self.by, "true")}.get(self.form, self.form)
-        joint = "" if self.name.endswith("=") else " "
-        return f"{self.name}{joint}{value}"
+        value = CHECKPOINT if self.form == _VALUE else self.form
+        return f"{self.name}{'' if self.name.endswith('=') else ' '}{value}"
 
 
 def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
@@ -82,8 +85,8 @@ def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
     for file, tree in trees.items():
         for found in _options(tree, trees):
             rank = found.rank
-            is_given = any(word.startswith(found.name) for word in given)
-            if rank is None or is_given or (rank > 2 and not _is_read(found, trees)):
+            is_given = any(one.startswith(found.name) for one in given)
+            if rank is None or is_given or (rank == len(_NAMES) - 1 and not _is_read(found, trees)):
                 continue
             source = SourceLine(file=file, line=found.line)
             ranked.append((rank, Option(words=found.words, source=source)))
@@ -91,239 +94,147 @@ def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
 
 
 def _options(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
-    calls = list(within([tree], ast.Call))
-    for call in calls:
-        name = word(call)
-        if name in ("add_argument", "add_option"):
-            yield from _of_argparse(call, trees)
-        elif name in ("option", "Option"):
-            yield from _named(call, "flag" if _is_true(call, "is_flag") else "value")
-        elif name.startswith("DEFINE_"):
-            yield from _of_absl(call)
-        elif name == "LightningCLI":
-            yield _Found(name="--ckpt_path", form="value", line=call.lineno)
-        elif name == "Fire":
-            yield from _of_fire(call, trees)
-    yield from _of_typer(tree)
+    for call in within([tree], ast.Call):
+        yield from _of_call(call, trees)
+    for function in within([tree], ast.FunctionDef):
+        yield from _of_typer(function, tree)
     yield from _of_classes(tree, trees)
     yield from _of_hydra(tree)
-    yield from _of_argv(tree)
-    yield from _of_configurator(tree, calls)
+    for node in within([tree], ast.Compare):  # `"--resume" in sys.argv`, `sys.argv[1] == "resume"`
+        if "argv" in ast.unparse(node):
+            texts = _texts([node.left, *node.comparators])
+            yield from (_Found(text, _FLAG, node.lineno) for text in texts)
+    if any(word(call) == "exec" for call in within([tree], ast.Call)):
+        yield from _of_configurator(tree)
 
 
-def _texts(call: ast.Call) -> list[str]:
-    values = (one.value for one in call.args if isinstance(one, ast.Constant))
+def _of_call(call: ast.Call, trees: Trees) -> Iterator[_Found]:
+    name, texts = word(call), _texts(call.args)
+    if name in ("add_argument", "add_option", "option", "Option"):
+        named = [text for text in texts if text.startswith("-")]
+        form = _taken(call, trees, max(named, key=len, default=""))
+        if named and form:
+            yield _Found(max(named, key=len).partition("/")[0], form, call.lineno)
+    elif name.startswith("DEFINE_") and texts and "int" not in name:
+        yield _Found(f"--{texts[0]}", _FLAG if "bool" in name else _VALUE, call.lineno)
+    elif name == "LightningCLI":
+        yield _Found("--ckpt_path", _VALUE, call.lineno)
+    elif name == "Fire":
+        for function in within([*trees.values()], ast.FunctionDef):
+            if not call.args or ast.unparse(call.args[0]) == function.name:
+                yield from _parameters(function, "--")
+
+
+def _texts(nodes: Sequence[ast.expr]) -> list[str]:
+    values = (one.value for one in nodes if isinstance(one, ast.Constant))
     return [value for value in values if isinstance(value, str)]
 
 
-def _named(call: ast.Call, form: str) -> Iterator[_Found]:
-    """The longest name of an option, of those that a call gives it."""
-    names = [text.partition("/")[0] for text in _texts(call) if text.startswith("-")]
-    if names:
-        yield _Found(name=max(names, key=len), form=form, line=call.lineno)
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((one.value for one in call.keywords if one.arg == name), None)
-
-
-def _is_true(call: ast.Call, name: str) -> bool:
-    value = _keyword(call, name)
-    return isinstance(value, ast.Constant) and value.value is True
-
-
-def _of_argparse(call: ast.Call, trees: Trees) -> Iterator[_Found]:
-    action, kind = _keyword(call, "action"), _keyword(call, "type")
-    said = ast.unparse(action) if action is not None else ""
-    if "store_true" in said or "BooleanOptionalAction" in said:
-        yield from _named(call, "flag")
-        return
-    nargs = _keyword(call, "nargs")
-    if isinstance(nargs, ast.Constant) and nargs.value == "?" and _keyword(call, "const"):
-        yield from _named(call, "flag")
-        return
-    written = ast.unparse(kind) if kind is not None else ""
-    if written in ("int", "float"):
-        return
-    if "bool" in written:
-        yield from _named(call, "true")
-        return
-    choices = _keyword(call, "choices")
-    for found in _named(call, "value"):
-        form = _asked(choices) or _compared(found.name, trees) or "value"
-        yield _Found(name=found.name, form=form, line=found.line)
-
-
-def _asked(choices: ast.expr | None) -> str:
-    """The one of several values that asks for a resume; "" where none does."""
-    if not isinstance(choices, (ast.List, ast.Tuple, ast.Set)):
+def _taken(call: ast.Call, trees: Trees, name: str) -> str:
+    """What an option of argparse, click or typer takes; "" of a number."""
+    said = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
+    is_flag = "/" in name or said.get("is_flag") == "True" or "const" in said
+    if is_flag or any(one in said.get("action", "") for one in ("store_true", "Boolean")):
+        return _FLAG
+    kind = said.get("type", "")
+    if kind in ("int", "float"):
         return ""
-    values = [one.value for one in choices.elts if isinstance(one, ast.Constant)]
-    return next((str(one) for one in values if one in _ASKED), "")
+    if "bool" in kind:
+        return _TRUE
+    choices = next((one.value for one in call.keywords if one.arg == "choices"), None)
+    asked = [one for one in _texts(getattr(choices, "elts", [])) if one in _ASKED]
+    return asked[0] if asked else _compared(name, trees) or _VALUE
 
 
 def _compared(name: str, trees: Trees) -> str:
-    """A value that asks for a resume, with which the source compares an option."""
-    attribute = name.strip("-=").replace("-", "_")
-    for tree in trees.values():
-        for node in within([tree], ast.Compare):
-            if _last(node.left) == attribute:
-                values = [one.value for one in node.comparators if isinstance(one, ast.Constant)]
-                found = next((str(one) for one in values if one in _ASKED), "")
-                if found:
-                    return found
+    """A value that asks for a resume, with which the source compares an option; "" for none."""
+    plain = name.strip("-=").replace("-", "_")
+    for node in within([*trees.values()], ast.Compare):
+        if _last(node.left) == plain:
+            found = [one for one in _texts(node.comparators) if one in _ASKED]
+            if found:
+                return found[0]
     return ""
 
 
 def _last(node: ast.expr) -> str:
     """`resume` of `args.resume`, `cfg["resume"]` and `resume`."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
-    return node.id if isinstance(node, ast.Name) else ""
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
-def _of_absl(call: ast.Call) -> Iterator[_Found]:
-    texts = _texts(call)
-    form = "flag" if "bool" in word(call) else "value"
-    if texts and "int" not in word(call):
-        yield _Found(name=f"--{texts[0]}", form=form, line=call.lineno)
+def _parameters(function: ast.FunctionDef, dashes: str, dashed: str = "_") -> Iterator[_Found]:
+    """The parameters of a function that have a default, as options."""
+    plain, args = function.args.args, function.args
+    pairs = zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True)
+    for one, default in chain(pairs, zip(args.kwonlyargs, args.kw_defaults, strict=True)):
+        form = _FLAG if _is_truth(default, one.annotation) else _VALUE
+        yield _Found(dashes + one.arg.replace("_", dashed), form, one.lineno)
 
 
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    yield from within([tree], ast.FunctionDef)
+def _is_truth(default: ast.expr | None, kind: ast.expr | None) -> bool:
+    value = default.value if isinstance(default, ast.Constant) else None
+    return isinstance(value, bool) or (kind is not None and ast.unparse(kind) == "bool")
 
 
-def _parameters(function: ast.FunctionDef) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    """The parameters that have a default, which stands behind each."""
-    plain = function.args.args
-    defaults = function.args.defaults
-    yield from zip(plain[len(plain) - len(defaults) :], defaults, strict=True)
-    yield from zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-
-
-def _form(default: ast.expr | None, kind: ast.expr | None) -> str:
-    """What a parameter takes, by its default and its type."""
-    if isinstance(default, ast.Constant) and isinstance(default.value, bool):
-        return "true"
-    written = ast.unparse(kind) if kind is not None else ""
-    return "true" if written == "bool" else "value"
-
-
-def _of_fire(call: ast.Call, trees: Trees) -> Iterator[_Found]:
-    names = {ast.unparse(one) for one in call.args[:1]}
-    for tree in trees.values():
-        for function in _functions(tree):
-            if names and function.name not in names:
-                continue
-            for parameter, default in _parameters(function):
-                form = "flag" if _form(default, parameter.annotation) == "true" else "value"
-                yield _Found(name=f"--{parameter.arg}", form=form, line=parameter.lineno)
-
-
-def _of_typer(tree: ast.Module) -> Iterator[_Found]:
-    for function in _functions(tree):
-        decorators = " ".join(map(ast.unparse, function.decorator_list))
-        is_run = any(
-            word(call) == "run" and function.name in map(ast.unparse, call.args)
-            for call in within([tree], ast.Call)
-        )
-        if ".command" not in decorators and not (is_run and "typer" in ast.unparse(tree)):
-            continue
-        if "click" in decorators:
-            continue
-        for parameter, default in _parameters(function):
-            name = f"--{parameter.arg.replace('_', '-')}"
-            form = "flag" if _form(default, parameter.annotation) == "true" else "value"
-            yield _Found(name=name, form=form, line=parameter.lineno)
+def _of_typer(function: ast.FunctionDef, tree: ast.Module) -> Iterator[_Found]:
+    decorators = " ".join(map(ast.unparse, function.decorator_list))
+    is_run = f"typer.run({function.name})" in ast.unparse(tree)
+    if (".command" in decorators and "click" not in decorators) or is_run:
+        yield from _parameters(function, "--", "-")
 
 
 def _of_classes(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
     """Fields of dataclasses, where a library makes options of them."""
-    sources = " ".join(map(ast.unparse, trees.values()))
-    if not any(name in sources for name in _PARSERS):
+    source = " ".join(map(ast.unparse, trees.values()))
+    if not any(name in source for name in _PARSERS):
         return
-    dashed = "tyro" in sources
+    dash, truth = ("-", _FLAG) if "tyro" in source else ("_", "True")
     for node in within([tree], ast.AnnAssign):
-        if not isinstance(node.target, ast.Name):
-            continue
-        name = node.target.id.replace("_", "-") if dashed else node.target.id
-        form = _form(node.value, node.annotation)
-        if dashed and form == "true":
-            form = "flag"
-        yield _Found(name=f"--{name}", form=form, line=node.lineno, by="class")
-    if (
-        "HfArgumentParser" in sources
-    ):  # a field of `TrainingArguments`, which the library leaves alone
+        if isinstance(node.target, ast.Name):
+            form = truth if _is_truth(node.value, node.annotation) else _VALUE
+            yield _Found(f"--{node.target.id.replace('_', dash)}", form, node.lineno)
+    if "HfArgumentParser" in source:  # a field of `TrainingArguments` that the library leaves alone
         for one in within([tree], ast.Attribute):
             if one.attr == "resume_from_checkpoint":
-                yield _Found(name=f"--{one.attr}", form="value", line=one.lineno)
+                yield _Found(f"--{one.attr}", _VALUE, one.lineno)
 
 
 def _of_hydra(tree: ast.Module) -> Iterator[_Found]:
     """What a script asks its configuration for, where Hydra or OmegaConf reads the command line."""
-    source = ast.unparse(tree)
-    if not any(name in source for name in ("hydra.main", "from_cli", "from_dotlist")):
-        return
-    holders = {
-        function.args.args[0].arg
-        for function in _functions(tree)
-        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list))
-        if function.args.args
-    }
-    holders |= {
-        ast.unparse(node.targets[0])
-        for node in within([tree], ast.Assign)
-        if any(word(call) in ("merge", "from_cli") for call in within([node.value], ast.Call))
-    }
-    for node in within([tree], ast.Attribute):
-        root, _, path = ast.unparse(node).partition(".")
-        if root in holders and path.replace(".", "").isidentifier():
-            form = "true" if _is_tested(node, tree) else "value"
-            yield _Found(name=f"{path}=", form=form, line=node.lineno, by="hydra")
-
-
-def _is_tested(node: ast.Attribute, tree: ast.Module) -> bool:
-    """Whether an expression is only ever asked for its truth."""
-    text = ast.unparse(node)
+    holders: set[str] = set()
+    for function in within([tree], ast.FunctionDef):
+        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
+            holders |= {one.arg for one in function.args.args[:1]}
+    for made in within([tree], ast.Assign):
+        if any(f"OmegaConf.{one}(" in ast.unparse(made.value) for one in ("merge", "from_cli")):
+            holders.add(ast.unparse(made.targets[0]))
     tests = [ast.unparse(one.test) for one in within([tree], ast.If)]
-    uses = [one for one in within([tree], ast.Attribute) if ast.unparse(one) == text]
-    tested = sum(text in test for test in tests)
-    return tested >= len(uses)
+    texts = [ast.unparse(one) for one in within([tree], ast.Attribute)]
+    for node in within([tree], ast.Attribute):
+        text = ast.unparse(node)
+        root, _, path = text.partition(".")
+        if root in holders and path.replace(".", "").isidentifier():
+            is_tested = sum(text in test for test in tests) >= texts.count(text)
+            yield _Found(f"{path}=", _TRUE if is_tested else _VALUE, node.lineno)
 
 
-def _of_argv(tree: ast.Module) -> Iterator[_Found]:
-    """`"--resume" in sys.argv`, `sys.argv[1] == "resume"`."""
-    for node in within([tree], ast.Compare):
-        if "argv" not in ast.unparse(node):
-            continue
-        for one in (node.left, *node.comparators):
-            if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                yield _Found(name=one.value, form="flag", line=node.lineno)
-
-
-def _of_configurator(tree: ast.Module, calls: Sequence[ast.Call]) -> Iterator[_Found]:
+def _of_configurator(tree: ast.Module) -> Iterator[_Found]:
     """Variables of a script that executes another one which sets them from the command line."""
-    if not any(word(call) == "exec" for call in calls):
-        return
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             name = ast.unparse(node.targets[0])
             is_truth = isinstance(node.value.value, bool)
-            value = "True" if is_truth else _compared(name, {"": tree}) or "value"
-            yield _Found(name=f"--{name}=", form=value, line=node.lineno)
+            form = "True" if is_truth else _compared(name, {"": tree}) or _VALUE
+            yield _Found(f"--{name}=", form, node.lineno)
 
 
 def _is_read(found: _Found, trees: Trees) -> bool:
     """Whether what an option holds is handed to something that reads or trains."""
-    if found.form not in ("value", "true", "flag"):
-        return True
-    attribute = found.name.strip("-=").replace("-", "_").rpartition(".")[2]
-    for tree in trees.values():
-        for call in within([tree], ast.Call):
-            if any(name in word(call).lower() for name in _READS):
-                nodes = within([*call.args, *(one.value for one in call.keywords)], ast.expr)
-                if any(_last(node) == attribute for node in nodes):
-                    return True
+    for call in within([*trees.values()], ast.Call):
+        if any(name in word(call).lower() for name in _READS):
+            nodes = within([*call.args, *(one.value for one in call.keywords)], ast.expr)
+            if any(_last(node) == found.plain.rpartition(".")[2] for node in nodes):
+                return True
     return False

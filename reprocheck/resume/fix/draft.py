@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -55,8 +56,14 @@ class Draft:
         """Behind the last value, each on a line of its own where those are; around what is no dict
         that is written there.
         """
-        saved = self.source.saved
+        source = self.source
+        saved: ast.expr = source.saved
         said = [f'"{key}": {value}' for key, value in self._saved.items()]
+        if source.inner is not None:
+            roots = {re.split(r"\W", value)[0] for value in self._saved.values()}
+            scope = source.script.scope(source.inner)
+            if all(source.script.is_known(root, scope) for root in roots):
+                saved = source.inner
         if not isinstance(saved, ast.Dict) or not saved.values:
             return edits.instead(saved, f"{{**{ast.unparse(saved)}, {', '.join(said)}}}")
         last = saved.values[-1]

@@ -61,7 +61,8 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
             return replace(mechanism, fix=lines)
         counts = next((one.source.at for one in mechanism.marks if one.role == "counts"), "")
         if counts:
-            return replace(mechanism, fix=COUNT.format(line=counts, key=_key(explained)))
+            fix = _of_counter(explained, counts) or mechanism.fix
+            return replace(mechanism, fix=fix.replace("steps", _counted(explained)))
         return replace(mechanism, fix=_renamed(mechanism.fix, archive))
 
     own = {rung: told(one) for rung, one in explained.mechanisms.items()}
@@ -103,10 +104,18 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
 
 
-def _key(explained: Explained) -> str:
-    """The key of the number that is counted from the beginning again."""
+def _of_counter(explained: Explained, line: str) -> str:
+    """What to do about a number that is counted from the beginning again, on the line that counts;
+    "" where the file does not hold it.
+    """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
-    return ".".join(words_of(place)) if place.startswith("[") else place
+    return COUNT.format(line=line, key=".".join(words_of(place))) if place[0] == "[" else ""
+
+
+def _counted(explained: Explained) -> str:
+    """The last name of what is counted."""
+    place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
+    return re.split(r"\W+", place.strip("]'"))[-1]
 
 
 def _of_generator(name: str, expression: str) -> tuple[str, str]:
@@ -129,5 +138,7 @@ def _renamed(fix: str, archive: Archive) -> str:
         own = next(names, word)
         if "." in own and re.search(rf"^ *{word}\b.* = ", fix, re.MULTILINE):
             continue  # the lines make it themselves
-        fix = re.sub(rf"(?<![\w\".])\b{word}\b(?![\"'=])", own, fix)
+        named = re.compile(rf"(?<![\w\".])\b{word}\b(?![\"'=])")
+        rows = (row.partition("#") for row in fix.split("\n"))
+        fix = "\n".join(named.sub(own, code) + sign + said for code, sign, said in rows)
     return fix

@@ -15,7 +15,7 @@ from reprocheck.resume.fix.script import Made, Scope, Script
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.source import place_of
 from reprocheck.resume.model import Archive, Frame
-from reprocheck.scan.index import last_line
+from reprocheck.scan.index import last_line, within
 from reprocheck.scan.syntax import word
 
 _SAVERS = ("save", "dump", "async_save", "save_file")
@@ -40,7 +40,8 @@ class Spot:
 class Source:
     """The places in a script.
 
-    saved     the dict that is saved
+    saved     the dict that is saved, or the expression that makes it
+    inner     the dict that a function of the script returns there; None where it is none
     keys      all keys of the file, those of dicts that are put into this one among them
     handed    the function that it is handed to; None where its own function saves it
     held      its values, by their keys
@@ -51,6 +52,7 @@ class Source:
     """
 
     saved: ast.expr
+    inner: ast.Dict | None
     keys: frozenset[str]
     handed: Scope | None
     held: Mapping[str, ast.expr]
@@ -127,6 +129,7 @@ def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
         return None
     return Source(
         saved=saved[1],
+        inner=_returned(saved[0].script, saved[1]),
         keys=keys | held.keys(),
         handed=saved[2],
         held=held,
@@ -178,6 +181,14 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
     """The calls that the line of a function is part of."""
     calls = spot.script.index.calls
     return [one for one in calls if one.lineno <= spot.line <= (one.end_lineno or 0)]
+
+
+def _returned(script: Script, call: ast.expr) -> ast.Dict | None:
+    """The dict that a function of the script returns which is called there."""
+    makers = [one for one in script.index.functions if one.name == word(call)]
+    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
+    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
+    return found[0] if len(found) == len(returns) == 1 else None
 
 
 def _given(saver: ast.Call | None) -> ast.expr | None:

@@ -45,8 +45,10 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
     computed from that.
     """
     found = _restarted(continued, resumed)
+    counted = (continued.offset, continued.offset + 1)
+    steps = [name for name in found if found[name].values[0] in counted]
     named = (name for name in found if any(word in name.lower() for word in _STEPS))
-    name = next(named, None)
+    name = next(iter((*steps, *named)), None)
     return None if name is None else found[name]
 
 

@@ -195,6 +195,7 @@ class BatchGap:
     without_loader  no loader hands the batches out
     made_from    then: a generator that stood elsewhere, and that the script draws from in front of
                  each step
+    may_be_drawn  then: a generator stood elsewhere, whether or not it is known to be drawn from
     of_its_own   generators of the loader's own that its order was drawn from, and that stood then
                  where they stood at the checkpoint: they were put back
     later_pass   it is not in the first pass of the resumed run
@@ -218,6 +219,7 @@ class BatchGap:
     counts: Counts = Counts()
     without_loader: bool = False
     made_from: GeneratorGap | None = None
+    may_be_drawn: bool = False
     content: bool = False
     line: str = ""
     strange: bool = False

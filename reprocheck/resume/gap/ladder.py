@@ -372,6 +372,8 @@ def _kind_of(gap: Gap) -> str:
         return "an attribute of a module"
     if isinstance(gap, AverageGap):
         return "an average of weights"
+    if isinstance(gap, CounterGap):
+        return "an object of the script"
     if isinstance(gap, (WeightsGap, ScheduleGap)):
         return "an object of the script" if gap.own else _OF_THE_FRAMEWORK[type(gap)]
     if isinstance(gap, BatchGap) and gap.without_loader and gap.made_from is None:
@@ -489,6 +491,7 @@ def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     if gap is None or gap.later_pass:
         return gap
     if gap.without_loader:
+        gap = replace(gap, may_be_drawn=bool(generators.elsewhere(continued, resumed)))
         return batches.drawn(gap, generators.of_steps(continued, resumed))
     if gap.expected.position != 0:
         return gap

@@ -152,8 +152,10 @@ def _is_of_another_order(gap: BatchGap) -> bool:
 
 
 def _is_made_of_others(gap: BatchGap) -> bool:
-    """What the batches are packed of was lost: none is put together as it was."""
-    return gap.strange and not gap.content and gap.iteration == 1
+    """What the batches are packed or drawn of was lost: none is put together as it was."""
+    is_drawn_by_the_script = gap.without_loader and gap.found is None and not gap.may_be_drawn
+    is_another = gap.strange or is_drawn_by_the_script
+    return is_another and not gap.content and gap.iteration == 1
 
 
 def _is_unrestored(gap: BatchGap) -> bool:

@@ -49,7 +49,9 @@ def custody(gap: Gap, found: Provenance) -> str:
     what = _what(gap)
     if not what:
         return ""
-    keys = [f"`{'.'.join(words_of(key))}`" for key in found.keys if key]
+    if isinstance(gap, ScheduleGap) and gap.optimizer is not None and found.custody == "loaded":
+        return ""  # the script sets the rate itself
+    keys = [f"`{'.'.join(words_of(key))}`" for key in dict.fromkeys(found.keys) if key]
     under = f" under {listed(keys)}" if keys else ""
     if found.custody == "not loaded":
         return f"the file holds {what}{under}, and nobody loads it"
