@@ -8,7 +8,7 @@ from pathlib import Path
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
-from reprocheck.resume import records, sentences
+from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
@@ -17,17 +17,6 @@ from reprocheck.resume.fix.tried import repair_of
 from reprocheck.resume.gap.ladder import explain, with_text
 from reprocheck.resume.gap.others import explain_others
 from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
-from reprocheck.resume.model import (
-    CONTINUED,
-    Explained,
-    Option,
-    Outcome,
-    Place,
-    ResumeCheck,
-    ResumeRecord,
-    ResumeVerdict,
-    Trial,
-)
 from reprocheck.resume.options import option_of
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.trace import collector
@@ -39,7 +28,7 @@ class Recording:
 
     folder: Path
     record: CheckRecord
-    resume: ResumeRecord
+    resume: model.ResumeRecord
     runs: tuple[Run, ...]
     ladder: None = None
     closed: bool = False
@@ -63,19 +52,19 @@ def recording(folder: Path) -> Recording:
     return Recording(folder=folder, record=record, resume=records.read(folder), runs=runs)
 
 
-def load(folder: Path) -> ResumeCheck:
+def load(folder: Path) -> model.ResumeCheck:
     """The check of a resume that is recorded in `folder`. Nothing is run. Raises ReportError."""
     held = recording(folder)
     code = held.code
     outcomes = tuple(_outcome(held, place, code) for place in held.resume.places)
     if held.resume.trial is not None:
         outcomes = _with_repair(held, outcomes, held.resume.trial, code)
-    continued = held.run(CONTINUED)
+    continued = held.run(model.CONTINUED)
     found = found_before(continued) if continued is not None else ()
     if not outcomes:
         outcomes = (_without_place(held, continued, found),)
     caveats = (line for run in held.runs for line in run.caveats)
-    return ResumeCheck(
+    return model.ResumeCheck(
         record=held.record,
         asked=held.resume,
         outcomes=outcomes,
@@ -88,11 +77,11 @@ def load(folder: Path) -> ResumeCheck:
     )
 
 
-def _outcome(held: Recording, place: Place, code: UserCode) -> Outcome:
+def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outcome:
     sides = _sides(held, place)
     if sides is None or place.checkpoint is None:
         reason = sentences.INTERRUPTED.format(run="resumed")
-        return Outcome(place=place, verdict="inconclusive", reason=reason)
+        return model.Outcome(place=place, verdict="inconclusive", reason=reason)
     interrupted = held.run(place.interrupted)
     checkpoint = place.checkpoint
     if interrupted is not None:  # of what a run has left that a signal ended, the script chooses
@@ -117,14 +106,14 @@ def _outcome(held: Recording, place: Place, code: UserCode) -> Outcome:
     return replace(outcome, confirmation=confirmation(outcome, attempts))
 
 
-def _option(held: Recording, outcome: Outcome, code: UserCode) -> Option | None:
+def _option(held: Recording, outcome: model.Outcome, code: UserCode) -> model.Option | None:
     """The option by which the script is told to resume, where it was not."""
     if outcome.verdict != "starts_over" or outcome.read or held.resume.resume_with:
         return None
     return option_of(code.trees, held.record.entry_point.command)
 
 
-def _further(held: Recording, place: Place, sides: Sides, code: UserCode) -> Outcome:
+def _further(held: Recording, place: model.Place, sides: Sides, code: UserCode) -> model.Outcome:
     """What two other runs say."""
     assert place.checkpoint is not None
     outcome = judged(place, place.checkpoint, sides)
@@ -132,8 +121,8 @@ def _further(held: Recording, place: Place, sides: Sides, code: UserCode) -> Out
 
 
 def _with_repair(
-    held: Recording, outcomes: tuple[Outcome, ...], trial: Trial, code: UserCode
-) -> tuple[Outcome, ...]:
+    held: Recording, outcomes: tuple[model.Outcome, ...], trial: model.Trial, code: UserCode
+) -> tuple[model.Outcome, ...]:
     """The outcomes, one of them with the patch that was tried."""
     place = trial.place
     if place is None or place.checkpoint is None or not 0 <= trial.of < len(outcomes):
@@ -146,7 +135,7 @@ def _with_repair(
     return (*outcomes[: trial.of], replace(before, repair=repair), *outcomes[trial.of + 1 :])
 
 
-def _sides(held: Recording, place: Place) -> Sides | None:
+def _sides(held: Recording, place: model.Place) -> Sides | None:
     """Both runs of a place; None where one was not made."""
     continued, resumed = held.run(place.continued), held.run(place.run)
     if continued is None or resumed is None:
@@ -159,7 +148,7 @@ def _sides(held: Recording, place: Place) -> Sides | None:
     )
 
 
-def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
+def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> str:
     """Why a difference says nothing of the resume; "" where it does."""
     if not outcome.exit_code or outcome.place.checkpoint is None:
         return ""
@@ -174,11 +163,13 @@ def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
     return sentences.not_repeatable(differs_at)
 
 
-def _explained(held: Recording, outcome: Outcome, sides: Sides, code: UserCode) -> Explained:
+def _explained(
+    held: Recording, outcome: model.Outcome, sides: Sides, code: UserCode
+) -> model.Explained:
     """The ladder across the gap, where both runs went on."""
     ended_badly = sides.resumed.record.ended_badly and not outcome.compared
     if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
-        return Explained()
+        return model.Explained()
     checkpoint = outcome.place.checkpoint
     assert outcome.losses is not None and checkpoint is not None
     records = (sides.continued.record, sides.resumed.record)
@@ -197,25 +188,25 @@ def _explained(held: Recording, outcome: Outcome, sides: Sides, code: UserCode) 
             )
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return Explained(coverage=(f"the cause could not be determined: {what}",))
+        return model.Explained(coverage=(f"the cause could not be determined: {what}",))
     return replace(
         with_text(explained, code),
         coverage=(*explained.coverage, *sentences.behind_steps(outcome, explained)),
     )
 
 
-def _without_place(held: Recording, continued: Run | None, found: tuple[str, ...]) -> Outcome:
+def _without_place(held: Recording, continued: Run | None, found: tuple[str, ...]) -> model.Outcome:
     """What is said where there is nothing to resume from."""
-    place = Place(name="first")
+    place = model.Place(name="first")
     if continued is None:
         reason = sentences.INTERRUPTED.format(run="first")
-        return Outcome(place=place, verdict="inconclusive", reason=reason)
+        return model.Outcome(place=place, verdict="inconclusive", reason=reason)
     left = unkept(held.folder, continued)
     nothing = sentences.Nothing(run=continued, resume=held.resume, unkept=left, found=found)
     verdict = _BY_ENDING.get(continued.record.ended, "inconclusive")
-    return Outcome(
+    return model.Outcome(
         place=place, verdict=verdict, reason=sentences.no_place(nothing), continued=continued
     )
 
 
-_BY_ENDING: dict[str, ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}
+_BY_ENDING: dict[str, model.ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}

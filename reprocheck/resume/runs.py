@@ -26,7 +26,7 @@ from reprocheck.launch.teller import Teller
 from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
-from reprocheck.resume import records
+from reprocheck.resume import model, records
 from reprocheck.resume.asked import (
     AFTER,
     TWICE,
@@ -39,15 +39,6 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.model import (
-    CONTINUED,
-    Arm,
-    Checkpoint,
-    Place,
-    ResumeRecord,
-    StateRungName,
-    Trial,
-)
 from reprocheck.resume.outside import outside
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
@@ -69,7 +60,7 @@ class Wanted:
     """
 
     place: int
-    rungs: tuple[StateRungName, ...]
+    rungs: tuple[model.StateRungName, ...]
     batches: Mapping[str, object] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
 
@@ -80,7 +71,7 @@ class _Kept:
 
     folder: Path
     empty: CheckRecord
-    resume: ResumeRecord
+    resume: model.ResumeRecord
     runs: list[RunRecord] = field(default_factory=list)
     written: bool = True
     """Whether its places are written down: those of a patch that is tried are not."""
@@ -91,7 +82,7 @@ class _Kept:
         if self.written:
             records.write(self.folder, self.resume)
 
-    def add(self, place: Place) -> None:
+    def add(self, place: model.Place) -> None:
         """One more place."""
         self.resume = replace(self.resume, places=(*self.resume.places, place))
         self.keep()
@@ -101,7 +92,7 @@ class _Kept:
         self.resume = replace(self.resume, missed=names)
         self.keep()
 
-    def add_arm(self, number: int, arm: Arm) -> None:
+    def add_arm(self, number: int, arm: model.Arm) -> None:
         """One more run of a place."""
         places = list(self.resume.places)
         places[number] = replace(places[number], arms=(*places[number].arms, arm))
@@ -157,9 +148,9 @@ def _recorded(
         steps=asked.within,
         level="module",
         numbered=True,
-        told={**asked.told(), **_keeping(folder, asked, CONTINUED)},
+        told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
     )
-    resume = ResumeRecord(
+    resume = model.ResumeRecord(
         places=(),
         go_on=asked.go_on,
         within=asked.within,
@@ -176,7 +167,7 @@ def _recorded(
     try:
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
-            snapshots = _continued(continued, CONTINUED, kept, elsewhere)
+            snapshots = _continued(continued, model.CONTINUED, kept, elsewhere)
             places = snapshots.taken
             if asked.interrupt and places:
                 snapshots.close()
@@ -263,7 +254,7 @@ class Further:
     kept: _Kept
     asked: Asked
     elsewhere: Elsewhere
-    first: int = CONTINUED
+    first: int = model.CONTINUED
     twice: Snapshots | None = None
     places: list[Snapshot] = field(default_factory=list)
 
@@ -312,7 +303,7 @@ class Further:
                 "beside": list(wanted.beside),
             },
         }
-        arm = Arm(run=self._next, rungs=wanted.rungs)
+        arm = model.Arm(run=self._next, rungs=wanted.rungs)
         self._run(taken, None, told)
         self.kept.add_arm(wanted.place, arm)
 
@@ -337,7 +328,7 @@ class Further:
             taken.close()
             further.close()
         places = record.resume.places[len(self.kept.resume.places) :]
-        trial = Trial(of=of, patch=patch, place=next(reversed(places), None))
+        trial = model.Trial(of=of, patch=patch, place=next(reversed(places), None))
         self.kept.resume = replace(self.kept.resume, trial=trial)
         self.kept.keep()
 
@@ -346,13 +337,13 @@ class Further:
         """The number of the next run."""
         return len(self.kept.runs) + 1
 
-    def _place(self, taken: Snapshot) -> Place:
+    def _place(self, taken: Snapshot) -> model.Place:
         """A place whose resumed run comes next."""
         number = self._next
         made = self._plan(taken, RESUMED)
         self.places.append(taken)
         words = (mask(word, *made.names) for word in made.entry.command)
-        return Place(
+        return model.Place(
             name=" and ".join(taken.names),
             checkpoint=_masked(taken.checkpoint, made),
             run=number,
@@ -365,7 +356,7 @@ class Further:
         entry = resumed_entry(self.continued.entry, self.asked, taken.checkpoint)
         return replace(self.continued, entry=entry, steps=self.asked.go_on, told=told)
 
-    def _run(self, taken: Snapshot, place: Place | None, told: Mapping[str, object]) -> None:
+    def _run(self, taken: Snapshot, place: model.Place | None, told: Mapping[str, object]) -> None:
         """A run that starts from a snapshot, at the path of the continued one."""
         made = self._plan(taken, told)
         again = place is None or self.asked.explain
@@ -389,7 +380,7 @@ def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
     return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
 
 
-def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
+def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:
     """A checkpoint as a record names it."""
 
     def masked(paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -22,59 +22,29 @@ if TYPE_CHECKING:
     Entry = list[Any]
     Given = tuple[int, str] | None
 
+DCP, ORBAX, TF = "torch.distributed.checkpoint", "orbax.checkpoint", "tensorflow.python.checkpoint"
+KERAS = "keras.src.models.model"
 SAVERS: tuple[tuple[str, str, str, Given], ...] = (
     ("torch", "save", "torch.save", (0, "obj")),
-    (
-        "torch.distributed.checkpoint",
-        "save",
-        "torch.distributed.checkpoint.save",
-        (0, "state_dict"),
-    ),
-    (
-        "torch.distributed.checkpoint",
-        "async_save",
-        "torch.distributed.checkpoint.async_save",
-        (0, "state_dict"),
-    ),
+    (DCP, "save", f"{DCP}.save", (0, "state_dict")),
+    (DCP, "async_save", f"{DCP}.async_save", (0, "state_dict")),
     ("safetensors.torch", "save_file", "safetensors.torch.save_file", (0, "tensors")),
     ("safetensors.numpy", "save_file", "safetensors.numpy.save_file", (0, "tensor_dict")),
-    (
-        "lightning.pytorch.trainer.trainer",
-        "Trainer.save_checkpoint",
-        "Trainer.save_checkpoint",
-        None,
-    ),
-    (
-        "pytorch_lightning.trainer.trainer",
-        "Trainer.save_checkpoint",
-        "Trainer.save_checkpoint",
-        None,
+    *(
+        (f"{lightning}.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint", None)
+        for lightning in ("lightning.pytorch", "pytorch_lightning")
     ),
     ("transformers.trainer", "Trainer._save_checkpoint", "transformers.Trainer", None),
     ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state", None),
-    ("keras.src.models.model", "Model.save", "keras.Model.save", None),
-    ("keras.src.models.model", "Model.save_weights", "keras.Model.save_weights", None),
-    (
-        "tensorflow.python.checkpoint.checkpoint_management",
-        "CheckpointManager.save",
-        "tf.train.CheckpointManager",
-        None,
-    ),
-    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", "tf.train.Checkpoint", None),
+    (KERAS, "Model.save", "keras.Model.save", None),
+    (KERAS, "Model.save_weights", "keras.Model.save_weights", None),
+    (f"{TF}.checkpoint_management", "CheckpointManager.save", "tf.train.CheckpointManager", None),
+    (f"{TF}.checkpoint", "TrackableSaver.save", "tf.train.Checkpoint", None),
     ("mindspore", "save_checkpoint", "mindspore.save_checkpoint", None),
     ("mindspore.train.serialization", "save_checkpoint", "mindspore.save_checkpoint", None),
-    ("orbax.checkpoint", "CheckpointManager.save", "orbax.checkpoint.CheckpointManager.save", None),
-    (
-        "orbax.checkpoint",
-        "PyTreeCheckpointer.save",
-        "orbax.checkpoint.PyTreeCheckpointer.save",
-        None,
-    ),
-    (
-        "orbax.checkpoint",
-        "StandardCheckpointer.save",
-        "orbax.checkpoint.StandardCheckpointer.save",
-        None,
+    *(
+        (ORBAX, f"{kind}.save", f"{ORBAX}.{kind}.save", None)
+        for kind in ("CheckpointManager", "PyTreeCheckpointer", "StandardCheckpointer")
     ),
     ("joblib.numpy_pickle", "dump", "joblib.dump", (0, "value")),
     ("numpy", "savez", "numpy.savez", None),
@@ -101,12 +71,7 @@ class Save:
     """
 
     def __init__(
-        self,
-        by: str,
-        line: str = "",
-        updates: int = 0,
-        number: int = 0,
-        holds: Iterable[str] = (),
+        self, by: str, line: str = "", updates: int = 0, number: int = 0, holds: Iterable[str] = ()
     ) -> None:
         self.by = by
         self.line = line

@@ -60,10 +60,11 @@ class Boundary:
         self.values: Any = None
         """Keeps what is held as values, or puts that back, where that is asked for."""
         if deep.recorder.keep or deep.recorder.put_back:
-            from . import putting_back
+            from . import holders, putting_back
 
             self.values = putting_back.of(deep.recorder)
-            self.values.holders.append(own_generators.OwnGenerators(lambda: self.generators))
+            own = holders.Slots(holders.GENERATORS, lambda: own_generators.slots(self.generators))
+            self.values.holders.append(own)
             self.values.on_pass.append(self._look_for_generators)
         self.begun = False  # whether there was a first step
         self.restores = 0

@@ -81,7 +81,11 @@ def within_the_loop(
     if position:
         noted.append(names.count)
         begin.append(f"{names.count} = 0")
-        passing = _passing_over(names)
+        passing = [
+            f"{names.count} += 1",
+            f'if {names.is_pending} and {names.count} <= {names.pending}["{names.count}"]:',
+            "    continue",
+        ]
     _declare(draft, place, names, noted)
     _save(draft, states)
     for name in noted:
@@ -118,14 +122,6 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
         return []
     lines = _put_back(names, [(state, state.key) for state in states])
     return [*lines, f"    {names.pending} = None"]
-
-
-def _passing_over(names: _Names) -> list[str]:
-    return [
-        f"{names.count} += 1",
-        f'if {names.is_pending} and {names.count} <= {names.pending}["{names.count}"]:',
-        "    continue",
-    ]
 
 
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:

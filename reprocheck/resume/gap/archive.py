@@ -8,16 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.resume.gap.evidence import (
-    AverageGap,
-    BatchGap,
-    CounterGap,
-    Gap,
-    GeneratorGap,
-    OptimizerGap,
-    ScheduleGap,
-    WeightsGap,
-)
+from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.sides import Side
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
@@ -84,19 +75,19 @@ def _load(fact: Seen) -> Load:
     return Load(part=fact.place, key=str(key.value) if key is not None else "", line=fact.line)
 
 
-def provenance(gap: Gap, archive: Archive) -> Provenance:
+def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
     """Where what a gap is of was saved and loaded."""
-    if isinstance(gap, OptimizerGap):
+    if isinstance(gap, evidence.OptimizerGap):
         return _of_part(f"optimizer {gap.index}", archive, "optimizer")
-    if isinstance(gap, ScheduleGap) and not gap.own:
+    if isinstance(gap, evidence.ScheduleGap) and not gap.own:
         is_rate = gap.optimizer is not None
         part = f"optimizer {gap.optimizer}" if is_rate else gap.place
         return _of_part(part, archive, "optimizer" if is_rate else "schedule")
-    if isinstance(gap, (WeightsGap, AverageGap, ScheduleGap)):
+    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap, evidence.ScheduleGap)):
         return _of_weights(gap, archive)
-    if isinstance(gap, GeneratorGap):
+    if isinstance(gap, evidence.GeneratorGap):
         return _of_generator(gap, archive)
-    if isinstance(gap, BatchGap):
+    if isinstance(gap, evidence.BatchGap):
         if gap.generator is not None:
             return _of_generator(gap.generator, archive)
         loaders = archive.held([""], "loader")
@@ -121,9 +112,11 @@ def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
     return Provenance(custody="loaded", part=part, keys=keys, line=last.line, other=is_other)
 
 
-def _of_weights(gap: WeightsGap | AverageGap | ScheduleGap, archive: Archive) -> Provenance:
+def _of_weights(
+    gap: evidence.WeightsGap | evidence.AverageGap | evidence.ScheduleGap, archive: Archive
+) -> Provenance:
     """Of weights, buffers, copies of weights, and numbers beside these."""
-    names = (gap.place,) if isinstance(gap, ScheduleGap) else gap.names
+    names = (gap.place,) if isinstance(gap, evidence.ScheduleGap) else gap.names
     part = _module_of(names[0], archive)
     if not archive.is_known:
         return Provenance(part=part)
@@ -170,7 +163,7 @@ def _module_of(name: str, archive: Archive) -> str:
     return max(fitting, key=len, default="")
 
 
-def _of_generator(gap: GeneratorGap, archive: Archive) -> Provenance:
+def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
     """Of a generator: by its name, or, of one of the script's own, by its class and its last
     name.
     """
@@ -207,17 +200,17 @@ def _are_alike(one: str, other: str) -> bool:
     return ends[0] == ends[1]
 
 
-def parts_of(gap: Gap, archive: Archive) -> list[tuple[str, str, bool]]:
+def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
     """The parts of the training that a gap is of: what they are called among the names of frames,
     the key in the file, and whether they were loaded.
     """
     found = provenance(gap, archive)
     key = found.keys[0] if found.keys else ""
-    if isinstance(gap, WeightsGap) and gap.own:
+    if isinstance(gap, evidence.WeightsGap) and gap.own:
         names = dict.fromkeys(name.partition("[")[0] for name in gap.names)
         return [(name, "", False) for name in names]
-    if isinstance(gap, ScheduleGap) and gap.own:
+    if isinstance(gap, evidence.ScheduleGap) and gap.own:
         return [(gap.place, "", False)]
-    if isinstance(gap, CounterGap) or not found.part:
+    if isinstance(gap, evidence.CounterGap) or not found.part:
         return []
     return [(found.part, key, found.custody == "loaded")]

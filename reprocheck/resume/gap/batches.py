@@ -367,16 +367,11 @@ def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> S
 
 def _in_orders(data: Data, came: Batch) -> Spot | None:
     """Its place in an order of the continued run that was drawn, but not yet walked through."""
-    for one in _passes(data.continued):
+    for one in list({id(batch.of): batch.of for batch in data.continued}.values()):
         position = _position_in(one.order, came)
         if position is not None:
             return Spot(None, one.number, position)
     return None
-
-
-def _passes(batches: Sequence[Batch]) -> list[Pass]:
-    """The passes that batches are of, each once."""
-    return list({id(batch.of): batch.of for batch in batches}.values())
 
 
 def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:

@@ -14,6 +14,7 @@ from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord, SourceLine
+from reprocheck.resume import model
 from reprocheck.resume.gap import (
     attributes,
     batches,
@@ -44,32 +45,21 @@ from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.twister import class_of
-from reprocheck.resume.model import (
-    Archive,
-    Checkpoint,
-    Explained,
-    LostPart,
-    Mark,
-    Mechanism,
-    Role,
-    StateRung,
-    StateRungName,
-)
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import DeepRun, read_deep
 
-RUNGS: tuple[StateRungName, ...] = get_args(StateRungName)
+RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
 NO_TREES: Trees = {}
-NO_ARCHIVE, NO_CHECKPOINT = Archive(), Checkpoint(iteration=0)
-At = tuple[StateRungName, Gap | None, int]
+NO_ARCHIVE, NO_CHECKPOINT = model.Archive(), model.Checkpoint(iteration=0)
+At = tuple[model.StateRungName, Gap | None, int]
 """A rung, what differs on it, and the iteration of the resumed run."""
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
 _STEPS: tuple[_Step, ...] = get_args(_Step)
 """Rungs of the ladder of a check that stand on this one, too."""
-ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
+ORIGINS: frozenset[model.StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
-HELD: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("RNG state")])
+HELD: frozenset[model.StateRungName] = frozenset(RUNGS[: RUNGS.index("RNG state")])
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
 LIBRARIES = {
     "Accelerator.save_state": "accelerate",
@@ -102,31 +92,31 @@ class Found:
     """
 
     rank: int
-    gaps: Mapping[StateRungName, Gap] = field(default_factory=dict)
-    open: Mapping[StateRungName, Gap] = field(default_factory=dict)
-    compared: frozenset[StateRungName] = frozenset()
-    iterations: Mapping[StateRungName, int] = field(default_factory=dict)
+    gaps: Mapping[model.StateRungName, Gap] = field(default_factory=dict)
+    open: Mapping[model.StateRungName, Gap] = field(default_factory=dict)
+    compared: frozenset[model.StateRungName] = frozenset()
+    iterations: Mapping[model.StateRungName, int] = field(default_factory=dict)
     marked: bool = True
     steps: int | None = None
     frameworks: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     apart: tuple[GeneratorGap, ...] = ()
-    archive: Archive = NO_ARCHIVE
+    archive: model.Archive = NO_ARCHIVE
     saved_at: str = ""
     trees: Trees = field(default_factory=dict)
 
     @property
-    def first(self) -> StateRungName | None:
+    def first(self) -> model.StateRungName | None:
         """The first rung that differs."""
         return next((name for name in RUNGS if name in self.gaps), None)
 
-    def undecided(self, name: StateRungName) -> Sequence[Gap]:
+    def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
         """What differs on a rung, and may follow from a later one, or was not drawn from."""
         if name in self.open:
             return [self.open[name]]
         return self.apart if name == "RNG state" else ()
 
-    def origin(self, name: StateRungName) -> StateRungName | None:
+    def origin(self, name: model.StateRungName) -> model.StateRungName | None:
         """The first rung, where what differs on this one follows from it."""
         first = self.first
         if first is None or first not in ORIGINS or name in ORIGINS:
@@ -146,9 +136,9 @@ def explain(
     k: int,
     *,
     equal: bool = False,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    checkpoint: model.Checkpoint = NO_CHECKPOINT,
     trees: Trees = NO_TREES,
-) -> Explained:
+) -> model.Explained:
     """What the continued and the resumed run of a report folder show of a resume after update k.
 
     checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
@@ -191,16 +181,16 @@ def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, St
     return {rank: Side(continued.read(rank), k).states for rank in ranks}
 
 
-def explained(ranks: Sequence[Found]) -> Explained:
+def explained(ranks: Sequence[Found]) -> model.Explained:
     """What is said of all ranks: of each rung the first rank that differs on it, and the mechanism
     of the first rung.
     """
     if not ranks:
-        return Explained()
+        return model.Explained()
     leading = min(ranks, key=_order)
     rungs = tuple(_rung(name, ranks) for name in RUNGS)
     coverage = () if all(rank.marked for rank in ranks) else (UNMARKED,)
-    return Explained(
+    return model.Explained(
         rungs=rungs,
         mechanism=_mechanism(leading, leading.first),
         mechanisms=_mechanisms(ranks),
@@ -214,18 +204,18 @@ def explained(ranks: Sequence[Found]) -> Explained:
     )
 
 
-def _lost(found: Found) -> Iterator[LostPart]:
+def _lost(found: Found) -> Iterator[model.LostPart]:
     """What a rank has lost, rung by rung."""
     gaps = {**found.open, **found.gaps}
     for rung in (name for name in RUNGS[: RUNGS.index("RNG state")] if name in gaps):
         for gap in _each(gaps[rung]):
             for part, key, is_loaded in parts_of(gap, found.archive):
-                yield LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
+                yield model.LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
     named = [gap for gap in gaps.values() if isinstance(gap, GeneratorGap)]
     for generator in {one.name: one for one in (*named, *found.apart)}.values():
         origin = provenance(generator, found.archive)
         key = next(iter(origin.keys), "")
-        yield LostPart(rung="RNG state", kind="generator", part=origin.part, key=key)
+        yield model.LostPart(rung="RNG state", kind="generator", part=origin.part, key=key)
 
 
 def _each(gap: Gap) -> Sequence[Gap]:
@@ -233,10 +223,10 @@ def _each(gap: Gap) -> Sequence[Gap]:
     return gap.each if isinstance(gap, ScheduleGap) else [gap]
 
 
-def with_text(explained: Explained, code: UserCode) -> Explained:
+def with_text(explained: model.Explained, code: UserCode) -> model.Explained:
     """The same with the texts of the lines of its mechanisms."""
 
-    def told(mechanism: Mechanism) -> Mechanism:
+    def told(mechanism: model.Mechanism) -> model.Mechanism:
         marks = tuple(
             replace(mark, source=code.with_text(mark.source) or mark.source)
             for mark in mechanism.marks
@@ -254,7 +244,7 @@ def _order(found: Found) -> tuple[int, bool, int]:
     return RUNGS.index(found.first), *_among_ranks(found, found.first)
 
 
-def _among_ranks(found: Found, rung: StateRungName) -> tuple[bool, int]:
+def _among_ranks(found: Found, rung: model.StateRungName) -> tuple[bool, int]:
     """Of ranks that differ on one rung, one that was given another rank's state stands first: what
     else was done to a generator may have been done to those of all ranks.
     """
@@ -263,12 +253,12 @@ def _among_ranks(found: Found, rung: StateRungName) -> tuple[bool, int]:
     return not of_a_rank, found.rank
 
 
-def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
+def _rung(name: model.StateRungName, ranks: Sequence[Found]) -> model.StateRung:
     all_differing = [rank for rank in ranks if name in rank.gaps]
     if all_differing:
         differing = min(all_differing, key=lambda rank: _among_ranks(rank, name))
         gap = differing.gaps[name]
-        return StateRung(
+        return model.StateRung(
             name=name,
             status="differs",
             iteration=differing.iterations.get(name),
@@ -283,7 +273,7 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
         why = MAY_FOLLOW if "batch" in undecided.gaps else NOT_DRAWN
         if isinstance(first, CounterGap):
             why = MAY_COUNT
-        return StateRung(
+        return model.StateRung(
             name=name,
             status="not_compared",
             rank=undecided.rank,
@@ -291,11 +281,11 @@ def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
             detail=f"{_detail(first, undecided, name)}; {why}",
         )
     if all(name in rank.compared for rank in ranks):
-        return StateRung(name=name, status="equal")
-    return StateRung(name=name, status="not_recorded")
+        return model.StateRung(name=name, status="equal")
+    return model.StateRung(name=name, status="not_recorded")
 
 
-def _detail(gap: Gap, found: Found, name: StateRungName) -> str:
+def _detail(gap: Gap, found: Found, name: model.StateRungName) -> str:
     """What a rung shows; of the generators all that stand elsewhere."""
     if not isinstance(gap, GeneratorGap):
         return sentences.detail(gap, behind=found.origin(name))
@@ -303,9 +293,9 @@ def _detail(gap: Gap, found: Found, name: StateRungName) -> str:
     return "; ".join(map(sentences.detail, (gap, *others)))
 
 
-def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
+def _mechanisms(ranks: Sequence[Found]) -> Mapping[model.StateRungName, model.Mechanism]:
     """The mechanism of each rung, of the first rank that has one there."""
-    found: dict[StateRungName, Mechanism] = {}
+    found: dict[model.StateRungName, model.Mechanism] = {}
     for rank in ranks:
         for name in (*rank.gaps, *rank.open):
             mechanism = _mechanism(rank, name)
@@ -314,7 +304,7 @@ def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
     return found
 
 
-def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
+def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanism | None:
     """The mechanism of a rung, where it has one, with what the other rungs of the state show."""
     if rung is None or found.starts_over:
         return None
@@ -337,7 +327,7 @@ def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
         told = {one.name for one in (of_gap, *others) if isinstance(one, GeneratorGap)}
         others += [one for one in found.apart if one.name not in told]
     alike = [one for one in (gap, *others) if mechanisms.name_of(one) == name]
-    return Mechanism(
+    return model.Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
         evidence=(*map(sentences.detail, (gap, *others)), *_custody(alike, found)),
@@ -353,15 +343,15 @@ def _custody(gaps: Sequence[Gap], found: Found) -> Iterator[str]:
     yield from filter(None, dict.fromkeys(told))
 
 
-def _marks(gaps: Sequence[Gap], found: Found) -> tuple[Mark, ...]:
+def _marks(gaps: Sequence[Gap], found: Found) -> tuple[model.Mark, ...]:
     """The lines of gaps of one mechanism, each once."""
-    roles: dict[str, Role] = {}
+    roles: dict[str, model.Role] = {}
     for gap in gaps:
         origin = provenance(gap, found.archive)
         for role, line in lines_of(gap, origin, found.archive, found.saved_at, found.trees):
             roles.setdefault(line, role)
     sources = ((role, SourceLine.of(line)) for line, role in roles.items())
-    return tuple(Mark(role=role, source=source) for role, source in sources if source)
+    return tuple(model.Mark(role=role, source=source) for role, source in sources if source)
 
 
 def _kind_of(gap: Gap) -> str:
@@ -400,14 +390,14 @@ def found_of(
     others = {rank: held for rank, held in states.items() if rank != first.rank}
     continued, resumed = Side(first, k), Side(second)
     data = batches.data_of(continued, resumed)
-    gaps: dict[StateRungName, Gap] = {}
-    iterations: dict[StateRungName, int] = {}
+    gaps: dict[model.StateRungName, Gap] = {}
+    iterations: dict[model.StateRungName, int] = {}
     pair = _pair(continued, resumed, data)
     for name, gap, iteration in _gaps(continued, resumed, data, pair, others):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     gaps.update(attributes.behind(continued, resumed, gaps))
-    if not _is_told(gaps, iterations):
+    if not (any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)):
         gaps.update(own.lost(continued, resumed))
     undecided = dict(_open(continued, resumed, gaps, others))
     if "batch" in gaps and "step counter" in gaps:  # it may count what was taken of the data
@@ -452,19 +442,12 @@ def _gaps(
         yield from _steps(pair)
 
 
-def _is_told(gaps: Mapping[StateRungName, Gap], iterations: Mapping[StateRungName, int]) -> bool:
-    """Whether what differs comes before the first update: copies that each step makes anew would
-    differ by that alone.
-    """
-    return any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)
-
-
 def _open(
     continued: Side,
     resumed: Side,
-    gaps: Mapping[StateRungName, Gap],
+    gaps: Mapping[model.StateRungName, Gap],
     others: Mapping[int, States],
-) -> Mapping[StateRungName, Gap]:
+) -> Mapping[model.StateRungName, Gap]:
     """A generator beside a batch that is another one: what made that batch may have moved it."""
     batch = gaps.get("batch")
     if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
@@ -525,7 +508,9 @@ def _steps_of(continued: Side, resumed: Side, pair: Pair) -> int | None:
     return last_step(pair.first.seen)
 
 
-def _compared(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[StateRungName]:
+def _compared(
+    continued: Side, resumed: Side, data: Data, pair: Pair
+) -> Iterator[model.StateRungName]:
     """The rungs of which both runs say something."""
     if continued.held and resumed.held:
         yield from ("weights", "optimizer state", "hyper-parameters", "step counter")

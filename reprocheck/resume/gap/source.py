@@ -78,7 +78,7 @@ def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
         function = innermost(trees[file], line, _FUNCTIONS) if file in trees else None
         around = function or trees.get(file)
         names = {name for name, at in _loaded(around) if at == line}
-        for node, key in keys_of(around, names):
+        for node, key in sorted(keys_of(around, names), key=lambda one: one[0].lineno):
             if key not in held:
                 yield f"{file}:{node.lineno}", key
 

@@ -12,20 +12,11 @@ from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
-from reprocheck.resume import sentences
+from reprocheck.resume import model, sentences
 from reprocheck.resume.confirm.search import LOOKED_INTO
-from reprocheck.resume.model import (
-    Explained,
-    Offset,
-    Outcome,
-    Reported,
-    ResumeCheck,
-    Role,
-    StateRung,
-)
 
 MOST_LOSSES = 10
-ROLES: Mapping[Role, str] = {
+ROLES: Mapping[model.Role, str] = {
     "saves": "saves the checkpoint",
     "reads": "reads it",
     "loads": "loads it",
@@ -50,12 +41,12 @@ class Row:
     language: str = "python"
 
 
-def facts(outcome: Outcome) -> tuple[Row, ...]:
+def facts(outcome: model.Outcome) -> tuple[Row, ...]:
     """The rows of one place, behind its verdict and its reason."""
     return tuple(_facts(outcome))
 
 
-def _facts(outcome: Outcome) -> Iterator[Row]:
+def _facts(outcome: model.Outcome) -> Iterator[Row]:
     checkpoint = outcome.place.checkpoint
     if checkpoint is None:
         return
@@ -66,7 +57,7 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     yield from _why(outcome)
 
 
-def _why(outcome: Outcome) -> Iterator[Row]:
+def _why(outcome: model.Outcome) -> Iterator[Row]:
     explained, confirmation = outcome.explained, outcome.confirmation
     first, causes = explained.first, outcome.causes
     if first is not None:
@@ -87,7 +78,7 @@ def _why(outcome: Outcome) -> Iterator[Row]:
     yield from _fixes(outcome)
 
 
-def _fixes(outcome: Outcome) -> Iterator[Row]:
+def _fixes(outcome: model.Outcome) -> Iterator[Row]:
     """The patch that was tried; of several causes their own fixes, too."""
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
@@ -102,12 +93,12 @@ def _fixes(outcome: Outcome) -> Iterator[Row]:
             yield Row(label="fix", said=fix, code="\n" in fix, language=language)
 
 
-def _ranks_of(rung: StateRung, explained: Explained) -> str:
+def _ranks_of(rung: model.StateRung, explained: model.Explained) -> str:
     """Which of several ranks differ on a rung; "" where all do."""
     return sentences.on_ranks(rung.ranks, explained.ranks)
 
 
-def losses(outcome: Outcome) -> Table:
+def losses(outcome: model.Outcome) -> Table:
     """The first losses of both sides, those around the first that differs among them."""
     compared = [pair for pair in pairs(outcome) if pair.shown]
     marked = frozenset(
@@ -122,13 +113,13 @@ def losses(outcome: Outcome) -> Table:
     )
 
 
-def _title(outcome: Outcome) -> str:
+def _title(outcome: model.Outcome) -> str:
     if len(outcome.ranks) < 2:
         return "Losses"
     return f"Losses of rank {outcome.rank} of {len(outcome.ranks)} ranks"
 
 
-def reported(outcome: Outcome) -> Table:
+def reported(outcome: model.Outcome) -> Table:
     """What both runs report beside their losses: of each series the first values that differ, else
     the last ones.
     """
@@ -143,7 +134,7 @@ def reported(outcome: Outcome) -> Table:
     )
 
 
-def _reported(series: Reported, offset: Offset | None) -> tuple[str, ...]:
+def _reported(series: model.Reported, offset: model.Offset | None) -> tuple[str, ...]:
     assert offset is not None
     pair = series.first_unequal or series.pairs[-1]
     return (
@@ -156,7 +147,7 @@ def _reported(series: Reported, offset: Offset | None) -> tuple[str, ...]:
     )
 
 
-def rungs(explained: Explained) -> Table:
+def rungs(explained: model.Explained) -> Table:
     """The ladder across the gap."""
     return Table(
         title="The state after the checkpoint, and what the resumed run starts from",
@@ -182,7 +173,7 @@ class Pair:
 
     iteration: int
     rank: int
-    offset: Offset
+    offset: model.Offset
     continued: float | None
     resumed: float | None
     shown: bool = True
@@ -198,12 +189,12 @@ class Pair:
         )
 
 
-def pairs(outcome: Outcome) -> list[Pair]:
+def pairs(outcome: model.Outcome) -> list[Pair]:
     """The losses of both sides, iteration by iteration, of the rank that a report shows."""
     return pairs_of(outcome, outcome.rank)
 
 
-def pairs_of(outcome: Outcome, rank: int) -> list[Pair]:
+def pairs_of(outcome: model.Outcome, rank: int) -> list[Pair]:
     """The losses of both sides of one rank."""
     continued, resumed, offset = outcome.continued, outcome.resumed, outcome.offset
     if continued is None or resumed is None or offset is None:
@@ -223,7 +214,7 @@ def pairs_of(outcome: Outcome, rank: int) -> list[Pair]:
     ]
 
 
-def before(outcome: Outcome) -> list[Pair]:
+def before(outcome: model.Outcome) -> list[Pair]:
     """The losses of the continued run up to the checkpoint: the resumed run has none of them."""
     if outcome.before is None or outcome.offset is None:
         return []
@@ -254,7 +245,7 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
     return float(sum(values))
 
 
-def next_command(check: ResumeCheck) -> str:
+def next_command(check: model.ResumeCheck) -> str:
     """The command that says more: the same check with the option that the script has to be given,
     or one that confirms what was lost; "" where there is none.
     """
@@ -267,7 +258,7 @@ def next_command(check: ResumeCheck) -> str:
     return command(check).replace(" resume ", " explain --resume ", 1)
 
 
-def command(check: ResumeCheck, resume_with: str = "") -> str:
+def command(check: model.ResumeCheck, resume_with: str = "") -> str:
     """The command as one would type it; `resume_with`: with other words added."""
     asked = check.asked
     options = []
@@ -286,7 +277,7 @@ def command(check: ResumeCheck, resume_with: str = "") -> str:
     return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])
 
 
-def lines(check: ResumeCheck) -> Iterator[str]:
+def lines(check: model.ResumeCheck) -> Iterator[str]:
     """The verdict and what follows from it, as plain lines."""
     for outcome in check.outcomes:
         yield f"{outcome.place.name}: {outcome.title}: {sentence(outcome.reason)}"

@@ -127,4 +127,6 @@ def _weights_of(groups: Any) -> List[int]:
 
 
 def _ends(name: str, key: str) -> bool:
-    return bool(key) and (name == key or name.endswith("." + key))
+    """Whether a key names a weight, with more or fewer modules around it."""
+    mine, other = "." + name, "." + key
+    return bool(key) and (mine.endswith(other) or other.endswith(mine))
