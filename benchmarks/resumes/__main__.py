@@ -34,8 +34,11 @@ class Script:
     """A row of `resumes.toml`: a script, and what must be said of it.
 
     rung, code  the first rung that differs, and the mechanism; "" of a twin without a fault
+    lines       texts of the lines that may lead: one of them is in the line that does
     needs       what is installed for it alone, without dependencies
     ranks       how many torchrun starts; 0 of a script that is started by itself
+    command     what is run, where the script is a folder
+    place       the place that is looked at
     """
 
     script: str
@@ -44,7 +47,10 @@ class Script:
     code: str = ""
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     ranks: int = 0
+    command: tuple[str, ...] = ("train.py",)
+    place: str = "first"
 
     @property
     def name(self) -> str:
@@ -60,7 +66,8 @@ class Script:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
     """What reprocheck said of a script; `where` is the sentence of the first rung that differs,
-    `confirmed` that of what was put back.
+    `line` the line that leads with its text, `confirmed` the sentence of what was put back, `tried`
+    that of the patch.
     """
 
     script: Script
@@ -68,13 +75,34 @@ class Said:
     rung: str
     code: str
     where: str = ""
+    line: str = ""
     confirmed: str = ""
+    tried: str = ""
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the verdict is what must be said."""
+        return self.verdict == self.script.verdict
+
+    @property
+    def has_code(self) -> bool:
+        """Whether rung and mechanism are what must be said."""
+        return (self.rung, self.code) == (self.script.rung, self.script.code)
+
+    @property
+    def has_line(self) -> bool:
+        """Whether the line that leads is one of those that must."""
+        return not self.script.lines or any(text in self.line for text in self.script.lines)
+
+    @property
+    def is_patched(self) -> bool:
+        """Whether a training with the patch resumes exactly."""
+        return self.tried.endswith("exactly.")
 
     @property
     def is_right(self) -> bool:
-        """Whether that is what must be said."""
-        wanted = self.script
-        return (self.verdict, self.rung, self.code) == (wanted.verdict, wanted.rung, wanted.code)
+        """Whether all of that is what must be said."""
+        return self.has_verdict and self.has_code and self.has_line
 
 
 def main() -> int:
@@ -106,7 +134,7 @@ def load() -> tuple[Script, ...]:
 
 
 def _tuples(row: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    return {key: tuple(row.get(key, ())) for key in ("options", "needs")}
+    return {key: tuple(row.get(key, ())) for key in ("options", "needs", "lines")}
 
 
 def judged(
@@ -119,8 +147,11 @@ def judged(
 ) -> Said:
     """Checks a script as a user does, in a folder of its own; `python`: by another interpreter."""
     work = folder / script.name
-    work.mkdir(parents=True)
-    shutil.copy(scripts / script.script, work / "train.py")
+    if (scripts / script.script).is_dir():
+        shutil.copytree(scripts / script.script, work)
+    else:
+        work.mkdir(parents=True)
+        shutil.copy(scripts / script.script, work / "train.py")
     command = [sys.executable, "-m", "reprocheck", "resume", "--quiet", "--no-draw"]
     command += ["--go-on", GO_ON, *script.options]
     if explain:
@@ -131,11 +162,13 @@ def judged(
         python = str(environment(script.needs, folder.absolute() / "environments"))
     if python:
         command += ["--python", python]
-    command += ["--at", "first", "--format", "json"]
+    if script.place == "first":
+        command += ["--at", "first"]
+    command += ["--format", "json"]
     if script.ranks:
         torchrun = str(Path(sys.executable).with_name("torchrun"))
         command += ["--", torchrun, "--nproc-per-node", str(script.ranks)]
-    command += ["train.py"]
+    command += script.command
     done = subprocess.run(
         command, cwd=work, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
@@ -143,10 +176,11 @@ def judged(
         report = json.loads(done.stdout)
     except ValueError:
         return Said(script=script, verdict="no report", rung="", code="", where=done.stderr[-300:])
-    return _said(script, report["places"][0])
+    places = [one for one in report["places"] if script.place in one["name"].split(" and ")]
+    return _said(script, (places or report["places"])[0], work)
 
 
-def _said(script: Script, place: dict[str, Any]) -> Said:
+def _said(script: Script, place: dict[str, Any], work: Path) -> Said:
     differing = [rung for rung in place["rungs"] if rung["status"] == "differs"]
     first = differing[0] if differing else {"name": "", "detail": place["reason"]}
     mechanism = place["mechanism"] or {"code": ""}
@@ -156,13 +190,25 @@ def _said(script: Script, place: dict[str, Any]) -> Said:
         rung=first["name"],
         code=mechanism["code"],
         where=first["detail"],
+        line=_line_of(mechanism.get("source") or "", work),
+        tried=(place.get("patch") or {"sentence": ""})["sentence"],
         confirmed=(place.get("confirmation") or {"sentence": ""})["sentence"],
     )
 
 
+def _line_of(place: str, work: Path) -> str:
+    """`train.py:12: torch.save(state, path)`."""
+    name, _, number = place.rpartition(":")
+    if not name or not (work / name).is_file():
+        return ""
+    rows = (work / name).read_text(encoding="utf-8").splitlines()
+    return f"{place}: {rows[int(number) - 1].strip()}"
+
+
 def _told(said: Said) -> Said:
     word = "right" if said.is_right else "WRONG"
-    shown = f"{word}: {said.script.name}: {said.verdict}, {said.rung}, {said.code}: {said.where}"
+    shown = f"{word}: {said.script.name}: {said.verdict}, {said.rung}, {said.code}, {said.line}"
+    shown += f": {said.where}"
     shown += f" {said.confirmed}" * bool(said.confirmed)
     print(shown, file=sys.stderr, flush=True)
     return said
@@ -183,8 +229,8 @@ def table(rows: Sequence[Said]) -> str:
         f" {len(rows) - len(faulty)} that resume as they should although they look suspicious."
         f" {len(rows) - wrong} were told as they should.",
         "",
-        "| script | verdict | rung | mechanism | what was said | as wanted |",
-        "|---|---|---|---|---|---|",
+        "| script | verdict | rung | mechanism | line that leads | what was said | as wanted |",
+        "|---|---|---|---|---|---|---|",
     ]
     return "\n".join([*head, *map(_row, rows)]) + "\n"
 
@@ -195,6 +241,7 @@ def _row(said: Said) -> str:
         said.verdict.replace("_", " "),
         said.rung,
         said.code,
+        f"`{said.line.replace('|', '/')}`" if said.line else "",
         f"{said.where} {said.confirmed}".strip().replace("|", "/").replace("\n", " "),
         "yes" if said.is_right else "**no**",
     )

@@ -25,5 +25,7 @@ def environment(packages: Sequence[str], folder: Path) -> Path:
     )
     install = [*uv, "pip", "install", "--no-deps", "--python", str(python), *packages]
     subprocess.run(install, check=True)
-    (below / BELOW).write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    # all of them: a folder that a file of one names is not looked into for files of its own
+    packages_of = [path for path in sys.path if path.endswith("site-packages")]
+    (below / BELOW).write_text("\n".join(packages_of) + "\n", encoding="utf-8")
     return python

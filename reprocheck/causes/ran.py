@@ -7,11 +7,11 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-from reprocheck.model import Check
+from reprocheck.ladder.sources import Recorded
 from reprocheck.trace.reached import Ran, read_reached
 
 
-def by_trace(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
+def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
     """By the names of the traces of the first deeper run; those that say nothing are left out."""
     pairs = sorted(check.record.deeper, key=lambda pair: pair.level != "module")
     runs = next((pair.runs for pair in pairs), ())
@@ -22,7 +22,7 @@ def by_trace(check: Check, folder: Path) -> Mapping[str, Sequence[Ran]]:
     return {name: ran for name, ran in found.items() if ran}
 
 
-def imported(check: Check, folder: Path) -> tuple[str, ...]:
+def imported(check: Recorded, folder: Path) -> tuple[str, ...]:
     """The files of the user's that these runs imported, in the order in which they did."""
     ran = chain.from_iterable(by_trace(check, folder).values())
     files = chain.from_iterable(one.files for one in ran)

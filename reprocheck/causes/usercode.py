@@ -14,8 +14,8 @@ from pathlib import Path
 from reprocheck.causes.imports import bound_to, modules, places
 from reprocheck.causes.program import Program, program_of, shown_line
 from reprocheck.causes.ran import imported
-from reprocheck.ladder.sources import Sources, close
-from reprocheck.model import Check, Ladder, SourceLine
+from reprocheck.ladder.sources import Recorded, Sources, close
+from reprocheck.model import Ladder, SourceLine
 
 MOST_FILES, MOST_LINES = 40, 100_000
 """Files that are looked at, and lines in all of them: more would take minutes and gigabytes."""
@@ -59,7 +59,7 @@ class UserCode:
     itself, and what the ladder names.
     """
 
-    def __init__(self, check: Check, folder: Path) -> None:
+    def __init__(self, check: Recorded, folder: Path) -> None:
         self.sources = Sources(check, folder)
         self._named = _named_by(check.ladder)
         self._recorded = imported(check, folder)
@@ -234,7 +234,7 @@ def _named_by(ladder: Ladder | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source.file for source in sources))
 
 
-def keep_sources(check: Check, folder: Path) -> None:
+def keep_sources(check: Recorded, folder: Path) -> None:
     """Keep the user's own files in the folder of a recording, as far as they can be found: for
     those who read it elsewhere.
     """

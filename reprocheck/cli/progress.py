@@ -76,6 +76,8 @@ class Progress:
     def name(self, number: int) -> str:
         """`run 1 of 2`, with the stage; in a search also which run of how many in all."""
         said = tr("{stage}run {number} of {of}", stage=self._name, number=number, of=self._of)
+        if not self._of:
+            said = tr("{stage}run {number}", stage=self._name, number=number)
         if not self._most:
             return said
         return tr(

@@ -15,7 +15,7 @@ from reprocheck.cli.destination import OutputOption, destination
 from reprocheck.cli.explain import PatchOption, writable
 from reprocheck.cli.parameters import ENTRY, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
-from reprocheck.resume.asked import GO_ON, PLACES, WITHIN
+from reprocheck.resume.asked import GO_ON, PLACES, TWICE, WITHIN
 
 if TYPE_CHECKING:
     from reprocheck.cli.console import Console
@@ -47,9 +47,10 @@ AtOption = Annotated[
     list[str] | None,
     typer.Option(
         "--at",
-        metavar="|".join((*PLACES, "N")),
+        metavar="|".join((*PLACES, TWICE, "N")),
         help="Where to stop: at the first checkpoint, one at the end of an epoch, one in the second"
-        " epoch, or the first after N updates; may be given several times. All but N by default.",
+        " epoch, or the first after N updates; twice: resume the resumed run. May be given several"
+        " times. The first three by default.",
     ),
 ]
 StepsOption = Annotated[
@@ -204,9 +205,9 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
     """Writes the patch that was tried, or says that there is none. Raises ReportError."""
     from reprocheck.resume.written import put
 
-    repairs = [outcome.repair for outcome in check.outcomes if outcome.repair]
+    repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
     if not repairs:
-        console.out.labelled("patch", "none was found", indent=2, label_width=LABEL)
+        console.out.labelled("patch", "none that helps", indent=2, label_width=LABEL)
         return
     put(file.parent, file.name, repairs[0].patch.encode())
 
@@ -229,7 +230,7 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 
 def print_check(check: ResumeCheck, console: Console) -> None:
     """The verdict, and what follows from it; one line where quiet."""
-    from reprocheck.resume.report.rows import sentence
+    from reprocheck.resume.report.rows import next_command, sentence
 
     out = console.out
     decisive = check.decisive
@@ -246,6 +247,9 @@ def print_check(check: ResumeCheck, console: Console) -> None:
         _print_rows(outcome, console)
     for said in check.caveats[:3]:
         out.labelled("caveat", said, "dim", indent=2, label_width=LABEL)
+    following = next_command(check)
+    if following:
+        out.labelled("next", following, indent=2, label_width=LABEL)
 
 
 STYLES = {0: "bold green", 1: "bold red", 3: "bold yellow", 4: "bold red", 5: "bold red"}

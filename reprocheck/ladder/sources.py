@@ -17,13 +17,14 @@ from itertools import chain
 from math import inf
 from operator import attrgetter
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import content
 from reprocheck.ladder.shell import MAKEFILES, SHELLS
-from reprocheck.model import Check, SourceLine
+from reprocheck.model import Check, CheckRecord, Ladder, Run, SourceLine
 from reprocheck.redaction import Redaction, identity
 
 NAME = "sources.json"
@@ -45,6 +46,26 @@ Makefiles.
 """
 
 
+class Recorded(Protocol):
+    """What was recorded: a check, or a check of a resume."""
+
+    @property
+    def record(self) -> CheckRecord:
+        """What was run."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs as they were read."""
+
+    @property
+    def ladder(self) -> Ladder | None:
+        """Where they first differ."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether no file of the user's is read any more."""
+
+
 class Sources:
     """Texts of files by the names that a report has for them: relative to the working directory, or
     with the home folder as `~`.
@@ -54,7 +75,7 @@ class Sources:
     from elsewhere holds lead to no file of this machine, whatever it says of itself.
     """
 
-    def __init__(self, check: Check, folder: Path) -> None:
+    def __init__(self, check: Recorded, folder: Path) -> None:
         self._file = folder / NAME
         self._started = _end_of_second(check.record.started)
         held = _held(self._file)
@@ -283,13 +304,13 @@ def _end_of_second(started: str) -> float:
     return inf
 
 
-def _notebook(check: Check) -> str:
+def _notebook(check: Recorded) -> str:
     """The notebook that was run; "" where it is none."""
     words = check.record.entry_point.command[1:2]
     return next((word for word in words if word.endswith(NOTEBOOK)), "")
 
 
-def _script(check: Check) -> str:
+def _script(check: Recorded) -> str:
     """The script that was run: what the first process that trains says, else the word of the
     command that is one; "" for a notebook.
     """

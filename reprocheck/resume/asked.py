@@ -6,7 +6,6 @@ import shlex
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath, PurePosixPath
 
 from reprocheck.errors import EntryPointError, UsageError
 from reprocheck.model import EntryPoint
@@ -15,6 +14,8 @@ from reprocheck.resume.model import Checkpoint
 
 PLACES = ("first", "epoch-end", "second-epoch")
 """Places that are known by name; a number of updates is one, too."""
+TWICE = "twice"
+"""The first checkpoint that the run resumed from the first one writes."""
 WITHIN, GO_ON = 50, 10
 """Iterations in which a checkpoint is to be written, and iterations that are compared."""
 SIGNALS = {"term": signal.SIGTERM, "kill": signal.SIGKILL}
@@ -22,6 +23,7 @@ AFTER = 2
 """Updates behind the first checkpoint after which the signal is sent."""
 UNTIL_END = 50
 """Iterations that a script with a handler may still make."""
+MOST_NAMED = 3
 CHECKPOINT, ITERATION = "{checkpoint}", "{iteration}"
 """What stands for the path and for k in `--resume-with`."""
 
@@ -54,7 +56,12 @@ class Asked:
         """All places that are looked for."""
         if self.interrupt:
             return PLACES[:1]
-        return self.at or PLACES
+        return tuple(name for name in self.at if name != TWICE) or PLACES[: 1 if self.at else None]
+
+    @property
+    def twice(self) -> bool:
+        """Whether the resumed run is resumed."""
+        return TWICE in self.at
 
     def missed(self, served: Sequence[str]) -> tuple[str, ...]:
         """The places that were asked for by name, but for those that snapshots serve."""
@@ -101,10 +108,10 @@ def refuse_signal(name: str) -> None:
 def places(names: Sequence[str]) -> tuple[str, ...]:
     """The places that `--at` names, each once. Raises UsageError."""
     for name in names:
-        if name not in PLACES and not (name.isdecimal() and int(name) > 0):
+        if name not in (*PLACES, TWICE) and not (name.isdecimal() and int(name) > 0):
             raise UsageError(
                 f"--at {name}: there is no such place.",
-                f"Take {', '.join(PLACES)}, or a number of updates from 1 on.",
+                f"Take {', '.join((*PLACES, TWICE))}, or a number of updates from 1 on.",
             )
     return tuple(dict.fromkeys(names))
 
@@ -140,29 +147,11 @@ def words(resume_with: str) -> list[str]:
 
 
 def _filled(word: str, checkpoint: Checkpoint) -> str:
-    word = word.replace(CHECKPOINT, path_of(checkpoint))
+    if CHECKPOINT in word and not checkpoint.target:
+        raise UsageError(
+            f"{CHECKPOINT} is not known: {' and '.join(checkpoint.paths[:MOST_NAMED])} were written"
+            " together, and neither is the whole checkpoint.",
+            f"Name it with --checkpoint PATTERN, such as --checkpoint {checkpoint.paths[0]}.",
+        )
+    word = word.replace(CHECKPOINT, checkpoint.target)
     return word.replace(ITERATION, str(checkpoint.iteration))
-
-
-def path_of(checkpoint: Checkpoint) -> str:
-    """What names a checkpoint: its file, or the folder that holds all of its files.
-
-    >>> path_of(Checkpoint(iteration=3, paths=("out/step-3/model.bin", "out/step-3/rng/0.pt")))
-    'out/step-3'
-    """
-    if len(checkpoint.paths) == 1:
-        return checkpoint.paths[0]
-    common = _common([PurePosixPath(path).parent for path in checkpoint.paths])
-    if common in ("", "."):
-        return min(checkpoint.paths, default="")
-    return common
-
-
-def _common(folders: Sequence[PurePath]) -> str:
-    """The folder that all of these lie in or are."""
-    parts = []
-    for level in zip(*(folder.parts for folder in folders), strict=False):
-        if len(set(level)) > 1:
-            break
-        parts.append(level[0])
-    return str(PurePosixPath(*parts)) if parts else ""

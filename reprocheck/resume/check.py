@@ -2,143 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
-from reprocheck.resume import records, sentences
+from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
 from reprocheck.resume.confirm.attempts import attempt_of
 from reprocheck.resume.confirm.search import confirmation
+from reprocheck.resume.fix.own_words import in_own_words
 from reprocheck.resume.fix.tried import repair_of
-from reprocheck.resume.gap.ladder import explain
+from reprocheck.resume.gap.ladder import explain, with_text
 from reprocheck.resume.gap.others import explain_others
 from reprocheck.resume.kept import beyond_snapshots, checkpoints, found_before, unkept
-from reprocheck.resume.model import (
-    CONTINUED,
-    Checkpoint,
-    Explained,
-    Outcome,
-    Place,
-    ResumeCheck,
-    ResumeRecord,
-    ResumeVerdict,
-    Trial,
-)
+from reprocheck.resume.options import option_of
 from reprocheck.resume.verdict import Sides, judged, resumed_from, unrepeatable, with_ladder
 from reprocheck.trace import collector
 
 
-def load(folder: Path) -> ResumeCheck:
-    """The check of a resume that is recorded in `folder`. Nothing is run. Raises ReportError."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recording:
+    """What a report folder holds, read; `ladder` and `closed` as the readers of sources ask."""
+
+    folder: Path
+    record: CheckRecord
+    resume: model.ResumeRecord
+    runs: tuple[Run, ...]
+    ladder: None = None
+    closed: bool = False
+
+    def run(self, number: int | None) -> Run | None:
+        """The run of a number."""
+        return next((run for run in self.runs if run.number == number), None)
+
+    @property
+    def code(self) -> UserCode:
+        """The files of the script."""
+        return UserCode(self, self.folder)
+
+
+def recording(folder: Path) -> Recording:
+    """What is recorded in a folder. Raises ReportError."""
     from reprocheck.trace import read_run
 
-    record, resume = check_records.read(folder), records.read(folder)
-    runs = {run.number: read_run(folder, run) for run in record.runs}
-    continued = runs.get(CONTINUED)
-    outcomes = tuple(_outcome(folder, place, record, resume, runs) for place in resume.places)
-    if resume.trial is not None:
-        outcomes = _with_repair(folder, outcomes, resume.trial, record, resume, runs)
-    found: tuple[str, ...] = ()
-    if continued is not None:
-        found = found_before(continued)
+    record = check_records.read(folder)
+    runs = tuple(read_run(folder, run) for run in record.runs)
+    return Recording(folder=folder, record=record, resume=records.read(folder), runs=runs)
+
+
+def load(folder: Path) -> model.ResumeCheck:
+    """The check of a resume that is recorded in `folder`. Nothing is run. Raises ReportError."""
+    held = recording(folder)
+    code = held.code
+    outcomes = tuple(_outcome(held, place, code) for place in held.resume.places)
+    if held.resume.trial is not None:
+        outcomes = _with_repair(held, outcomes, held.resume.trial, code)
+    continued = held.run(model.CONTINUED)
+    found = found_before(continued) if continued is not None else ()
     if not outcomes:
-        outcomes = (_without_place(folder, resume, continued, found),)
-    return ResumeCheck(
-        record=record,
-        asked=resume,
+        outcomes = (_without_place(held, continued, found),)
+    caveats = (line for run in held.runs for line in run.caveats)
+    return model.ResumeCheck(
+        record=held.record,
+        asked=held.resume,
         outcomes=outcomes,
-        caveats=(*sentences.caveats(found, outcomes, resume), *_recorded_caveats(record, runs)),
-        coverage=tuple(dict.fromkeys(line for run in runs.values() for line in run.problems)),
+        caveats=(
+            *sentences.caveats(found, outcomes, held.resume),
+            *dict.fromkeys((*held.record.caveats, *caveats)),
+        ),
+        coverage=tuple(dict.fromkeys(line for run in held.runs for line in run.problems)),
         folder=folder.absolute(),
     )
 
 
-def _recorded_caveats(record: CheckRecord, runs: dict[int, Run]) -> tuple[str, ...]:
-    each = (line for run in runs.values() for line in run.caveats)
-    return tuple(dict.fromkeys((*record.caveats, *each)))
-
-
-def _outcome(
-    folder: Path, place: Place, record: CheckRecord, resume: ResumeRecord, runs: dict[int, Run]
-) -> Outcome:
-    sides = _sides(place, record, resume, runs)
+def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outcome:
+    sides = _sides(held, place)
     if sides is None or place.checkpoint is None:
         reason = sentences.INTERRUPTED.format(run="resumed")
-        return Outcome(place=place, verdict="inconclusive", reason=reason)
-    interrupted = runs.get(place.interrupted or 0)
-    outcome = judged(place, _checkpoint(folder, place.checkpoint, sides, interrupted), sides)
+        return model.Outcome(place=place, verdict="inconclusive", reason=reason)
+    interrupted = held.run(place.interrupted)
+    checkpoint = place.checkpoint
+    if interrupted is not None:  # of what a run has left that a signal ended, the script chooses
+        written = checkpoints(held.folder, interrupted.record)
+        checkpoint = resumed_from(written, sides) or checkpoint
+    outcome = judged(place, checkpoint, sides)
     withheld = _withheld(outcome, sides, interrupted)
     if withheld:
         return replace(outcome, verdict="inconclusive", reason=withheld)
-    outcome = with_ladder(outcome, _explained(folder, outcome, sides))
+    outcome = with_ladder(outcome, _explained(held, outcome, sides, code))
+    outcome = replace(outcome, option=_option(held, outcome, code))
+    outcome = in_own_words(outcome, code, drafts=held.resume.trial is None)
     outcome = replace(outcome, reason=sentences.reason(outcome))
-    if not resume.explain:
+    if not held.resume.explain:
         return outcome
-    made = [arm for arm in place.arms if arm.run in runs]
+    further = ((arm, held.run(arm.run)) for arm in place.arms)
     attempts = tuple(
-        attempt_of(arm, _further(folder, place, replace(sides, resumed=runs[arm.run])))
-        for arm in made
+        attempt_of(arm, _further(held, place, replace(sides, resumed=run), code))
+        for arm, run in further
+        if run is not None
     )
     return replace(outcome, confirmation=confirmation(outcome, attempts))
 
 
-def _further(folder: Path, place: Place, sides: Sides) -> Outcome:
+def _option(held: Recording, outcome: model.Outcome, code: UserCode) -> model.Option | None:
+    """The option by which the script is told to resume, where it was not."""
+    if outcome.verdict != "starts_over" or outcome.read or held.resume.resume_with:
+        return None
+    return option_of(code.trees, held.record.entry_point.command)
+
+
+def _further(held: Recording, place: model.Place, sides: Sides, code: UserCode) -> model.Outcome:
     """What two other runs say."""
     assert place.checkpoint is not None
     outcome = judged(place, place.checkpoint, sides)
-    return with_ladder(outcome, _explained(folder, outcome, sides))
+    return with_ladder(outcome, _explained(held, outcome, sides, code))
 
 
 def _with_repair(
-    folder: Path,
-    outcomes: tuple[Outcome, ...],
-    trial: Trial,
-    record: CheckRecord,
-    resume: ResumeRecord,
-    runs: dict[int, Run],
-) -> tuple[Outcome, ...]:
+    held: Recording, outcomes: tuple[model.Outcome, ...], trial: model.Trial, code: UserCode
+) -> tuple[model.Outcome, ...]:
     """The outcomes, one of them with the patch that was tried."""
     place = trial.place
     if place is None or place.checkpoint is None or not 0 <= trial.of < len(outcomes):
         return outcomes
-    sides = _sides(place, record, resume, runs, trial.continued)
+    sides = _sides(held, place)
     if sides is None:
         return outcomes
     before = outcomes[trial.of]
-    repair = repair_of(before, _further(folder, place, sides), trial.patch)
+    repair = repair_of(before, _further(held, place, sides, code), trial.patch)
     return (*outcomes[: trial.of], replace(before, repair=repair), *outcomes[trial.of + 1 :])
 
 
-def _sides(
-    place: Place,
-    record: CheckRecord,
-    resume: ResumeRecord,
-    runs: dict[int, Run],
-    number: int = CONTINUED,
-) -> Sides | None:
-    """Both runs of a place, the continued one by its number; None where one was not made."""
-    continued, resumed = runs.get(number), runs.get(place.run or 0)
+def _sides(held: Recording, place: model.Place) -> Sides | None:
+    """Both runs of a place; None where one was not made."""
+    continued, resumed = held.run(place.continued), held.run(place.run)
     if continued is None or resumed is None:
         return None
     return Sides(
-        continued=continued, resumed=resumed, go_on=resume.go_on, tolerance=record.tolerance
+        continued=continued,
+        resumed=resumed,
+        go_on=held.resume.go_on,
+        tolerance=held.record.tolerance,
     )
 
 
-def _checkpoint(
-    folder: Path, named: Checkpoint, sides: Sides, interrupted: Run | None
-) -> Checkpoint:
-    """What the resumed run has resumed from: of what a run has left that a signal ended, the script
-    chooses.
-    """
-    if interrupted is None:
-        return named
-    return resumed_from(checkpoints(folder, interrupted.record), sides) or named
-
-
-def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
+def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> str:
     """Why a difference says nothing of the resume; "" where it does."""
     if not outcome.exit_code or outcome.place.checkpoint is None:
         return ""
@@ -153,11 +163,13 @@ def _withheld(outcome: Outcome, sides: Sides, interrupted: Run | None) -> str:
     return sentences.not_repeatable(differs_at)
 
 
-def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
+def _explained(
+    held: Recording, outcome: model.Outcome, sides: Sides, code: UserCode
+) -> model.Explained:
     """The ladder across the gap, where both runs went on."""
     ended_badly = sides.resumed.record.ended_badly and not outcome.compared
     if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
-        return Explained()
+        return model.Explained()
     checkpoint = outcome.place.checkpoint
     assert outcome.losses is not None and checkpoint is not None
     records = (sides.continued.record, sides.resumed.record)
@@ -165,31 +177,36 @@ def _explained(folder: Path, outcome: Outcome, sides: Sides) -> Explained:
     try:
         with collector.paused():
             if have_other_ranks(sides.continued, sides.resumed):
-                return explain_others(folder, records, outcome.offset.k)
-            explained = explain(folder, records, outcome.offset.k, equal=equal, saver=checkpoint.by)
+                return explain_others(held.folder, records, outcome.offset.k)
+            explained = explain(
+                held.folder,
+                records,
+                outcome.offset.k,
+                equal=equal,
+                checkpoint=checkpoint,
+                trees=code.trees,
+            )
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return Explained(coverage=(f"the cause could not be determined: {what}",))
+        return model.Explained(coverage=(f"the cause could not be determined: {what}",))
     return replace(
-        explained, coverage=(*explained.coverage, *sentences.behind_steps(outcome, explained))
+        with_text(explained, code),
+        coverage=(*explained.coverage, *sentences.behind_steps(outcome, explained)),
     )
 
 
-def _without_place(
-    folder: Path, resume: ResumeRecord, continued: Run | None, found: tuple[str, ...]
-) -> Outcome:
+def _without_place(held: Recording, continued: Run | None, found: tuple[str, ...]) -> model.Outcome:
     """What is said where there is nothing to resume from."""
-    place = Place(name="first")
+    place = model.Place(name="first")
     if continued is None:
         reason = sentences.INTERRUPTED.format(run="first")
-        return Outcome(place=place, verdict="inconclusive", reason=reason)
-    nothing = sentences.Nothing(
-        run=continued, resume=resume, unkept=unkept(folder, continued), found=found
-    )
+        return model.Outcome(place=place, verdict="inconclusive", reason=reason)
+    left = unkept(held.folder, continued)
+    nothing = sentences.Nothing(run=continued, resume=held.resume, unkept=left, found=found)
     verdict = _BY_ENDING.get(continued.record.ended, "inconclusive")
-    return Outcome(
+    return model.Outcome(
         place=place, verdict=verdict, reason=sentences.no_place(nothing), continued=continued
     )
 
 
-_BY_ENDING: dict[str, ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}
+_BY_ENDING: dict[str, model.ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}

@@ -39,7 +39,7 @@ class Elsewhere:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern if pattern.startswith("/") else ""
         self._base, _ = _start(self.pattern)
-        self._stood = _existing_folder(self._base)
+        self._stood = next(filter(Path.is_dir, (self._base, *self._base.parents)))
         self._folders = frozenset(self._all_folders())
         """Those of the user, which stay although nothing is in them."""
 
@@ -103,11 +103,6 @@ def _start(pattern: str) -> tuple[Path, str]:
     """The folder that everything lies in that can match, and what its names begin with there."""
     folder, _, start = fixed_start(pattern).rpartition("/")
     return Path(folder or "/"), start
-
-
-def _existing_folder(folder: Path) -> Path:
-    """The nearest folder that is there."""
-    return next(filter(Path.is_dir, (folder, *folder.parents)))
 
 
 def _is_file(path: Path) -> bool:

@@ -63,7 +63,13 @@ def checkpoints(folder: Path, record: RunRecord) -> list[Checkpoint]:
 def checkpoint_of(event: events.Checkpoint) -> Checkpoint:
     """The checkpoint that a process told of."""
     return Checkpoint(
-        iteration=event.i, by=event.by, line=event.l, paths=tuple(event.p), size=event.s
+        iteration=event.i,
+        by=event.by,
+        line=event.l,
+        paths=tuple(event.p),
+        beside=tuple(event.o),
+        target=event.t,
+        size=event.s,
     )
 
 
@@ -86,7 +92,7 @@ def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tu
     """
     read = {*read_early(resumed), *resumed.record.files.read}
     left = continued.record.files.elsewhere
-    return tuple(path for path in left if path in read and path not in checkpoint.paths)
+    return tuple(path for path in left if path in read and path not in checkpoint.files)
 
 
 def found_before(run: Run) -> tuple[str, ...]:

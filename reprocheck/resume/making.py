@@ -7,10 +7,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from reprocheck.causes.usercode import keep_sources
 from reprocheck.launch.teller import Teller
 from reprocheck.model import EntryPoint
 from reprocheck.resume.asked import Asked
-from reprocheck.resume.check import load
+from reprocheck.resume.check import load, recording
 from reprocheck.resume.confirm.search import next_rungs
 from reprocheck.resume.confirm.words import objects
 from reprocheck.resume.fix.tried import proposed
@@ -30,6 +31,7 @@ def checked(
     recorded(entry, settings, folder, teller, asked, then)
     teller.clear()
     teller.status("comparing the runs")
+    keep_sources(recording(folder), folder)
     return load(folder)
 
 

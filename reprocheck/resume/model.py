@@ -9,7 +9,7 @@ against iteration `k + i` of the continued run: `Offset`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -40,10 +40,17 @@ EXIT_CODE: Mapping[ResumeVerdict, int] = {
 }
 """As for `reprocheck run`."""
 
+Role = Literal[
+    "saves", "reads", "loads", "asks for", "seeds", "puts back", "passes", "counts", "makes"
+]
+"""What a line does with the state that a resume has lost."""
+OF_WEIGHTS = ("weights", "module")
+"""Kinds of what holds weights in a file."""
 StateRungName = Literal[
     "weights",
     "optimizer state",
     "hyper-parameters",
+    "step counter",
     "RNG state",
     "batch",
     "forward",
@@ -81,6 +88,9 @@ class Checkpoint:
     by         the function that saved it, such as `torch.save`; "" where none is known by name
     line       the user's line that saved it, `file:line`; "" where that is not known
     paths      its files, from the working directory on, whole and masked for those elsewhere
+    beside     files that were written with it, such as a copy
+    target     what a script is told that resumes from it: its file, its folder, or how the names of
+               its files begin; "" where that is not known
     size       bytes of all its files together
     """
 
@@ -88,7 +98,19 @@ class Checkpoint:
     by: str = ""
     line: str = ""
     paths: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    target: str = ""
     size: int = 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All that was written."""
+        return (*self.paths, *self.beside)
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return self.target or min(self.paths, default="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +129,8 @@ class Arm:
 class Place:
     """A point at which the training is stopped and resumed.
 
-    name        what was asked for: `first`, `epoch-end`, `second-epoch` or a number
+    name        what was asked for: `first`, `epoch-end`, `second-epoch`, `twice` or a number
+    continued   number of the run that wrote the checkpoint and went on
     run         number of the resumed run in the record; None where there is none
     checkpoint  what it was resumed from; None where the continued run wrote none there
     command     how the resumed run was started, masked
@@ -116,6 +139,7 @@ class Place:
     """
 
     name: str
+    continued: int = CONTINUED
     checkpoint: Checkpoint | None = None
     run: int | None = None
     command: tuple[str, ...] = ()
@@ -129,13 +153,11 @@ class Trial:
 
     of         which of the places the patch is for, from 0
     patch      a unified difference
-    continued  the number of the run that wrote the checkpoint
     place      where the other one goes on; None where no checkpoint was written there
     """
 
     of: int
     patch: str
-    continued: int
     place: Place | None = None
 
 
@@ -146,6 +168,7 @@ class ResumeRecord:
     Run 1 of the record is the continued run, the others are the resumed runs of `places`.
 
     go_on    m: how many iterations of both sides are compared
+    at       the places that were asked for; empty: all that the run comes to
     within   how many iterations the continued run was given to write a checkpoint
     interrupt  `term` or `kill` where another run was ended by that signal, and resumed from what
                it had left; "" where the resumed runs start from a snapshot of the continued run
@@ -158,6 +181,7 @@ class ResumeRecord:
     places: tuple[Place, ...]
     go_on: int
     within: int
+    at: tuple[str, ...] = ()
     resume_with: str = ""
     pattern: str = ""
     interrupt: str = ""
@@ -191,18 +215,114 @@ class StateRung:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """A function of the user's under way: its line (`file:line`), and the expression by which the
+    code there reaches each part of the training.
+    """
+
+    line: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One value in a file: the subscripts that lead to it, what it is, and of which part; of a
+    number its value.
+    """
+
+    key: str
+    kind: str
+    name: object = ""
+    file: str = ""
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The names of the weights that it holds."""
+        return frozenset(str(self.name).split(", "))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """A part of the training that was given what was loaded; `key`: where that stood in the file,
+    "" where it is not known.
+    """
+
+    part: str
+    key: str
+    line: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Archive:
+    """What was saved and loaded.
+
+    saving   functions of the user's under way where it was saved, from the innermost out
+    reading  those where the resumed run read the file
+    training those where it went on
+    opened   the lines on which the resumed run opened files
+    """
+
+    entries: tuple[Entry, ...] = ()
+    loads: tuple[Load, ...] = ()
+    saving: tuple[Frame, ...] = ()
+    reading: tuple[Frame, ...] = ()
+    training: tuple[Frame, ...] = ()
+    opened: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the file is one whose parts are known by what they are."""
+        return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
+
+    def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
+        """The entries that hold any of these parts, of these kinds."""
+        wanted = set(names)
+        return [one for one in self.entries if one.kind in kinds and wanted & one.parts]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LostPart:
+    """A part of the training that a resume has lost.
+
+    part    what it is called among the names of frames; of the script's own the expression
+    key     the subscripts under which the file holds it; "" where it does not
+    loaded  whether it was loaded, and changed behind that
+    """
+
+    rung: StateRungName
+    kind: Literal["part", "generator"]
+    part: str
+    key: str = ""
+    loaded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """A line of the script, and what happens there."""
+
+    role: Role
+    source: SourceLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Mechanism:
     """Why a resumed run is not the continued one: an entry of the catalogue with what speaks for
     it.
 
-    `fix` is code to paste or one sentence.
+    marks  the lines that it is about; the first leads
+    fix    code to paste or one sentence
     """
 
     code: str
     title: str
     evidence: tuple[str, ...] = ()
-    source: SourceLine | None = None
+    marks: tuple[Mark, ...] = ()
     fix: str = ""
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The line that leads."""
+        return self.marks[0].source if self.marks else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,6 +353,8 @@ class Explained:
     ranks        that were compared
     beside       names of what is put back although no `state_dict` has it
     other_ranks  where the resumed run has another number of them
+    archive      what the checkpoint holds, and what was loaded of it
+    lost         the parts of the training that were
     """
 
     rungs: tuple[StateRung, ...] = ()
@@ -244,6 +366,8 @@ class Explained:
     ranks: tuple[int, ...] = ()
     beside: tuple[str, ...] = ()
     other_ranks: OtherRanks | None = None
+    archive: Archive = field(default_factory=Archive)
+    lost: tuple[LostPart, ...] = ()
 
     @property
     def first(self) -> StateRung | None:
@@ -314,7 +438,7 @@ class Confirmation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Repair:
-    """A patch, and what a training with it was seen to do: what it had lost is lost no more."""
+    """A patch that was tried, "" where it did not help, and what a training with it does."""
 
     patch: str
     sentence: str
@@ -356,6 +480,16 @@ class Reported:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Option:
+    """An option by which a script is told to resume: the words that are added to its command, and
+    the line that makes it.
+    """
+
+    words: str
+    source: SourceLine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What one place says.
 
@@ -365,6 +499,7 @@ class Outcome:
     continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
     before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
+    option     the one that the script has to be given, where it was not told to resume
     confirmation  None where that was not asked for
     repair     None where no patch is known that was seen to help
     """
@@ -381,6 +516,7 @@ class Outcome:
     read: tuple[str, ...] = ()
     explained: Explained = field(default_factory=Explained)
     reported: tuple[Reported, ...] = ()
+    option: Option | None = None
     confirmation: Confirmation | None = None
     repair: Repair | None = None
 

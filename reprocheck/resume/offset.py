@@ -29,13 +29,9 @@ def between(series: LossSeries, k: int, count: int) -> LossSeries:
         values=series.values[start:end],
         dtype_of=series.dtype_of[start:end],
         dtypes=series.dtypes,
-        ends=_ends(series, min(k, last), last, start),
+        ends=(array("q", (end - start for end in series.ends[min(k, last) : last]))),
         exact=exact,
     )
-
-
-def _ends(series: LossSeries, first: int, last: int, start: int) -> array[int]:
-    return array("q", (end - start for end in series.ends[first:last]))
 
 
 def _trace(trace: Trace, k: int, count: int) -> Trace:

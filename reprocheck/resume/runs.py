@@ -25,9 +25,10 @@ from reprocheck.launch.wide import refuse_wide_folder
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 from reprocheck.redaction import Redaction, identity
-from reprocheck.resume import records
+from reprocheck.resume import model, records
 from reprocheck.resume.asked import (
     AFTER,
+    TWICE,
     UNTIL_END,
     Asked,
     refuse,
@@ -37,20 +38,11 @@ from reprocheck.resume.asked import (
 from reprocheck.resume.elsewhere import Elsewhere
 from reprocheck.resume.interruption import Interruption
 from reprocheck.resume.kept import last_checkpoint
-from reprocheck.resume.model import (
-    CONTINUED,
-    Arm,
-    Checkpoint,
-    Place,
-    ResumeRecord,
-    StateRungName,
-    Trial,
-)
 from reprocheck.resume.outside import outside
 from reprocheck.resume.snapshots import Snapshot, Snapshots
 from reprocheck.settings import Settings
 
-RESUMED = {"boundaries": [1]}
+RESUMED: Mapping[str, object] = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is
 recorded.
 """
@@ -67,7 +59,7 @@ class Wanted:
     """
 
     place: int
-    rungs: tuple[StateRungName, ...]
+    rungs: tuple[model.StateRungName, ...]
     batches: Mapping[str, object] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
 
@@ -78,15 +70,18 @@ class _Kept:
 
     folder: Path
     empty: CheckRecord
-    resume: ResumeRecord
+    resume: model.ResumeRecord
     runs: list[RunRecord] = field(default_factory=list)
+    written: bool = True
+    """Whether its places are written down: those of a patch that is tried are not."""
 
     def keep(self, runs: tuple[RunRecord, ...] = ()) -> None:
         """Writes both records. Raises ReportError."""
         record.write(self.folder, replace(self.empty, runs=tuple(self.runs)))
-        records.write(self.folder, self.resume)
+        if self.written:
+            records.write(self.folder, self.resume)
 
-    def add(self, place: Place) -> None:
+    def add(self, place: model.Place) -> None:
         """One more place."""
         self.resume = replace(self.resume, places=(*self.resume.places, place))
         self.keep()
@@ -96,7 +91,7 @@ class _Kept:
         self.resume = replace(self.resume, missed=names)
         self.keep()
 
-    def add_arm(self, number: int, arm: Arm) -> None:
+    def add_arm(self, number: int, arm: model.Arm) -> None:
         """One more run of a place."""
         places = list(self.resume.places)
         places[number] = replace(places[number], arms=(*places[number].arms, arm))
@@ -148,16 +143,17 @@ def _recorded(
         folder.absolute(),
         teller,
         teller.output,
-        runs=2,
+        runs=0,  # how many there are is known at the end
         steps=asked.within,
         level="module",
         numbered=True,
-        told={**asked.told(), **_keeping(folder, asked)},
+        told={**asked.told(), **_keeping(folder, asked, model.CONTINUED)},
     )
-    resume = ResumeRecord(
+    resume = model.ResumeRecord(
         places=(),
         go_on=asked.go_on,
         within=asked.within,
+        at=asked.at,
         resume_with=Redaction("folder", identity=identity()).command(asked.resume_with),
         pattern=asked.pattern,
         interrupt=asked.interrupt,
@@ -166,32 +162,39 @@ def _recorded(
     )
     kept = _Kept(folder=folder, empty=record_of(continued), resume=resume)
     snapshots: Snapshots | None = None
+    making: Further | None = None
     try:
         with operation("keeping what was recorded"), interrupts.interrupting():
             kept.keep()
-            snapshots = _continued(continued, CONTINUED, kept, elsewhere)
+            snapshots = _continued(continued, model.CONTINUED, kept, elsewhere)
             places = snapshots.taken
-            kept.missed(asked.missed([name for taken in places for name in taken.names]))
             if asked.interrupt and places:
                 snapshots.close()
                 snapshots = _interrupted(places[0], continued, kept, asked, elsewhere)
                 places = snapshots.taken
-            for taken in places:
-                _resumed(taken, continued, kept, asked)
+            making = Further(snapshots, continued, kept, asked, elsewhere)
+            making.resume_all()
+            served = " and ".join(place.name for place in kept.resume.places)
+            kept.missed(asked.missed(served.split(" and ")))
             if then is not None:
-                then(Further(snapshots, continued, kept, asked, elsewhere))
+                then(making)
     finally:
         with interrupts.waiting():
             if snapshots is not None:
                 snapshots.close()
+            if making is not None:
+                making.close()
             elsewhere.remove()
             shutil.rmtree(continued.scratch, ignore_errors=True)
             cleanup.clean_up(folder)
 
 
-def _continued(made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere) -> Snapshots:
-    """The run that writes the checkpoint and goes on."""
-    workdir = made.copy("")
+def _continued(
+    made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere, begins: Snapshot | None = None
+) -> Snapshots:
+    """The run that writes the checkpoint and goes on; `begins`: what it starts from itself."""
+    finish = partial(begins.lay_over, again=True) if begins is not None else None
+    workdir = made.copy("", finish=finish)
     trace = made.job(number, workdir, "").trace
     snapshots = Snapshots(made.folder, trace, workdir, elsewhere)
     try:
@@ -219,7 +222,6 @@ def _interrupted(
         continued,
         steps=until + UNTIL_END,
         told=told_to_wait(until, asked.interrupt),
-        runs=number + 1,
     )
     elsewhere.remove()
     workdir = made.copy("")
@@ -236,98 +238,152 @@ def _interrupted(
     return left
 
 
-def _resumed(taken: Snapshot, continued: Plan, kept: _Kept, asked: Asked) -> None:
-    """The run that starts from a snapshot, at the path of the continued one."""
-    number = len(kept.runs) + 1
-    made = _plan(taken, continued, asked, number, RESUMED)
-    kept.add(_place(taken, made, number, asked))
-    _run(made, taken, number, kept, again=asked.explain)
-
-
-def _place(taken: Snapshot, made: Plan, number: int, asked: Asked) -> Place:
-    return Place(
-        name=" and ".join(taken.names),
-        checkpoint=_masked(taken.checkpoint, made),
-        run=number,
-        interrupted=number - 1 if asked.interrupt else None,
-        command=Redaction("folder", identity=made.names).arguments(made.entry.command),
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(kw_only=False, slots=True)
 class Further:
-    """Makes more runs while the snapshots are there, as a check that explains wants them."""
+    """Makes the resumed runs while the snapshots are there, and more of them as a check that
+    explains wants them.
+
+    first   number of the run that wrote the checkpoint
+    twice   what the first resumed run wrote, where that is resumed from once more
+    places  what each place starts from
+    """
 
     snapshots: Snapshots
     continued: Plan
     kept: _Kept
     asked: Asked
     elsewhere: Elsewhere
+    first: int = model.CONTINUED
+    twice: Snapshots | None = None
+    places: list[Snapshot] = field(default_factory=list)
+
+    def resume_all(self) -> None:
+        """One resumed run for each place."""
+        for number, taken in enumerate(self.snapshots.taken):
+            if number == 0 and self.asked.twice:
+                self._resume_twice(taken)
+            else:
+                place = self._place(taken)
+                self.kept.add(place)
+                self._run(taken, place, RESUMED)
+
+    def _resume_twice(self, taken: Snapshot) -> None:
+        """A resumed run that writes a checkpoint and goes on, and one that resumes from that."""
+        first = self._place(taken)
+        number = first.run or 0
+        self.kept.add(first)
+        told = {
+            **self.asked.told(),
+            **RESUMED,
+            **_keeping(self.continued.folder, self.asked, number),
+        }
+        made = replace(self._plan(taken, told), steps=self.asked.within)
+        self.twice = _continued(made, number, self.kept, self.elsewhere, taken)
+        for again in self.twice.taken[:1]:
+            place = replace(self._place(again), name=TWICE, continued=number)
+            self.kept.add(place)
+            self._run(again, place, RESUMED)
+
+    def close(self) -> None:
+        """Removes what a resumed run left."""
+        if self.twice is not None:
+            self.twice.close()
 
     def put_back(self, wanted: Wanted) -> None:
         """One more resumed run, which is given back a part of what the continued run held."""
-        taken, number = self.snapshots.taken[wanted.place], len(self.kept.runs) + 1
+        taken, place = self.places[wanted.place], self.kept.resume.places[wanted.place]
         told = {
             **RESUMED,
             "put_back": {
-                "folder": str(self.continued.folder / cleanup.VALUES),
+                "folder": str(_values(self.continued.folder, place.continued)),
                 "iteration": taken.checkpoint.iteration + 1,
                 "rungs": list(wanted.rungs),
                 "batches": dict(wanted.batches),
                 "beside": list(wanted.beside),
             },
         }
-        made = _plan(taken, self.continued, self.asked, number, told)
-        _run(made, taken, number, self.kept, again=True)
-        self.kept.add_arm(wanted.place, Arm(run=number, rungs=wanted.rungs))
+        arm = model.Arm(run=self._next, rungs=wanted.rungs)
+        self._run(taken, None, told)
+        self.kept.add_arm(wanted.place, arm)
 
     def patched(self, of: int, patch: str, files: Mapping[Path, Path]) -> None:
-        """Another continued run for which Python is given these files in place of the user's, and
-        one that resumes from it. No snapshot is left for other runs.
+        """The runs of a place once more, with these files in place of the user's. No snapshot is
+        left for other runs.
         """
-        name = self.snapshots.taken[of].names[0]
-        asked = replace(self.asked, at=(name,), explain=False)
+        name = self.kept.resume.places[of].name.partition(" and ")[0]
+        asked = replace(self.asked, at=(name,), explain=False, interrupt="")
         self.snapshots.close()
+        self.close()
         self.elsewhere.remove()
-        number = len(self.kept.runs) + 1
-        made = replace(self.continued, patched=files, told=asked.told(), runs=number + 1)
-        trial = Trial(of=of, patch=patch, continued=number)
-        taken = _continued(made, number, self.kept, self.elsewhere)
+        made = replace(self.continued, patched=files, told=asked.told())
+        record = _Kept(folder=self.kept.folder, empty=self.kept.empty, resume=self.kept.resume)
+        record.runs, record.written = self.kept.runs, False
+        number = self._next
+        taken = _continued(made, number, record, self.elsewhere)
+        further = Further(taken, made, record, asked, self.elsewhere, first=number)
         try:
-            for snapshot in taken.taken[:1]:
-                resumed = _plan(snapshot, made, asked, number + 1, RESUMED)
-                trial = replace(trial, place=_place(snapshot, resumed, number + 1, asked))
-                _run(resumed, snapshot, number + 1, self.kept, again=False)
+            further.resume_all()
         finally:
             taken.close()
+            further.close()
+        places = record.resume.places[len(self.kept.resume.places) :]
+        trial = model.Trial(of=of, patch=patch, place=next(reversed(places), None))
         self.kept.resume = replace(self.kept.resume, trial=trial)
         self.kept.keep()
 
+    @property
+    def _next(self) -> int:
+        """The number of the next run."""
+        return len(self.kept.runs) + 1
 
-def _plan(
-    taken: Snapshot, continued: Plan, asked: Asked, number: int, told: Mapping[str, object]
-) -> Plan:
-    entry = resumed_entry(continued.entry, asked, taken.checkpoint)
-    return replace(continued, entry=entry, steps=asked.go_on, told=told, runs=number)
+    def _place(self, taken: Snapshot) -> model.Place:
+        """A place whose resumed run comes next."""
+        number = self._next
+        made = self._plan(taken, RESUMED)
+        self.places.append(taken)
+        return model.Place(
+            name=" and ".join(taken.names),
+            checkpoint=_masked(taken.checkpoint, made),
+            run=number,
+            continued=self.first,
+            interrupted=number - 1 if self.asked.interrupt else None,
+            command=Redaction("folder", identity=made.names).arguments(made.entry.command),
+        )
+
+    def _plan(self, taken: Snapshot, told: Mapping[str, object]) -> Plan:
+        entry = resumed_entry(self.continued.entry, self.asked, taken.checkpoint)
+        return replace(self.continued, entry=entry, steps=self.asked.go_on, told=told)
+
+    def _run(self, taken: Snapshot, place: model.Place | None, told: Mapping[str, object]) -> None:
+        """A run that starts from a snapshot, at the path of the continued one."""
+        made = self._plan(taken, told)
+        again = place is None or self.asked.explain
+        workdir = made.copy("", finish=partial(taken.lay_over, again=again))
+        try:
+            one_run(made, workdir, self._next, self.kept.runs, self.kept.keep)
+        finally:
+            with interrupts.waiting():
+                workdir.close()
 
 
-def _run(made: Plan, taken: Snapshot, number: int, kept: _Kept, *, again: bool) -> None:
-    workdir = made.copy("", finish=partial(taken.lay_over, again=again))
-    try:
-        one_run(made, workdir, number, kept.runs, kept.keep)
-    finally:
-        with interrupts.waiting():
-            workdir.close()
+def _values(folder: Path, number: int) -> Path:
+    """Where a run keeps what it holds, by its number."""
+    return folder.absolute() / cleanup.VALUES / str(number)
 
 
-def _keeping(folder: Path, asked: Asked) -> dict[str, object]:
-    """What the recorder of the continued run is told where parts of it are to be put back."""
+def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
+    """What the recorder of a continued run is told where parts of it are to be put back."""
     if not asked.explain:
         return {}
-    return {"keep": {"folder": str(folder.absolute() / cleanup.VALUES), "most": MOST_KEPT}}
+    return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
 
 
-def _masked(checkpoint: Checkpoint, made: Plan) -> Checkpoint:
+def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:
     """A checkpoint as a record names it."""
     shown = Redaction("folder", identity=made.names).path
-    return replace(checkpoint, paths=tuple(map(shown, checkpoint.paths)))
+    return replace(
+        checkpoint,
+        paths=tuple(map(shown, checkpoint.paths)),
+        beside=tuple(map(shown, checkpoint.beside)),
+        target=shown(checkpoint.target),
+    )

@@ -13,18 +13,8 @@ from reprocheck.launch.snapshot import summary
 from reprocheck.model import Run
 from reprocheck.model.letters import capital
 from reprocheck.report import text
-from reprocheck.resume.asked import path_of
+from reprocheck.resume import model
 from reprocheck.resume.kept import Unkept
-from reprocheck.resume.model import (
-    Checkpoint,
-    Explained,
-    Losses,
-    Offset,
-    OtherRanks,
-    Outcome,
-    ResumeRecord,
-    ResumeVerdict,
-)
 from reprocheck.verdict.lost import lost
 
 SOONER = "Have the script save sooner (an option such as --save-steps)"
@@ -40,7 +30,7 @@ class Nothing:
     """A continued run without a checkpoint to resume from."""
 
     run: Run
-    resume: ResumeRecord
+    resume: model.ResumeRecord
     unkept: Unkept
     found: Sequence[str]
 
@@ -154,7 +144,7 @@ def _others(nothing: Nothing) -> str:
 # ------------------------------------------------------------------------------ with a checkpoint
 
 
-def reason(outcome: Outcome) -> str:
+def reason(outcome: model.Outcome) -> str:
     """Why a place has its verdict, without a full stop."""
     return _REASONS[outcome.verdict](outcome)
 
@@ -177,19 +167,19 @@ def beyond(paths: Sequence[str]) -> str:
     )
 
 
-def _exactly(outcome: Outcome) -> str:
+def _exactly(outcome: model.Outcome) -> str:
     many = count(outcome.compared, "iteration")
     return f"{many} after the checkpoint have the losses of the run that never stopped, bit for bit"
 
 
-def _within(outcome: Outcome) -> str:
+def _within(outcome: model.Outcome) -> str:
     return (
         "the losses agree within the tolerance; they are not equal in every bit from"
         f" {_first(outcome)} on"
     )
 
 
-def _differs(outcome: Outcome) -> str:
+def _differs(outcome: model.Outcome) -> str:
     losses = outcome.losses
     assert losses is not None
     if outcome.explained.other_ranks is not None:
@@ -207,7 +197,7 @@ def _differs(outcome: Outcome) -> str:
     )
 
 
-def _differs_over_ranks(outcome: Outcome, other: OtherRanks) -> str:
+def _differs_over_ranks(outcome: model.Outcome, other: model.OtherRanks) -> str:
     first = outcome.explained.first
     if first is not None:
         return (
@@ -217,7 +207,7 @@ def _differs_over_ranks(outcome: Outcome, other: OtherRanks) -> str:
     return f"{_instead(other)}, the losses, as means over all ranks, differ{_apart(outcome)}"
 
 
-def _of_ranks(losses: Losses, outcome: Outcome) -> str:
+def _of_ranks(losses: model.Losses, outcome: model.Outcome) -> str:
     """` of rank 1`, where those of other ranks do not differ."""
     said = on_ranks(losses.ranks, outcome.ranks)
     return f" of {said}" if said else ""
@@ -239,7 +229,7 @@ def on_ranks(some: Sequence[int], ranks: Sequence[int]) -> str:
     return f"ranks {', '.join(names)} and {last}"
 
 
-def _other_length(outcome: Outcome) -> str:
+def _other_length(outcome: model.Outcome) -> str:
     assert outcome.continued is not None and outcome.resumed is not None
     went_on, resumed = outcome.continued.longest, outcome.resumed.longest
     if not resumed:
@@ -258,11 +248,21 @@ def _other_length(outcome: Outcome) -> str:
     )
 
 
-def _starts_over(outcome: Outcome) -> str:
+def _starts_over(outcome: model.Outcome) -> str:
     checkpoint = outcome.place.checkpoint
     assert checkpoint is not None
+    if outcome.option is not None:
+        option = outcome.option
+        return (
+            f"the resumed run read nothing of {checkpoint.name}: the script has to be told, by"
+            f" `{option.words}` ({option.source.at}). Give it with --resume-with '{option.words}';"
+            f' in a target of a suite, with resume = {{ with = "{option.words}" }}'
+        )
     if not outcome.read:
-        return f"the resumed run read nothing of {path_of(checkpoint)}"
+        return (
+            f"the resumed run read nothing of {checkpoint.name}. Where an option of the script says"
+            " so, give that with --resume-with"
+        )
     if outcome.explained.starts_over:
         return (
             f"the resumed run read {summary(outcome.read)}, and no weight is what it was at the"
@@ -274,7 +274,7 @@ def _starts_over(outcome: Outcome) -> str:
     )
 
 
-def _inconclusive(outcome: Outcome) -> str:
+def _inconclusive(outcome: model.Outcome) -> str:
     if outcome.resumed is not None and outcome.resumed.record.ended == "interrupted":
         return INTERRUPTED.format(run="resumed")
     other = outcome.explained.other_ranks
@@ -286,7 +286,7 @@ def _inconclusive(outcome: Outcome) -> str:
     )
 
 
-def _not_comparable(other: OtherRanks) -> str:
+def _not_comparable(other: model.OtherRanks) -> str:
     """Why the losses of other numbers of ranks say nothing, where nothing else differs."""
     agree = (
         f"{_instead(other)}, what could be compared of weights, optimizer, schedules and samples"
@@ -303,12 +303,12 @@ def _not_comparable(other: OtherRanks) -> str:
     )
 
 
-def _instead(other: OtherRanks) -> str:
+def _instead(other: model.OtherRanks) -> str:
     was, now = other.ranks
     return f"with {count(now, 'rank')} instead of {was}"
 
 
-def _script_failed(outcome: Outcome) -> str:
+def _script_failed(outcome: model.Outcome) -> str:
     assert outcome.resumed is not None
     record = outcome.resumed.record
     when = "before its first loss"
@@ -324,11 +324,11 @@ def _script_failed(outcome: Outcome) -> str:
     )
 
 
-def _timed_out(outcome: Outcome) -> str:
+def _timed_out(outcome: model.Outcome) -> str:
     return "the resumed run took longer than --timeout allows"
 
 
-_REASONS: Mapping[ResumeVerdict, Callable[[Outcome], str]] = {
+_REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
     "resumes_exactly": _exactly,
     "resumes_within_tolerance": _within,
     "does_not_resume_exactly": _differs,
@@ -339,14 +339,14 @@ _REASONS: Mapping[ResumeVerdict, Callable[[Outcome], str]] = {
 }
 
 
-def _first(outcome: Outcome) -> str:
+def _first(outcome: model.Outcome) -> str:
     """`iteration 2 of the resumed run (7 of the continued run)`, of the first that differs."""
     assert outcome.losses is not None and outcome.offset is not None
     first = outcome.losses.bitwise.first_iteration or 1
     return both(first, outcome.offset)
 
 
-def both(iteration: int, offset: Offset) -> str:
+def both(iteration: int, offset: model.Offset) -> str:
     """An iteration of the resumed run, and its number in the continued run."""
     return (
         f"iteration {iteration} of the resumed run ({offset.continued(iteration)} of the continued"
@@ -354,7 +354,7 @@ def both(iteration: int, offset: Offset) -> str:
     )
 
 
-def _apart(outcome: Outcome) -> str:
+def _apart(outcome: model.Outcome) -> str:
     losses = outcome.losses
     if losses is None or losses.continued is None or losses.resumed is None:
         return ""
@@ -370,7 +370,7 @@ def _behind(run: Run) -> str:
 # ---------------------------------------------------------------------------------------- others
 
 
-def checkpoint(found: Checkpoint) -> str:
+def checkpoint(found: model.Checkpoint) -> str:
     """`ckpt.pt after update 5 (torch.save, train.py:31; 2.1 kB)`."""
     said = [part for part in (found.by, found.line) if part]
     facts = [", ".join(said), size(found.size)]
@@ -378,7 +378,7 @@ def checkpoint(found: Checkpoint) -> str:
     many = ""
     if len(found.paths) > 1:
         many = f" ({count(len(found.paths), 'file')})"
-    return f"{path_of(found)}{many} after update {found.iteration} ({inside})"
+    return f"{found.name}{many} after update {found.iteration} ({inside})"
 
 
 def size(count: int) -> str:
@@ -389,7 +389,7 @@ def size(count: int) -> str:
     return f"{count} bytes"
 
 
-def read(outcome: Outcome) -> str:
+def read(outcome: model.Outcome) -> str:
     """What the resumed run read of the checkpoint."""
     paths = outcome.place.checkpoint.paths if outcome.place.checkpoint else ()
     if not outcome.read:
@@ -400,7 +400,7 @@ def read(outcome: Outcome) -> str:
     return f"{summary(outcome.read)}; not {summary(missed)}"
 
 
-def behind_steps(outcome: Outcome, explained: Explained) -> tuple[str, ...]:
+def behind_steps(outcome: model.Outcome, explained: model.Explained) -> tuple[str, ...]:
     """What is said where the losses part behind the steps that were recorded deeply."""
     first = outcome.losses.bitwise.first_iteration if outcome.losses is not None else None
     steps = explained.steps
@@ -415,7 +415,7 @@ def behind_steps(outcome: Outcome, explained: Explained) -> tuple[str, ...]:
 
 
 def caveats(
-    found: Sequence[str], outcomes: Sequence[Outcome], resume: ResumeRecord
+    found: Sequence[str], outcomes: Sequence[model.Outcome], resume: model.ResumeRecord
 ) -> tuple[str, ...]:
     """What limits the answer."""
     said = []

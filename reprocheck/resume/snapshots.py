@@ -81,7 +81,7 @@ class Snapshots:
         self.taken: list[Snapshot] = []
         # Made before the run waits for it: the first one takes some milliseconds.
         self._marks_decoder = msgspec.json.Decoder(events.Checkpoint)
-        self._store = folder / PLACES
+        self._store = folder / PLACES / trace.parent.name
         self._trace = trace
         self._workdir = workdir
         self._elsewhere = elsewhere
@@ -123,7 +123,8 @@ class Snapshots:
 
     def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
         """Waits until no process of the run holds a file of the checkpoint open for writing."""
-        paths = set(self._said(mark).p)
+        said = self._said(mark)
+        paths = {*said.p, *said.o}
         deadline = time.monotonic() + LONGEST_WRITING
         while time.monotonic() < deadline:
             if paths.isdisjoint(written_by(process.tree(), self._workdir.path)):

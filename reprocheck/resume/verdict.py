@@ -8,17 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from reprocheck.model import Bitwise, Run, Tolerance, Trace
+from reprocheck.resume import model
 from reprocheck.resume.average import have_other_ranks, over_ranks
 from reprocheck.resume.gap.ladder import ORIGINS
-from reprocheck.resume.model import (
-    Checkpoint,
-    Explained,
-    Losses,
-    Offset,
-    Outcome,
-    Place,
-    ResumeVerdict,
-)
 from reprocheck.resume.offset import shifted
 from reprocheck.resume.reported import reported
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
@@ -40,7 +32,7 @@ class Sides:
     tolerance: Tolerance
 
 
-def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
+def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> model.Outcome:
     """The outcome of a place from the losses of both runs, and from what the resumed run read."""
     if have_other_ranks(sides.continued, sides.resumed):
         sides = replace(
@@ -49,11 +41,11 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     k = offset_of(checkpoint, sides)
     continued = shifted(sides.continued, k, sides.go_on)
     resumed = shifted(sides.resumed, 0, _count(continued, sides))
-    found = Outcome(
+    found = model.Outcome(
         place=replace(place, checkpoint=replace(checkpoint, iteration=k)),
         verdict="inconclusive",
         reason="",
-        offset=Offset(k=k),
+        offset=model.Offset(k=k),
         compared=min(continued.longest, resumed.longest),
         losses=losses(continued, resumed, sides.tolerance),
         continued=continued,
@@ -65,7 +57,7 @@ def judged(place: Place, checkpoint: Checkpoint, sides: Sides) -> Outcome:
     return replace(found, verdict=_verdict(found, sides))
 
 
-def with_ladder(found: Outcome, explained: Explained) -> Outcome:
+def with_ladder(found: model.Outcome, explained: model.Explained) -> model.Outcome:
     """The outcome with what the ladder across the gap says, which is exact where losses may hide
     something, as of buffers, or of a schedule that has its next step later.
     """
@@ -81,7 +73,7 @@ def with_ladder(found: Outcome, explained: Explained) -> Outcome:
     return replace(found, verdict=verdict, explained=explained)
 
 
-def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
+def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
     """k: the updates that were recorded when the checkpoint was written.
 
     A script that logs its losses by itself, without an optimizer that is known, may save between
@@ -98,7 +90,7 @@ def offset_of(checkpoint: Checkpoint, sides: Sides) -> int:
     return k
 
 
-def resumed_from(written: Sequence[Checkpoint], sides: Sides) -> Checkpoint | None:
+def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Checkpoint | None:
     """Of the checkpoints that a run had written when a signal ended it, the last one behind which
     the continued run has the first loss of the resumed run: a script may pass over one that is cut.
     None where no loss says so.
@@ -110,7 +102,7 @@ def resumed_from(written: Sequence[Checkpoint], sides: Sides) -> Checkpoint | No
     return next(fits, None)
 
 
-def _fits(checkpoint: Checkpoint, first: Run, sides: Sides) -> bool:
+def _fits(checkpoint: model.Checkpoint, first: Run, sides: Sides) -> bool:
     return _agree(shifted(sides.continued, checkpoint.iteration, 1), first)
 
 
@@ -138,7 +130,7 @@ def unrepeatable(continued: Run, interrupted: Run) -> int | None:
     return bitwise.first_iteration
 
 
-def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
+def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
     """What the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]
     bitwise, _ = equal_in_bits(runs)
@@ -146,7 +138,7 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> Losses:
         bitwise = Bitwise(equal=False, first_iteration=1, one_is_longer=True)
     ranks = _unequal_ranks(continued, resumed)
     pair = _first_pair(continued, resumed, ranks, bitwise.first_iteration)
-    return Losses(
+    return model.Losses(
         bitwise=bitwise,
         outside=first_divergence(runs, tolerance),
         continued=pair[0],
@@ -188,10 +180,10 @@ def _losses_of(trace: Trace, iteration: int) -> array[float]:
     return trace.losses.losses(iteration)
 
 
-def read_of(checkpoint: Checkpoint, resumed: Run) -> tuple[str, ...]:
+def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:
     """The files of a checkpoint that a run opened before its first loss."""
     early = read_early(resumed)
-    return tuple(path for path in checkpoint.paths if path in early)
+    return tuple(path for path in checkpoint.files if path in early)
 
 
 def read_early(run: Run) -> frozenset[str]:
@@ -203,7 +195,7 @@ def read_early(run: Run) -> frozenset[str]:
     return frozenset({*run.opened, *reads} - late)
 
 
-def _verdict(found: Outcome, sides: Sides) -> ResumeVerdict:
+def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
     """The order of `docs/reference/resume.md`: a run that could not be compared first, then what
     the losses say.
     """
@@ -225,12 +217,12 @@ def _verdict(found: Outcome, sides: Sides) -> ResumeVerdict:
     return "does_not_resume_exactly"
 
 
-def _has_gone_on(found: Outcome) -> bool:
+def _has_gone_on(found: model.Outcome) -> bool:
     """Whether the continued run made an iteration behind the checkpoint."""
     return found.continued is not None and found.continued.longest > 0
 
 
-def starts_over(found: Outcome, sides: Sides) -> bool:
+def starts_over(found: model.Outcome, sides: Sides) -> bool:
     """Whether the resumed run is the continued one from its first iteration on, or read nothing of
     the checkpoint. One that made no iteration started nothing.
     """

@@ -90,6 +90,7 @@ class Seen(
         "by_system": "sys",
         "filled": "wl",
         "write": "wn",
+        "frames": "fr",
     },
 ):
     """One fact. `docs/reference/trace-format.md` says what each kind of fact holds."""
@@ -140,6 +141,10 @@ class Seen(
     """
     raw: str = ""
     """State of a generator itself, in base64."""
+    frames: list[tuple[str, dict[str, str]]] = msgspec.field(default_factory=list)
+    """Of the user's functions under way, from the innermost out: the line, and the expression by
+    which the code there reaches each part of the training.
+    """
     at: int = -1
     """Offset of its line in the trace file."""
     written: int = -1
@@ -176,11 +181,12 @@ class Unrecorded(events.Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """A file that was opened, after `position` facts had been seen."""
+    """A file that was opened, after `position` facts had been seen, on a line of the script."""
 
     path: str
     mode: str
     position: int
+    line: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -269,7 +269,7 @@ def _take_unrecorded(file: DeepFile, event: Unrecorded) -> None:
 
 
 def _take_open(file: DeepFile, event: events.Open) -> None:
-    opened = Opened(path=event.p, mode=event.m, position=len(file.seen))
+    opened = Opened(path=event.p, mode=event.m, position=len(file.seen), line=event.l)
     file.recorded.keep(file.opened, opened, MOST_FILES)
 
 

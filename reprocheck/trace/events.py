@@ -129,6 +129,7 @@ class Skip(Event):
 class Open(Event):
     p: str
     m: str = "r"
+    l: str = ""  # noqa: E741
     time: float | None = None
 
 
@@ -212,6 +213,8 @@ class Checkpoint(Event):
     by: str = ""
     l: str = ""  # noqa: E741
     p: list[str] = []
+    o: list[str] = []
+    t: str = ""
     s: int = 0
 
 

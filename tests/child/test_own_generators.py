@@ -11,7 +11,7 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from reprocheck.child.reprocheck_child import own_generators, own_things
+from reprocheck.child.reprocheck_child import holders, own_generators, own_things
 
 
 class Script:
@@ -94,7 +94,7 @@ def test_states_are_taken_and_put_back_in_place() -> None:
     made = {"a": twister, "b": bits, "c": words, "d": legacy, "e": tensors}
     held = own_generators.found(made.items(), ())
     assert list(held.values()) == list(made.values())
-    values = own_generators.OwnGenerators(lambda: held)
+    values = holders.Slots(holders.GENERATORS, lambda: own_generators.slots(held))
 
     def drawn() -> list[float]:
         numbers = [twister.random(), bits.random(), words.random(), legacy.random_sample()]

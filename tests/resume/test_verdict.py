@@ -9,7 +9,6 @@ from math import nan
 import pytest
 
 from reprocheck.model import Ended, FirstRead, Run, Tolerance
-from reprocheck.resume.asked import path_of
 from reprocheck.resume.model import Checkpoint, Outcome, Place
 from reprocheck.resume.offset import between, shifted
 from reprocheck.resume.sentences import reason
@@ -129,18 +128,3 @@ def test_iterations_are_cut_out_with_all_their_losses() -> None:
     assert found.values == array("d", [2.0, 3.0, 4.0])
     assert found.ends == array("q", [2, 3])
     assert shifted(_run(1, NEVER_STOPPED), 9, 3).longest == 0
-
-
-@pytest.mark.parametrize(
-    ("paths", "named"),
-    [
-        (("a.pt",), "a.pt"),
-        (("out/3/a.pt", "out/3/rng/0.pt"), "out/3"),
-        (("b.pt", "a.pt"), "a.pt"),
-        (("/data/3/a.pt", "/data/3/b.pt"), "/data/3"),
-    ],
-)
-def test_a_checkpoint_is_named_by_its_file_or_its_folder(
-    paths: tuple[str, ...], named: str
-) -> None:
-    assert path_of(Checkpoint(iteration=3, paths=paths)) == named

@@ -13,7 +13,13 @@ from reprocheck.rules.fix_text import is_code, language
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
-LIBRARIES = {"accelerate", "lightning", "transformers", "torch.distributed.checkpoint"}
+LIBRARIES = {
+    "accelerate",
+    "lightning",
+    "transformers",
+    "torch.distributed.checkpoint",
+    "stable_baselines3",
+}
 WITHOUT_NETS = {"python", "numpy", "sklearn"}
 """What a program without a framework draws with."""
 DEVICES = {"any", "cpu", "cuda", "npu"}
@@ -28,6 +34,7 @@ GENERATORS = {
 }
 """Classes of generators that a script makes for itself."""
 HOLDERS = {
+    "no loader",
     "an object of the script",
     "an object of the script (lightning)",
     "an attribute of a module",

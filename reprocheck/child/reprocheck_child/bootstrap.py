@@ -46,6 +46,8 @@ def start(folder: str, modules: set[str]) -> None:
     loaders.install()
     savers.install(recorder)
     trackers.install(recorder.series)
+    if "boundaries" in settings:
+        _start_archives(recorder)
     if settings.get("resume"):
         _start_pauses(recorder, settings["resume"])
     atexit.register(recorder.ended)
@@ -57,6 +59,15 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
     from . import patched
 
     patched.start(recorder, files)
+
+
+@guarded("watching savers")
+def _start_archives(recorder: events.Recorder) -> None:
+    """What is saved and loaded is recorded in a check of a resume."""
+    from .archives import Savers
+
+    recorder.savers = Savers(recorder)
+    recorder.savers.install()
 
 
 @guarded("watching for checkpoints")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from . import import_hook, own_generators, own_things
+from . import import_hook, own_generators, own_things, scope
+from .archives import Archives
 from .hooking import guarded, replace
 from .lines import of_line
 
@@ -22,6 +23,9 @@ DEEP = 2
 Weights, states and generators show in the first forward pass and its update, and that update in the
 second; deep facts of all iterations would cost half as much as short iterations themselves.
 """
+LARGEST_COUNT = 1 << 31
+"""What is larger is a time in nanoseconds, an address or a seed."""
+MOST_COUNTS = 500
 _RESTORES = 200
 """States put back that are recorded: a script that does so for each sample says no more by it."""
 
@@ -35,6 +39,7 @@ class Boundary:
 
     def __init__(self, deep: Any) -> None:
         self.deep = deep
+        self.archives = Archives(deep, self._own_generators)
         self.held: list[Callable[[], None]] = []
         """Write weights, states of optimizers and schedules; adapters add theirs."""
         self.held_next: list[Callable[[], None]] = []
@@ -55,11 +60,13 @@ class Boundary:
         self.values: Any = None
         """Keeps what is held as values, or puts that back, where that is asked for."""
         if deep.recorder.keep or deep.recorder.put_back:
-            from . import putting_back
+            from . import holders, putting_back
 
             self.values = putting_back.of(deep.recorder)
-            self.values.holders.append(own_generators.OwnGenerators(lambda: self.generators))
+            own = holders.Slots(holders.GENERATORS, lambda: own_generators.slots(self.generators))
+            self.values.holders.append(own)
             self.values.on_pass.append(self._look_for_generators)
+        self.begun = False  # whether there was a first step
         self.restores = 0
         self.looked = 0  # the iteration before which a checkpoint was looked for last
         import_hook.when_imported("random", lambda module: self.watch("python", "setstate", module))
@@ -82,8 +89,10 @@ class Boundary:
     @guarded("looking at what a training goes on with", otherwise=False)
     def _reached(self, framework: str) -> bool:
         deep, recorder = self.deep, self.deep.recorder
-        while self.begins:
-            self.begins.pop()()
+        if not self.begun:
+            self.begun = True
+            _call_all(self.begins)
+            self._write_counts()
         iteration = len(deep.grouping.ends) + 1
         if iteration != self.looked and recorder.before_iteration is not None:
             self.looked = iteration
@@ -104,6 +113,8 @@ class Boundary:
         for name, state in deep.states().items():
             deep.seen("state", name, call=False, raw=_text(state))
         _call_all(self.held)
+        self._write_counts()
+        deep.seen("names", "boundary", call=False, fr=self.archives.frames())
         self.things = []
         return True
 
@@ -112,6 +123,21 @@ class Boundary:
             return
         self._next = 0
         _call_all(self.held_next)
+        self._write_counts()
+
+    @guarded("looking at what the script counts")
+    def _write_counts(self) -> None:
+        """Whole numbers that the variables of the script reach: steps, epochs, positions."""
+        counts: dict[str, int] = {}
+        for name, value in own_things.variables(self.deep):
+            if _is_count(value):
+                counts.setdefault(name, value)
+        for name, thing in own_things.reachable(self.deep):
+            if len(counts) < MOST_COUNTS and not scope.is_library(thing):
+                inner = scope.parts(thing) if type(thing) is dict else scope.attributes(thing)
+                counts.update((name + part, value) for part, value in inner if _is_count(value))
+        out = [[name, {"v": value}] for name, value in list(counts.items())[:MOST_COUNTS]]
+        self.deep.seen("counts", "", call=False, out=out)
 
     @guarded("finding what the script made for itself")
     def _find_own(self) -> None:
@@ -119,6 +145,10 @@ class Boundary:
         self._name_generators(self.things)
         readers = {name: own_generators.reader(one) for name, one in self.generators.items()}
         self.deep.generators.update(readers)
+
+    def _own_generators(self) -> dict[str, Any]:
+        self._look_for_generators()
+        return self.generators
 
     @guarded("finding the generators of the script's own")
     def _look_for_generators(self) -> None:
@@ -145,7 +175,7 @@ class Boundary:
         def make(real: Callable[..., Any]) -> Callable[..., Any]:
             def restore(*args: Any, **named: Any) -> Any:
                 returned = real(*args, **named)
-                self._restored(generator)
+                self._restored(generator, *args[:1])
                 return returned
 
             return restore
@@ -156,18 +186,23 @@ class Boundary:
         self.watch("numpy", "set_state", module, getattr(module, "mtrand", None))
 
     @guarded("a state of a generator was put back")
-    def _restored(self, generator: str) -> None:
+    def _restored(self, generator: str, value: Any = None) -> None:
         deep = self.deep
         if not deep.recorder.boundaries or self.restores >= _RESTORES:
             return
         self.restores += 1
         state = deep.states().get(generator, b"")
         line = of_line(deep.source(2))
-        deep.seen("restore", generator, call=False, raw=_text(state), **line)
+        key = [["key", {"v": self.archives.key_of(value)}]]
+        deep.seen("restore", generator, call=False, raw=_text(state), **{"in": key}, **line)
 
 
 def _text(state: bytes) -> str:
     return b64encode(state).decode()
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and abs(value) < LARGEST_COUNT
 
 
 def _call_all(callbacks: Iterable[Callable[[], None]]) -> None:

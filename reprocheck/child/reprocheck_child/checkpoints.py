@@ -13,11 +13,11 @@ import os
 import re
 import sys
 import threading
-from _thread import get_ident
 from contextlib import suppress
 from fnmatch import fnmatch
 
-from . import import_hook, loaders, users
+from . import import_hook, users
+from .archives import Save
 from .files import NO_FILES, ON_OPENING, absolute, held_for_writing, without_links, writes
 from .hooking import around, guarded
 from .shared.patterns import fixed_start
@@ -58,55 +58,30 @@ MOST_FILES = 100_000
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
 """Events after which another process may write."""
 POOL = "concurrent.futures.thread"
+OF_STATE = frozenset(("weights", "module", "optimizer", "schedule", "generator", "loader"))
+"""Kinds of what a saver is given without which a file is not the whole checkpoint."""
+AS_FOLDERS = ("torch.distributed", "transformers", "Accelerator", "orbax")
+"""Savers that write a folder: how their names begin."""
+PREFIX = re.compile(r"\.(?:index|data-\d+-of-\d+)$")
+"""How files of one checkpoint of TensorFlow end, which is known by what stands before."""
 BUILT_IN = ("tensorflow", "tensorstore", "mindspore")
 """Libraries that write files without an event."""
 
-SAVERS = (
-    ("torch", "save", "torch.save"),
-    ("torch.distributed.checkpoint", "save", "torch.distributed.checkpoint.save"),
-    ("torch.distributed.checkpoint", "async_save", "torch.distributed.checkpoint.async_save"),
-    ("safetensors.torch", "save_file", "safetensors.torch.save_file"),
-    ("safetensors.numpy", "save_file", "safetensors.numpy.save_file"),
-    ("lightning.pytorch.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
-    ("pytorch_lightning.trainer.trainer", "Trainer.save_checkpoint", "Trainer.save_checkpoint"),
-    ("transformers.trainer", "Trainer._save_checkpoint", "transformers.Trainer"),
-    ("accelerate.accelerator", "Accelerator.save_state", "Accelerator.save_state"),
-    ("keras.src.models.model", "Model.save", "keras.Model.save"),
-    ("keras.src.models.model", "Model.save_weights", "keras.Model.save_weights"),
-    (
-        "tensorflow.python.checkpoint.checkpoint_management",
-        "CheckpointManager.save",
-        "tf.train.CheckpointManager",
-    ),
-    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver.save", "tf.train.Checkpoint"),
-    ("mindspore", "save_checkpoint", "mindspore.save_checkpoint"),
-    ("mindspore.train.serialization", "save_checkpoint", "mindspore.save_checkpoint"),
-    ("orbax.checkpoint", "CheckpointManager.save", "orbax.checkpoint.CheckpointManager.save"),
-    ("orbax.checkpoint", "PyTreeCheckpointer.save", "orbax.checkpoint.PyTreeCheckpointer.save"),
-    ("orbax.checkpoint", "StandardCheckpointer.save", "orbax.checkpoint.StandardCheckpointer.save"),
-    ("joblib.numpy_pickle", "dump", "joblib.dump"),
-    ("numpy", "savez", "numpy.savez"),
-    ("numpy", "save", "numpy.save"),
-)
-"""The module after whose import it is watched, the function, and how a report names it."""
-
-
-class Written:
-    """A file that this process opened to write it anew, or moved to its place."""
-
-    def __init__(self, by: str, line: str, updates: int) -> None:
-        self.by = by
-        self.line = line
-        self.updates = updates
-
 
 class Found:
-    """A checkpoint, as it stands between two iterations."""
+    """A checkpoint, as it stands between two iterations.
 
-    def __init__(self, paths: list[str], written: Written, size: int) -> None:
+    paths   its files
+    beside  other files that were written with it, such as a copy
+    target  what names it: its file, its folder, or how its files begin; "" where nothing does
+    """
+
+    def __init__(self, paths: list[str], beside: list[str], target: str, save: Save) -> None:
         self.paths = paths
-        self.written = written
-        self.size = size
+        self.beside = beside
+        self.target = target
+        self.save = save
+        self.size = 0
 
 
 class Checkpoints:
@@ -127,9 +102,10 @@ class Checkpoints:
         self._own = os.path.join(os.path.realpath(recorder.folder), "")
         self._temporary = os.path.join(os.path.realpath(os.environ.get("TMPDIR", "/tmp")), "")
         self._stood: dict[str, State] = {}
-        self._written: dict[str, Written] = {}
-        self._saving: dict[int, Written] = {}  # by thread: the outermost saver under way
-        self._saved: Written | None = None  # the last that was, since the last look
+        self._now: dict[str, State] = {}
+        self._written: dict[str, Save] = {}
+        self._copied: dict[str, None] = {}  # files that were made as a copy of another one
+        self._saved: Save | None = None  # the last that was, since the last look
         self._touched = True  # something may have been written since the last look
         self._is_wide = False  # there are too many files to look at all of them
         self._others = False  # a process of another program may write
@@ -139,21 +115,23 @@ class Checkpoints:
         self._new_folders: list[str] = []  # in the order in which they were made
         self.ignored: dict[str, None] = {}
         """Files that were written between two updates and taken for no checkpoint."""
-        self.temporary: dict[str, Written] = {}
+        self.temporary: dict[str, Save] = {}
         """Files of checkpoints in the folder for temporary files, which each run has anew."""
         self.removed: dict[str, None] = {}
         """Files of savers that were gone again at the next look."""
 
     def install(self) -> None:
         """Watches from now on."""
-        for module, function, name in SAVERS:
-            import_hook.when_imported(module, self._watcher(function, name))
+        savers = self._recorder.savers
+        savers.make = lambda by: Save(by, self._line(), self._updates())
+        savers.on_end.append(self._ended_save)
         around(threading.Thread, "start", "watching threads", before=self._started_thread)
         import_hook.when_imported(POOL, self._watch_pool)
         takers: dict[str, Callable[..., None]] = {
             "open": self._opened,
             "os.rename": self._renamed,
             "os.mkdir": self._made,
+            "shutil.copyfile": self._about_to_copy,
         }
         takers.update(dict.fromkeys(STARTS, self._started_process))
         find = takers.get
@@ -207,9 +185,9 @@ class Checkpoints:
         self._touched = self._touched or told["touched"]
         self._others = self._others or told["others"]
         if told["saved"] and self._saved is None:
-            self._saved = Written(**told["saved"])
+            self._saved = Save(**told["saved"])
         for path, one in told["written"].items():
-            self._written.setdefault(path, Written(**one))
+            self._written.setdefault(path, Save(**one))
 
     # ---------------------------------------------------------------------------------- a look
 
@@ -232,6 +210,7 @@ class Checkpoints:
             for path, one in self._written.items()
             if path not in now and (one.by or path.endswith(SUFFIXES))
         )
+        self._now = now
         found = self._checkpoint(changed, updates)
         self._stood = now
         self._forget()
@@ -242,6 +221,7 @@ class Checkpoints:
 
     def _forget(self) -> None:
         self._written.clear()
+        self._copied.clear()
         self._saved, self._touched = None, False
         self._tasks = [task for task in self._tasks if _is_under_way(task)]
 
@@ -257,13 +237,61 @@ class Checkpoints:
         beside = [
             path for path in changed if os.path.dirname(path) in folders and path not in streams
         ]
-        if self._pattern:
-            beside = []
-        paths = sorted({*kept, *beside})
-        written = filter(None, map(self._written.get, paths))
+        every = sorted({*kept, *([] if self._pattern else beside)})
+        written = filter(None, map(self._written.get, every))
         first = min(written, key=lambda one: one.updates, default=None)
-        said = self._saved or first or Written("", "", updates)
-        return Found(paths, said, sum(map(self._size, paths)))
+        said = self._saved or first or Save("", "", updates)
+        if self._pattern:
+            stamps = {self._matched(path): self._stamp(path) for path in every}
+            target = max(stamps, key=lambda path: stamps[path])
+        else:
+            target, said = self._newest(every, said)
+        paths = [path for path in every if _is_of(target, path)] or every
+        found = Found(paths, [path for path in every if path not in paths], target, said)
+        found.size = sum(map(self._size, paths))
+        return found
+
+    def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
+        """What a script is to be told that resumes from these files, and the save that it is of:
+        the newest one that is whole, or the folder in which its parts lie. A copy is no save.
+        """
+        files: dict[int, list[str]] = {}
+        saves: dict[int, Save] = {}
+        for path in paths:
+            save = self._written.get(path)
+            if save is not None and path not in self._copied:
+                files.setdefault(save.number, []).append(path)
+                saves[save.number] = save
+        for matters in (lambda one: OF_STATE.intersection(one.holds), lambda one: one.by):
+            saves = {number: one for number, one in saves.items() if matters(one)} or saves
+        held = {number: self._held(save, files[number]) for number, save in saves.items()}
+        whole = [one for one in held if all(other <= held[one] for other in held.values())]
+        if not whole:
+            return (paths[0] if len(paths) == 1 else _common(paths)), otherwise
+        save = saves[max(whole)]
+        own = files[save.number]
+        if save.by.startswith("orbax"):  # C++ code writes the rest
+            own += [path for path in paths if path not in self._written]
+        prefixes = {PREFIX.sub("", path) for path in own}
+        if len(prefixes) == 1 and not save.by.startswith(AS_FOLDERS):
+            return prefixes.pop(), save
+        return _common(own), save
+
+    def _held(self, save: Save, paths: list[str]) -> set[Any]:
+        """What a save holds of the training, by kind; by its size where that is not known."""
+        return {*OF_STATE.intersection(save.holds)} or {sum(map(self._size, paths))}
+
+    def _matched(self, path: str) -> str:
+        """The folder of a file, or the file itself, that the pattern names."""
+        count = self._pattern.count("/") + 1
+        folder = "/".join(path.split("/")[:count])
+        return folder if self._matches(folder) else path
+
+    def _stamp(self, path: str) -> tuple[int, int]:
+        """Orders files by when they were written."""
+        save = self._written.get(path)
+        number = save.number if save is not None and path not in self._copied else 0
+        return number, self._now.get(path, (0,))[0]
 
     def _streams(self) -> set[str]:
         """Files that have been held open for writing since before the last look, such as the log of
@@ -339,28 +367,18 @@ class Checkpoints:
 
     # ------------------------------------------------------------------------------- who writes
 
-    def _watcher(self, function: str, name: str) -> import_hook.Callback:
-        def put(owner: Any, attribute: str) -> None:
-            around(owner, attribute, "watching a saver", before=lambda *_, **__: self._save(name))
-
-        return loaders.hooking_in(function, put)
-
-    def _save(self, name: str) -> Callable[[Any], None] | None:
-        """A saver begins; returns what is called at its end. One inside another is a part of it."""
-        me = get_ident()
-        if me in self._saving:
-            return None
-        written = self._saving[me] = Written(name, self._line(), self._updates())
+    def _ended_save(self, save: Save, returned: Any) -> None:
         self._touched = True
+        if self._saved is None or threading.current_thread() is threading.main_thread():
+            self._saved = save  # in another thread it may be a part of that one
+        if hasattr(returned, "add_done_callback"):
+            self._tasks.append(returned)
 
-        def end(returned: Any) -> None:
-            self._saving.pop(me, None)
-            if self._saved is None or threading.current_thread() is threading.main_thread():
-                self._saved = written  # in another thread it may be a part of that one
-            if hasattr(returned, "add_done_callback"):
-                self._tasks.append(returned)
-
-        return end
+    @guarded("watching what is kept on disk")
+    def _about_to_copy(self, _: Any, target: Any) -> None:
+        name = self._name(without_links(absolute(target)))
+        if name:
+            self._copied[name] = None
 
     @guarded("watching what is kept on disk")
     def _opened(self, path: Any, mode: Any, flags: Any = 0) -> None:
@@ -375,7 +393,9 @@ class Checkpoints:
             return
         first = os.path.join(whole, "_METADATA")
         if ORBAX_DRAFT in whole and not self._name(first):
-            self._note(first, Written("orbax.checkpoint", self._line(), self._updates()))
+            self._recorder.savers.number += 1
+            number = self._recorder.savers.number
+            self._note(first, Save("orbax.checkpoint", self._line(), self._updates(), number))
         self._new_folders.append(whole)
 
     @guarded("watching what is kept on disk")
@@ -389,7 +409,7 @@ class Checkpoints:
         if not moved and not (was and is_kept):
             self._note(new, self._in_saver())
 
-    def _note(self, path: str, written: Written) -> None:
+    def _note(self, path: str, written: Save) -> None:
         """A file is about to stand there, whole or as a draft."""
         if not path or path.startswith((self._own, *NO_FILES)):
             return
@@ -419,12 +439,15 @@ class Checkpoints:
             return path
         return ""
 
-    def _in_saver(self) -> Written:
+    def _in_saver(self) -> Save:
         """Something is written now, perhaps by a saver that is under way."""
-        inside = self._saving.get(get_ident())
+        savers = self._recorder.savers
+        inside: Save | None = savers.under_way()
         if inside is None:
-            return Written("", self._line(), self._updates())
-        return Written(inside.by, inside.line or self._line(), self._updates())
+            savers.number += 1
+            return Save("", self._line(), self._updates(), savers.number)
+        inside.line = inside.line or self._line()
+        return inside
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
         """Whether a checkpoint is about to be written where no snapshot is taken."""
@@ -502,7 +525,7 @@ def _start_of(pattern: str) -> str:
     return fixed_start(pattern)
 
 
-def _taken_out(known: dict[str, Written], old: str) -> Iterator[tuple[str, Written]]:
+def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
     """Takes out what is known of a path and of all below it: how each goes on behind that path."""
     for path in list(known):
         if old and (path + "/").startswith(old + "/"):
@@ -516,6 +539,19 @@ def _holds_reports(name: str) -> bool:
     if name.endswith(OF_ARRAYS):
         return any(word in name for word in NO_CHECKPOINT)
     return name.startswith(NO_CHECKPOINT)
+
+
+def _common(paths: list[str]) -> str:
+    """The folder that files lie in; "" for the working directory itself, and for several."""
+    try:
+        return os.path.commonpath([os.path.dirname(path) for path in paths])
+    except ValueError:  # some of them outside of the working directory
+        return ""
+
+
+def _is_of(target: str, path: str) -> bool:
+    """Whether a file is what names a checkpoint, or lies in that."""
+    return target in (path, PREFIX.sub("", path)) or (path + "/").startswith(target + "/")
 
 
 def _looks_saved(path: str) -> bool:

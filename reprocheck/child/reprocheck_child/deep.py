@@ -17,7 +17,7 @@ from .states import NumpyState, PythonState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Iterator
 
     Leaves = list[list[Any]]
     Reading = Callable[[bool], dict[str, Any] | None]
@@ -449,6 +449,16 @@ class Deep:
                 return frame
             frame = frame.f_back
         return None
+
+    def frames(self, most: int) -> Iterator[tuple[Any, str]]:
+        """The frames of the user's code under way and their lines, from the innermost out."""
+        frame = self.frame(1)
+        while frame is not None and most:
+            name = self._name_of(frame.f_code.co_filename)
+            if name:
+                most -= 1
+                yield frame, "%s:%d" % (name, frame.f_lineno)
+            frame = frame.f_back
 
     def is_own(self, frame: Any) -> bool:
         """Whether the user's code runs in a frame."""

@@ -100,6 +100,8 @@ class Recorder(Writer):
         self.sought: Mapping[str, Any] = settings.get("values") or {}
         """The operator whose inputs are to be kept, value by value; empty for none."""
         self.workdir = str(settings.get("workdir") or "")
+        self.savers: Any = None
+        """Watches what saves checkpoints, in a check of a resume: see `archives`."""
         self.deep: Any = None
         """What writes the facts of the deeper levels, once an adapter needs it: see `deep.of`."""
         self.readers: dict[str, Callable[[Any], bool]] = {}

@@ -231,7 +231,10 @@ class Files:
     def _tell(self, path: str, kind: str) -> None:
         told = self._name(path)
         if told and _first(self.told_read, told, kind):
-            self.recorder.emit({"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9})
+            event = {"e": "open", "p": told, "m": kind, "time": time_ns() / 1e9}
+            if self.recorder.boundaries is not None and self.recorder.deep is not None:
+                event["l"] = self.recorder.deep.source()  # the line that reads a checkpoint
+            self.recorder.emit(event)
 
     def _read(self, path: str) -> None:
         """A file is read: what it holds is an input, unless it is code."""

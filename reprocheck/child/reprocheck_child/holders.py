@@ -8,9 +8,10 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Any, Callable, Collection, Iterable, Iterator, Protocol
 
     Values = dict[str, Any]
+    Slot = tuple[str, Callable[[], Any], Callable[[Any], object]]
 
     class Holder(Protocol):
         """One part of a training. `rung` is its place on the ladder across the gap."""
@@ -28,50 +29,62 @@ WEIGHTS, OPTIMIZER = "weights", "optimizer state"
 SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
 
 
-class HostGenerators:
-    """The generators of Python and NumPy that scripts share."""
+def same_states(one: Any, other: Any) -> bool:
+    """Whether two states of generators, or two numbers, are the same."""
+    return _text(one) == _text(other)
 
-    rung = GENERATORS
+
+class Slots:
+    """Values of one rung that are read and written one by one.
+
+    each  of each value its name, what reads it, and what gives it another one
+    same  whether two values are the same in every bit
+    only  names of those that are put back; None: all
+    """
+
+    def __init__(
+        self,
+        rung: str,
+        each: Callable[[], Iterable[Slot]],
+        same: Callable[[Any, Any], bool] = same_states,
+        only: Collection[str] | None = None,
+    ) -> None:
+        self.rung = rung
+        self.each = each
+        self.same = same
+        self.only = only
 
     def take(self) -> Values:
-        """Their states as they give them themselves."""
-        found: Values = {}
-        python, numpy = _python(), _numpy()
-        if python is not None:
-            found["python"] = python.getstate()
-        if numpy is not None:
-            found["numpy"] = numpy.get_state()
-        return found
+        """All of them."""
+        return {name: read() for name, read, _ in self.each()}
 
     def put(self, kept: Values) -> list[str]:
-        """Sets them."""
+        """Writes those that are kept."""
         changed = []
-        python, numpy = _python(), _numpy()
-        if python is not None and "python" in kept and python.getstate() != kept["python"]:
-            python.setstate(kept["python"])
-            changed.append("python")
-        if numpy is not None and "numpy" in kept and repr_of(numpy) != _text(kept["numpy"]):
-            numpy.set_state(kept["numpy"])
-            changed.append("numpy")
+        wanted = kept.keys() if self.only is None else kept.keys() & self.only
+        for name, read, write in list(self.each()):
+            if name in wanted and not self.same(read(), kept[name]):
+                write(kept[name])
+                changed.append(name)
         return changed
 
 
-def repr_of(numpy: Any) -> str:
-    """The whole state of the generator of NumPy as text."""
-    return _text(numpy.get_state())
+def of_the_host() -> Iterator[Slot]:
+    """The generators of Python and NumPy that scripts share: themselves, as the functions of the
+    modules are watched, by which scripts put states back.
+    """
+    python = getattr(sys.modules.get("random"), "_inst", None)
+    if python is not None:
+        yield "python", python.getstate, python.setstate
+    numpy = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+    if numpy is not None:
+        yield "numpy", numpy.get_state, numpy.set_state
 
 
 def _text(state: Any) -> str:
-    """A state of NumPy's, whose second part is an array."""
+    """A state as text; of NumPy's and PyTorch's, which are arrays or hold one, all of it."""
     if isinstance(state, tuple):
-        return repr((state[0], state[1].tobytes(), *state[2:]))
-    return repr(state)
-
-
-def _python() -> Any:
-    # not the function of the module: that one is watched, as scripts put states back by it
-    return getattr(sys.modules.get("random"), "_inst", None)
-
-
-def _numpy() -> Any:
-    return getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+        return repr([_text(part) for part in state])
+    if hasattr(state, "numpy"):
+        state = state.numpy()
+    return repr(state.tobytes() if hasattr(state, "tobytes") else state)

@@ -5,15 +5,15 @@ that hold them, and known by these. Most have no hook: their classes are written
 from __future__ import annotations
 
 import sys
+from functools import partial
 
-from .holders import GENERATORS
 from .states import NumpyState, PythonState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Iterator
 
-    from .holders import Values
+    from .holders import Slot
 
     Part = tuple[str, Any]
     Read = Callable[[], bytes]
@@ -40,34 +40,16 @@ def reader(generator: Any) -> Read:
     return _class_of(generator).read(generator)
 
 
-class OwnGenerators:
-    """The generators that `find` returns by their names, as values: taken by the continued run, and
-    put back into a resumed one.
-    """
+def taken(generator: Any) -> Any:
+    """The state of one of them as it gives it itself."""
+    return _class_of(generator).take(generator)
 
-    rung = GENERATORS
 
-    def __init__(self, find: Callable[[], dict[str, Any]]) -> None:
-        self.find = find
-
-    def take(self) -> Values:
-        """Their states as they give them themselves."""
-        return {name: _class_of(one).take(one) for name, one in self.find().items()}
-
-    def put(self, kept: Values) -> list[str]:
-        """Sets those that are there."""
-        changed = []
-        for name, generator in self.find().items():
-            if name in kept and self._sets(generator, kept[name]):
-                changed.append(name)
-        return changed
-
-    def _sets(self, generator: Any, state: Any) -> bool:
-        """Sets one; returns whether it stood elsewhere."""
-        read = reader(generator)
-        before = read()
-        _class_of(generator).put(generator, state)
-        return read() != before
+def slots(generators: dict[str, Any]) -> Iterator[Slot]:
+    """Each as a value that can be put back."""
+    for name, generator in generators.items():
+        kind = _class_of(generator)
+        yield name, partial(kind.take, generator), partial(kind.put, generator)
 
 
 def _of_python(generator: Any) -> Read:

@@ -26,7 +26,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 def reachable(deep: Any) -> Iterator[Part]:
     """What is reached from the variables of the script, the nearest first, each with its name."""
-    waiting = deque((name, thing, 0) for name, thing in _roots(deep))
+    waiting = deque((name, thing, 0) for name, thing in variables(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
         name, thing, depth = waiting.popleft()
@@ -38,7 +38,7 @@ def reachable(deep: Any) -> Iterator[Part]:
             waiting += [(name + part, one, depth + 1) for part, one in _inside(thing)]
 
 
-def _roots(deep: Any) -> Iterator[Part]:
+def variables(deep: Any) -> Iterator[Part]:
     """The variables of the script: of its functions under way from the innermost out, then of its
     modules.
     """

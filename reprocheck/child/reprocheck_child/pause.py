@@ -224,7 +224,7 @@ class Pause:
             return
         if not self._is_killed_now:
             self._await_writing(found)
-        places = [name for name in self._wanted if self._is_at(name, found.written.updates)]
+        places = [name for name in self._wanted if self._is_at(name, found.save.updates)]
         if self._signal_at:
             self._recorder.emit(self._event(found, places, 0))
         if not places:
@@ -249,7 +249,7 @@ class Pause:
 
     def _take(self, found: Found, places: list[str]) -> None:
         """Asks for a snapshot, and says until when the run goes on."""
-        recorder, updates = self._recorder, found.written.updates
+        recorder, updates = self._recorder, found.save.updates
         until = updates + self._go_on
         if self._wanted:
             until = max(until, self._within)
@@ -257,7 +257,7 @@ class Pause:
         recorder.emit(event)
         self._number += 1
         name = "%d-%d" % (_getpid(), self._number)
-        self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths}))
+        self._leave(WANTED + name, jsontext.dumps({**event, "p": found.paths, "t": found.target}))
         self._leave(FOLLOWED, str(until))
         self._goes_on(until, updates)
         self._awaited = TAKEN + name
@@ -265,11 +265,13 @@ class Pause:
     def _event(self, found: Found, places: list[str], until: int) -> dict[str, Any]:
         return {
             "e": "checkpoint",
-            "i": found.written.updates,
+            "i": found.save.updates,
             "at": places,
-            "by": found.written.by,
-            "l": found.written.line,
+            "by": found.save.by,
+            "l": found.save.line,
             "p": [self._recorder.masked(path) for path in found.paths],
+            "o": [self._recorder.masked(path) for path in found.beside],
+            "t": self._recorder.masked(found.target),
             "s": found.size,
             "until": until,
         }
@@ -304,7 +306,9 @@ class Pause:
         self._patience -= monotonic() - began
 
     def _await_writing(self, found: Found) -> None:
-        self._wait(lambda: self._checkpoints.is_written_to(found.paths), LONGEST_WRITING)
+        self._wait(
+            lambda: self._checkpoints.is_written_to([*found.paths, *found.beside]), LONGEST_WRITING
+        )
 
     def _await(self, answer: str) -> None:
         """Waits for a file that reprocheck makes."""

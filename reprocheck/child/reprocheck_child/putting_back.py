@@ -10,7 +10,7 @@ import json
 import os
 from collections import deque
 
-from .holders import BATCH, GENERATORS, HostGenerators
+from .holders import BATCH, GENERATORS, Slots, of_the_host
 from .hooking import guarded
 from .values import Codec, Room
 
@@ -48,7 +48,7 @@ class _Values:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.codec = Codec()
-        self.holders: list[Holder] = [HostGenerators()]
+        self.holders: list[Holder] = [Slots(GENERATORS, of_the_host)]
         """Adapters add theirs."""
         self.on_pass: list[Callable[[], None]] = []
         """Called where a loader begins to hand out its data."""

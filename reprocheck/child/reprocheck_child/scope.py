@@ -5,10 +5,14 @@ Loaded only where a run is recorded at level `module` or `op`.
 """
 
 import dis
+import sys
+from collections import deque
 from contextlib import suppress
 from itertools import islice
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Dict, Iterator, List, Set, Tuple
+
+from .users import INSTALLED
 
 LONGEST = 1000
 """Elements of a list that are looked at for a name."""
@@ -16,6 +20,11 @@ NESTED = 100
 """How long a list within a list, or an object of the script's, may be to be looked into."""
 DEPTH = 2
 """Lists within lists that are looked into."""
+
+_OF_FRAMES = ("locals", "globals")
+"""Attributes in which libraries keep the variables of their functions."""
+REACH, MOST = 3, 2000
+"""Attributes and subscripts of one expression, and things that are looked at for one."""
 
 Part = Tuple[str, Any]
 """A subscript such as `[0]`, and the element that has it."""
@@ -144,7 +153,47 @@ def attributes(value: Any) -> List[Part]:
     holds its layers there.
     """
     held = getattr(value, "__dict__", None)
-    # what can be called is a function, a class, or a module of some library
-    if type(held) is not dict or len(held) > NESTED or callable(value):
+    if type(held) is not dict or len(held) > NESTED or isinstance(value, (type, FunctionType)):
+        return []
+    # modules of networks have names of their own; an average of the script's may well be called
+    if callable(value) and ("_modules" in held or is_library(value)):
         return []
     return [("." + name, one) for name, one in list(held.items())]
+
+
+def is_library(value: Any) -> bool:
+    """Whether the class of an object is that of an installed library."""
+    module = sys.modules.get(type(value).__module__)
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and any(part in file for part in INSTALLED)
+
+
+def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
+    """How the code of a frame reaches some things, `self.optimizer`: the name that `wanted` has for
+    the `id` of each of them, and the shortest expression.
+    """
+    local = dict(frame.f_locals)
+    outer = {} if frame.f_globals is frame.f_locals else dict(frame.f_globals)
+    waiting = deque((name, value, 1) for one in (local, outer) for name, value in one.items())
+    found: Dict[str, str] = {}
+    seen: Set[int] = set()
+    while waiting and len(seen) < MOST and len(found) < len(wanted):
+        text, value, depth = waiting.popleft()
+        if id(value) in wanted:
+            found.setdefault(wanted[id(value)], text)
+        if depth < REACH and id(value) not in seen:
+            seen.add(id(value))
+            waiting += [(text + part, one, depth + 1) for part, one in _reached(value)]
+    return found
+
+
+def _reached(value: Any) -> List[Part]:
+    """The attributes and elements of an object; of a module of a network its parts, too."""
+    if isinstance(value, (type, FunctionType)):
+        return []
+    held = getattr(value, "__dict__", None)
+    if type(held) is not dict or len(held) > NESTED:
+        return parts(value) if type(value) in (list, tuple, dict) and len(value) <= NESTED else []
+    modules = held.get("_modules")
+    named = {**held, **modules} if type(modules) is dict else held
+    return [("." + name, one) for name, one in list(named.items()) if name not in _OF_FRAMES]

@@ -7,16 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from reprocheck.resume import model
 from reprocheck.resume.confirm import words
 from reprocheck.resume.gap.ladder import ORIGINS, RUNGS
-from reprocheck.resume.model import (
-    Attempt,
-    Confirmation,
-    Explained,
-    Mechanism,
-    Outcome,
-    StateRungName,
-)
 from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
 from reprocheck.search.sets import find
 
@@ -24,10 +17,10 @@ LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
 OF_GENERATORS = ("RC109", "RC110", "RC111", "RC112")
 """Mechanisms of generators, whatever rung shows them."""
-Rungs = tuple[StateRungName, ...]
+Rungs = tuple[model.StateRungName, ...]
 
 
-def next_rungs(outcome: Outcome) -> Rungs:
+def next_rungs(outcome: model.Outcome) -> Rungs:
     """The rungs that are put back in the next run; none where the search has come to its end."""
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
@@ -37,17 +30,19 @@ def next_rungs(outcome: Outcome) -> Rungs:
     return ()
 
 
-def confirmation(outcome: Outcome, attempts: Sequence[Attempt]) -> Confirmation | None:
+def confirmation(
+    outcome: model.Outcome, attempts: Sequence[model.Attempt]
+) -> model.Confirmation | None:
     """What the runs have shown that were made by now; None where there is nothing to confirm."""
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
         found = _found(outcome, attempts)
     except Unanswered:
-        return Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
+        return model.Confirmation(sentence=words.BROKEN_OFF, attempts=tuple(attempts))
     rungs = cast("Rungs", found.smallest)
     mechanisms = by_rung(outcome.explained)
-    return Confirmation(
+    return model.Confirmation(
         sentence=_sentence(outcome, attempts, rungs),
         rungs=rungs,
         attempts=tuple(attempts),
@@ -55,7 +50,7 @@ def confirmation(outcome: Outcome, attempts: Sequence[Attempt]) -> Confirmation 
     )
 
 
-def _found(outcome: Outcome, attempts: Sequence[Attempt]) -> Found:
+def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
     """The search as the runs answer it. Raises Unanswered where one is missing."""
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
@@ -77,7 +72,7 @@ def _one_run(names: tuple[str, ...], answer: Answer) -> int:
     return 1
 
 
-def differing(explained: Explained) -> Rungs:
+def differing(explained: model.Explained) -> Rungs:
     """The rungs that differ, or are behind one that does, and can be put back; from the top
     down. Generators are compared up to the first batch that is another one, and may differ behind
     it.
@@ -86,37 +81,41 @@ def differing(explained: Explained) -> Rungs:
     differ |= by_rung(explained).keys()
     if "batch" in differ:
         differ.add("RNG state")
+    differ.discard("step counter")  # a variable of the script, which nothing can set
     return tuple(name for name in RUNGS if name in ORIGINS & differ)
 
 
-def by_rung(explained: Explained) -> Mapping[StateRungName, Mechanism]:
+def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
     """The mechanisms by the rung that undoes them: a generator that made another batch is put back
     itself.
     """
-    found: dict[StateRungName, Mechanism] = {}
+    found: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
-        undone: StateRungName = "RNG state" if mechanism.code in OF_GENERATORS else rung
+        undone: model.StateRungName = "RNG state" if mechanism.code in OF_GENERATORS else rung
         found.setdefault(undone, mechanism)
     return found
 
 
-def _likely(explained: Explained, rungs: Rungs) -> Rungs:
+def _likely(explained: model.Explained, rungs: Rungs) -> Rungs:
     """Those that have a mechanism: they are tried alone first."""
     named = tuple(rung for rung in rungs if rung in by_rung(explained))
     return named or rungs[:1]
 
 
-def _by_rungs(attempts: Sequence[Attempt]) -> Mapping[frozenset[str], Attempt]:
+def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], model.Attempt]:
     return {frozenset(attempt.rungs): attempt for attempt in attempts}
 
 
-def _sentence(outcome: Outcome, attempts: Sequence[Attempt], rungs: Rungs) -> str:
+def _sentence(outcome: model.Outcome, attempts: Sequence[model.Attempt], rungs: Rungs) -> str:
     if rungs:
         made = _by_rungs(attempts)
         alone = [made[frozenset([rung])] for rung in rungs if frozenset([rung]) in made]
         return words.confirmed(outcome, made[frozenset(rungs)], alone)
     if not outcome.compared:
         return words.NO_ITERATION
+    first = outcome.explained.first
+    if not attempts and first is not None and first.name == "step counter":
+        return words.COUNTER
     if not attempts and any(rung.status == "equal" for rung in outcome.explained.rungs):
         return words.NOTHING
     if not attempts:

@@ -13,6 +13,7 @@ NOTHING = (
     "Not confirmed: no rung differs that could be put back. What differs lies in the forward pass"
     " or behind it."
 )
+COUNTER = "Not confirmed: what the script itself counts cannot be put back."
 UNRECORDED = (
     "Not confirmed: of what the training goes on with nothing was recorded that could be put back."
 )

@@ -15,7 +15,9 @@ from reprocheck.resume.fix.draft import Draft
 from reprocheck.resume.fix.edits import Edit
 from reprocheck.resume.fix.passes import Pass
 from reprocheck.resume.fix.script import Scope
-from reprocheck.resume.fix.states import State
+from reprocheck.resume.fix.states import State, value_of
+from reprocheck.scan.index import within
+from reprocheck.scan.syntax import word
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,23 @@ def before_the_loop(draft: Draft, place: Pass, states: Sequence[State]) -> None:
     names = _named(draft)
     _declare(draft, place, names, [])
     _save(draft, states)
-    draft.edits.append(edits.before(place.loop, _put_back_last(names, states)))
+    file = draft.source.loading.file
+    draft.edits[file].append(edits.before(place.loop, _put_back_last(names, states)))
+
+
+def pass_over(draft: Draft, place: Pass) -> None:
+    """The batches that were used are passed over, where a loop that counts on from what was loaded
+    takes each by `next`.
+    """
+    loop = place.loop
+    counts = loop.iter if isinstance(loop, ast.For) else None
+    taken = (one for one in within(loop, ast.Call) if word(one) == "next" and one.args)
+    iterator = next((ast.unparse(one.args[0]) for one in taken), "")
+    if not isinstance(counts, ast.Call) or word(counts) != "range" or len(counts.args) < 2:
+        return
+    if iterator:
+        rows = [f"for _ in range({ast.unparse(counts.args[0])}):", f"    next({iterator})"]
+        draft.edits[draft.source.loading.file].append(edits.before(loop, rows))
 
 
 def within_the_loop(
@@ -63,12 +81,16 @@ def within_the_loop(
     if position:
         noted.append(names.count)
         begin.append(f"{names.count} = 0")
-        passing = _passing_over(names)
+        passing = [
+            f"{names.count} += 1",
+            f'if {names.is_pending} and {names.count} <= {names.pending}["{names.count}"]:',
+            "    continue",
+        ]
     _declare(draft, place, names, noted)
     _save(draft, states)
     for name in noted:
         draft.save(name, name)
-    draft.edits += [
+    draft.edits[draft.source.loading.file] += [
         edits.before(loop, begin),
         edits.before(loop.body[0], passing),
         edits.before(place.first_due, _put_back_last(names, states)),
@@ -90,7 +112,7 @@ def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
     """States, each with the key of what it is set to."""
     if not states:
         return []
-    lines = [state.set_to(f'{names.pending}["{key}"]') for state, key in states]
+    lines = [state.set_to(value_of(names.pending, key)) for state, key in states]
     return [f"if {names.is_pending}:", *(f"    {line}" for line in lines)]
 
 
@@ -102,29 +124,23 @@ def _put_back_last(names: _Names, states: Sequence[State]) -> list[str]:
     return [*lines, f"    {names.pending} = None"]
 
 
-def _passing_over(names: _Names) -> list[str]:
-    return [
-        f"{names.count} += 1",
-        f'if {names.is_pending} and {names.count} <= {names.pending}["{names.count}"]:',
-        "    continue",
-    ]
-
-
 def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> None:
     """Nothing is loaded at first. Functions that share a name of the module say so."""
-    source, script = draft.source, draft.source.script
+    source, script = draft.source, draft.source.loading.script
+    changed = draft.edits[source.loading.file]
     loads, trains = script.scope(source.behind), script.scope(place.loop)
     draft.load(f"{names.pending} = {source.loaded}")
     whole: Scope = loads
-    if len({loads, trains, script.scope(source.saved)}) > 1:
+    saves = script.scope(source.saved) if source.is_single and noted else loads
+    if len({loads, trains, saves}) > 1:
         whole = script.tree
         shared = {loads: [names.pending], trains: [names.pending, *noted]}
-        draft.edits += [_shared(scope, own) for scope, own in shared.items() if scope is not whole]
+        changed += [_shared(scope, own) for scope, own in shared.items() if scope is not whole]
     around = {place.loop, source.behind, *script.around(place.loop), *script.around(source.behind)}
     first = next(one for one in whole.body if one in around)
     # a definition stands two lines below
     blank = 2 * isinstance(first, ast.FunctionDef | ast.ClassDef)
-    draft.edits.append(edits.before(first, [f"{names.pending} = None", *[""] * blank]))
+    changed.append(edits.before(first, [f"{names.pending} = None", *[""] * blank]))
 
 
 def _shared(scope: Scope, names: Sequence[str]) -> Edit:

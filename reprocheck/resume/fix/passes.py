@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from reprocheck.resume.fix.script import Script, calls
 from reprocheck.resume.fix.source import Source
-from reprocheck.scan.index import holds
+from reprocheck.scan.index import holds, within
 from reprocheck.scan.syntax import word
 
 _TRAINS = "backward"
@@ -23,7 +23,7 @@ class Pass:
     saves_within  whether each checkpoint is saved in the middle of it; else each is saved outside
     """
 
-    loop: ast.For
+    loop: ast.For | ast.While
     saves_within: bool
 
     @property
@@ -46,11 +46,29 @@ def pass_of(source: Source) -> Pass | None:
     if len(loops) != 1:
         return None
     (loop,) = loops
-    within = {loop in source.script.around(place) for place in _places(source, loop)}
+    inside = {loop in source.script.around(place) for place in _places(source, loop)}
     is_plain = not loop.orelse and loop.body[0].lineno > loop.lineno
-    if len(within) != 1 or not is_plain:
+    if len(inside) != 1 or not is_plain:
         return None
-    return Pass(loop, within.pop())
+    return Pass(loop, inside.pop())
+
+
+def loop_around(source: Source) -> Pass | None:
+    """The outermost loop of the function that trains, in the file that loads: what is loaded is put
+    back in front of it.
+    """
+    for spot in source.training:
+        if spot.file != source.loading.file:
+            continue
+        index = spot.script.index
+        loops: list[ast.For | ast.While] = [*index.of(ast.For), *index.of(ast.While)]
+        around = [one for one in loops if one.lineno <= spot.line <= (one.end_lineno or 0)]
+        inside = [one for one in around if source.load.statement not in within(one, ast.Assign)]
+        if inside:
+            scope = spot.script.scope(inside[-1])
+            same = [one for one in inside if spot.script.scope(one) is scope]
+            return Pass(min(same, key=lambda one: one.lineno), saves_within=False)
+    return None
 
 
 def _loops(script: Script) -> list[ast.For]:
@@ -73,10 +91,11 @@ def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
     """Where checkpoints are saved: where the dict is made, or the function is called that makes
     it.
     """
-    scope = source.script.scope(source.saved)
-    if scope is source.script.scope(loop):
+    script = source.script
+    scope = source.handed or script.scope(source.saved)
+    if source.handed is None and scope is script.scope(loop):
         return [source.saved]
-    return source.script.calls_of(scope)
+    return script.calls_of(scope)
 
 
 def _is_condition(statement: ast.stmt) -> bool:

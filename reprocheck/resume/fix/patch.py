@@ -1,17 +1,20 @@
-"""The text of a script that saves and loads what it had lost."""
+"""The texts of a script that saves and loads what it had lost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from reprocheck.resume.fix import parts
+from reprocheck.resume.fix import edits
 from reprocheck.resume.fix.draft import Draft
-from reprocheck.resume.fix.going_on import before_the_loop, within_the_loop
-from reprocheck.resume.fix.passes import Pass, pass_of
-from reprocheck.resume.fix.source import read
-from reprocheck.resume.fix.states import State, defaults, of_the_order
-from reprocheck.resume.model import StateRungName
+from reprocheck.resume.fix.going_on import before_the_loop, pass_over, within_the_loop
+from reprocheck.resume.fix.passes import Pass, loop_around, pass_of
+from reprocheck.resume.fix.source import Source, read
+from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
+from reprocheck.resume.gap.archive import words_of
+from reprocheck.resume.gap.source import keys_of
+from reprocheck.resume.model import Archive
 
 _POSITION = "RC113"
 _TOO_EARLY = {"RC109", "RC110"}
@@ -22,67 +25,131 @@ _TOO_EARLY = {"RC109", "RC110"}
 class Lost:
     """What a patch is for.
 
-    rungs       that are confirmed, or were put back
+    parts       what is lost of optimizers, schedulers, modules and objects of the script, by what
+                they are called in a trace; the key in the file of those that it holds
     codes       of their mechanisms
     generators  those that are not what they were, such as `torch` or `cuda:0`
+    loaded      parts that were loaded, and changed behind that
     other_data  whether a batch differs
     """
 
-    rungs: Sequence[StateRungName]
+    parts: Mapping[str, str] = field(default_factory=dict)
     codes: Sequence[str] = ()
     generators: Sequence[str] = ()
+    loaded: Sequence[str] = ()
     other_data: bool = False
 
 
-def patched(text: str, line: int, lost: Lost) -> str:
-    """The text of a script that saves its checkpoint on a line, with what was lost saved and
-    loaded; "" where that is not known, or all of it is there already.
+def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
+    """The files of a script, with what was lost saved and loaded; {} where that is not known, or
+    all of it is there already.
     """
-    source = read(text, line)
+    source = read(archive, texts)
     if source is None:
-        return ""
-    draft = Draft(text, source)
-    parts.add(draft, lost.rungs)
-    _add_states(draft, lost)
-    return draft.text()
+        return {}
+    draft = Draft(texts, source)
+    late = _add_parts(draft, lost)
+    _add_states(draft, lost, late)
+    return draft.texts()
 
 
-def _add_states(draft: Draft, lost: Lost) -> None:
+def _add_parts(draft: Draft, lost: Lost) -> list[State]:
+    """Saves and loads parts; returns those that can be set only where the loop begins, as they are
+    not there yet where the file is read, or are made anew behind that.
+    """
+    source = draft.source
+    late = []
+    for part, state in parts(source, lost.parts):
+        asked = _asked(source, state)
+        missing = [key for key in asked if key not in source.keys]
+        if missing:
+            _save_as(draft, state, missing[0])
+            continue
+        if not lost.parts[part] and not _chosen(draft, state):
+            draft.save(state.key, state.read)
+        is_there = part in source.loading.names or part not in source.saving.names
+        if part in lost.loaded or not is_there:
+            late.append(state)
+        else:
+            draft.load(state.set_to(value_of(source.loaded, state.key)))
+    return late
+
+
+def _asked(source: Source, state: State) -> list[str]:
+    """The keys under which the script asks for a part where it loads it."""
+    calls = [
+        one for one in source.loading.script.index.calls if ast.unparse(one.func) == state.setter
+    ]
+    return [key for call in calls for _, key in keys_of(call, {source.loaded})]
+
+
+def _save_as(draft: Draft, state: State, key: str) -> None:
+    """Saves a part under the key that the script asks for."""
+    saved = draft.source.saved
+    written = saved.keys if isinstance(saved, ast.Dict) else []
+    keys = (one for one in written if isinstance(one, ast.Constant))
+    named = words_of(state.key)[-1]
+    held = next((one for one in keys if one.value == named), None)
+    if held is None or not state.key.startswith("["):
+        draft.save(key, state.read)
+        return
+    draft.edits[draft.source.saving.file].append(edits.instead(held, f'"{key}"'))
+
+
+def _chosen(draft: Draft, state: State) -> bool:
+    """Saves all of a module in place of what the script chooses of it; False where it saves none
+    of it.
+    """
+    for value in draft.source.held.values():
+        text = ast.unparse(value)
+        if ".state_dict()" in state.read and state.read in text and text != state.read:
+            draft.edits[draft.source.saving.file].append(edits.instead(value, state.read))
+            return True
+    return False
+
+
+def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
     """Generators and the order of the data: put back behind what is loaded, or around the loop
     where what comes before it would change them again.
     """
-    place = pass_of(draft.source)
-    drawn: list[State] = []
-    if "RNG state" in lost.rungs:
-        drawn += defaults(draft.source, lost.generators)
-    order = _order(draft, place) if lost.other_data else []
-    both = _each_once([*drawn, *order])
+    source = draft.source
+    place = pass_of(source) if source.is_single else None
+    drawn = list(generators(source, lost.generators))
     position = _POSITION in lost.codes
+    has_order = lost.other_data and source.is_single and (place is not None or not position)
+    order = _order(draft, place) if has_order else []
+    both = list(dict.fromkeys([*drawn, *order]))
+    around = place or loop_around(source)
     if place is not None and place.saves_within:
-        due = [state for state in both if state.drawn]
-        if both or position:
+        due = [*late, *(state for state in both if state.drawn)]
+        if due or both or position:
             within_the_loop(draft, place, due, order, position=position)
-    elif place is not None and drawn and _TOO_EARLY & {*lost.codes}:
-        before_the_loop(draft, place, drawn)
-    else:
-        _load(draft, both)
+        return
+    if position and around is not None:
+        pass_over(draft, around)
+    is_late = late or _TOO_EARLY & {*lost.codes} or not _are_there(source, drawn, lost)
+    if around is not None and is_late:
+        states = [*late, *drawn] if drawn or late else []
+        if states:
+            before_the_loop(draft, around, states)
+        both = [state for state in both if state not in states]
+    for state in both:
+        if state.setter not in source.script.called:
+            draft.save(state.key, state.read)
+            draft.load(state.set_to(value_of(source.loaded, state.key)))
+
+
+def _are_there(source: Source, drawn: Sequence[State], lost: Lost) -> bool:
+    """Whether all generators are there where the file is read, and no seed is set behind that."""
+    known = {f"{name}." for name in source.loading.names.values()}
+    reached = all(any(state.write.startswith(name) for name in known) for state in drawn)
+    return reached and not source.seeds_behind
 
 
 def _order(draft: Draft, place: Pass | None) -> list[State]:
     """What the order is made from, where it is known at all places that save it and put it back."""
-    places = [draft.source.saved, draft.source.behind]
+    source = draft.source
+    places = [source.saved, source.behind]
     if place is not None and place.saves_within:
         places.append(place.loop)
-    return list(of_the_order(draft.source, {*map(draft.source.script.scope, places)}))
-
-
-def _each_once(states: Sequence[State]) -> list[State]:
-    return list(dict.fromkeys(states))
-
-
-def _load(draft: Draft, states: Sequence[State]) -> None:
-    """Behind what is loaded already, unless it is put back anywhere."""
-    for state in states:
-        if state.setter not in draft.source.script.called:
-            draft.save(state.key, state.read)
-            draft.load(state.set_to(f'{draft.source.loaded}["{state.key}"]'))
+    return list(of_the_order(source, {*map(source.script.scope, places)}))

@@ -1,7 +1,8 @@
-"""What a script saves and what it loads again, found in its source.
+"""Where a script saves what it goes on with, and where it loads it again: found by the functions
+that were under way there, in whatever files they are.
 
-A script is understood that saves one dict by `torch.save` and assigns what `torch.load` returns;
-of any other nothing is said. The dict may be made where the function is called that saves it.
+A script is understood that saves one dict and assigns what the loader returns; of any other nothing
+is said.
 """
 
 from __future__ import annotations
@@ -10,59 +11,84 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reprocheck.resume.fix.script import OWN, Made, Scope, Script
-from reprocheck.scan.index import last_line
+from reprocheck.resume.fix.script import Made, Scope, Script
+from reprocheck.resume.gap.archive import words_of
+from reprocheck.resume.gap.source import place_of
+from reprocheck.resume.model import Archive, Frame
+from reprocheck.scan.index import last_line, within
+from reprocheck.scan.syntax import word
 
-_SAVE, _LOAD, _PART = "torch.save", "torch.load", ".load_state_dict"
-_MAKERS = (
-    ("LR", "scheduler"),
-    ("schedule", "scheduler"),
-    ("Scheduler", "scheduler"),
-    ("WarmRestarts", "scheduler"),
-    ("GradScaler", "scaler"),
-    ("optim", "optimizer"),
-    ("torch.nn.functional.", ""),
-    ("torch.nn.init.", ""),
-    ("torch.nn.utils.", ""),
-    ("Loss", ""),
-    ("torch.nn.", "module"),
-)
-"""What stands in the name of the call that makes a part of a training; the first that fits holds:
-schedulers of PyTorch are known by `torch.optim`, too, and losses hold nothing.
-"""
+_SAVERS = ("save", "dump", "async_save", "save_file")
+_OBJECTS = ("obj", "state_dict", "tensors", "value")
+_PART = ".load_state_dict"
+_NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spot:
+    """A function of the user's under way: its file, its line, and its names for the parts of a
+    training.
+    """
+
+    file: str
+    line: int
+    script: Script
+    names: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
     """The places in a script.
 
-    saved     the dict that is saved
+    saved     the dict that is saved, or the expression that makes it
+    inner     the dict that a function of the script returns there; None where it is none
+    keys      all keys of the file, those of dicts that are put into this one among them
+    handed    the function that it is handed to; None where its own function saves it
     held      its values, by their keys
-    loads     the assignments of what is loaded, all to the same name
+    load      the assignment of what is loaded
     behind    the last statement that loads a part of it
-    parts     names of modules, optimizers, schedulers and scalers, with their kind, in their order
+    saving, loading  the functions where it is saved and loaded
+    training  those under way where the training goes on, from the innermost out
     """
 
-    script: Script
-    saved: ast.Dict
+    saved: ast.expr
+    inner: ast.Dict | None
+    keys: frozenset[str]
+    handed: Scope | None
     held: Mapping[str, ast.expr]
-    loads: Sequence[Made]
+    load: Made
     behind: ast.stmt
-    parts: Mapping[str, str]
+    saving: Spot
+    loading: Spot
+    training: Sequence[Spot]
+
+    @property
+    def script(self) -> Script:
+        """The file that saves."""
+        return self.saving.script
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one file saves and loads."""
+        return self.saving.file == self.loading.file
+
+    @property
+    def seeds_behind(self) -> bool:
+        """Whether a seed is set behind what is loaded, in the same function."""
+        script, line = self.loading.script, self.load.statement.lineno
+        scope = script.scope(self.load.statement)
+        calls = (one for one in script.index.calls if one.lineno > line and "seed" in word(one))
+        return any(script.scope(one) is scope for one in calls)
 
     @property
     def loaded(self) -> str:
         """The name of what was loaded."""
-        return self.loads[0].name
+        return self.load.name
 
     @property
     def is_moved(self) -> bool:
         """Whether tensors may be loaded to a device."""
-        return any("map_location=" in ast.unparse(load.call) for load in self.loads)
-
-    def saves(self, value: str) -> bool:
-        """Whether a value is saved already."""
-        return value in map(ast.unparse, self.held.values())
+        return "map_location=" in ast.unparse(self.load.call)
 
     def saved_as(self, value: str, otherwise: str) -> str:
         """The key under which a value is saved already; else one that is free."""
@@ -80,47 +106,106 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
     return wanted
 
 
-def read(text: str, line: int) -> Source | None:
-    """The places in a script that saves its checkpoint on this line; None where it is another kind
-    of script.
+def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
+    """The places in a script, whose files have these texts; None where it is another kind of
+    script.
     """
     try:
-        script = Script(text)
+        scripts = {file: Script(text) for file, text in texts.items()}
     except (SyntaxError, ValueError, RecursionError):
         return None
-    saved = _saved(script, line)
-    loads = [made for made in script.made if made.maker == _LOAD]
-    names = {(made.name, script.scope(made.statement)) for made in loads}
-    if saved is None or not saved.values or len(names) != 1:
+    saving, loading, training = (
+        _spots(frames, scripts) for frames in (archive.saving, archive.reading, archive.training)
+    )
+    saved, load = _saved(saving), _load(loading)
+    if saved is None or load is None:
         return None
-    keys = [str(getattr(key, "value", "")) for key in saved.keys]
+    held: dict[str, ast.expr] = {}
+    if isinstance(saved[1], ast.Dict):
+        names = [str(getattr(key, "value", "")) for key in saved[1].keys]
+        held = dict(zip(names, saved[1].values, strict=True))
+    keys = frozenset(words_of(entry.key)[0] for entry in archive.entries)
+    if not held and not keys - {""}:  # weights alone, which have no room for anything else
+        return None
     return Source(
-        script=script,
-        saved=saved,
-        held=dict(zip(keys, saved.values, strict=True)),
-        loads=loads,
-        behind=_behind(script, loads[-1]),
-        parts=_parts(script),
+        saved=saved[1],
+        inner=_returned(saved[0].script, saved[1]),
+        keys=keys | held.keys(),
+        handed=saved[2],
+        held=held,
+        load=load[1],
+        behind=_behind(load[0].script, load[1]),
+        saving=saved[0],
+        loading=load[0],
+        training=training,
     )
 
 
-def _saved(script: Script, line: int) -> ast.Dict | None:
-    """The dict that the call on a line saves."""
-    for statement in script.index.statements_on(line):
-        call = getattr(statement, "value", None)
-        if isinstance(call, ast.Call) and script.name_of(call.func) == _SAVE:
-            return _dict(script, call.args[0])
+def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]:
+    found = []
+    for frame in frames:
+        file, line = place_of(frame.line)
+        if file in scripts:
+            found.append(Spot(file=file, line=line, script=scripts[file], names=frame.names))
+    return found
+
+
+def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
+    """The dict that is saved, or the expression that makes it, and the function in which that
+    stands: the one that calls the saver, or the one that hands the dict to another one, which is
+    given, too.
+    """
+    wanted: ast.expr | None = None
+    scope: Scope | None = None
+    for number, spot in enumerate(spots):
+        if not number:
+            saver = next((one for one in _calls_on(spot) if word(one) in _SAVERS), None)
+            wanted = _given(saver)
+        found, parameter = _dict(spot.script, wanted)
+        if found is not None:
+            return spot, found, scope
+        if wanted is None:
+            return None
+        inner, scope = scope, spot.script.scope(wanted)
+        is_parameter = parameter in {one.arg for one in getattr(scope, "args", _NONE).args}
+        if not is_parameter or number + 1 >= len(spots):
+            return spot, wanted, inner
+        outer = spots[number + 1]
+        name = getattr(scope, "name", "")
+        here = [one for one in _calls_on(outer) if word(one) == name]
+        wanted = _argument(scope, here[0], parameter) if here else None
     return None
 
 
-def _dict(script: Script, given: ast.expr | None) -> ast.Dict | None:
-    """What an expression stands for, where that is a dict: written there, given to its name last
-    above it, or handed to the function by the one call of it.
+def _calls_on(spot: Spot) -> list[ast.Call]:
+    """The calls that the line of a function is part of."""
+    calls = spot.script.index.calls
+    return [one for one in calls if one.lineno <= spot.line <= (one.end_lineno or 0)]
+
+
+def _returned(script: Script, call: ast.expr) -> ast.Dict | None:
+    """The dict that a function of the script returns which is called there."""
+    makers = [one for one in script.index.functions if one.name == word(call)]
+    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
+    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
+    return found[0] if len(found) == len(returns) == 1 else None
+
+
+def _given(saver: ast.Call | None) -> ast.expr | None:
+    if saver is None:
+        return None
+    named = (one.value for one in saver.keywords if one.arg in _OBJECTS)
+    return saver.args[0] if saver.args else next(named, None)
+
+
+def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
+    """What an expression stands for, where that is a dict that is written there, or given to its
+    name last above it; else the name, which may be that of a parameter.
     """
     if isinstance(given, ast.Dict):
-        return given
+        return given, ""
     if not isinstance(given, ast.Name):
-        return None
+        return None, ""
     scope = script.scope(given)
     above = [
         one.value
@@ -128,20 +213,25 @@ def _dict(script: Script, given: ast.expr | None) -> ast.Dict | None:
         if last_line(one) < given.lineno and script.scope(one) is scope
         if ast.unparse(one.targets[0]) == given.id and isinstance(one.value, ast.Dict)
     ]
-    if above:
-        return above[-1]
-    handed = script.calls_of(scope)
-    if len(handed) != 1:
-        return None
-    return _dict(script, _argument(scope, handed[0], given.id))
+    return (above[-1], "") if above else (None, given.id)
 
 
 def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
     """What a call gives to a parameter."""
-    assert not isinstance(scope, ast.Module)
+    if isinstance(scope, ast.Module):
+        return None
     names = [one.arg for one in scope.args.args if one.arg != "self"]
     by_place = dict(zip(names, call.args, strict=False))
     return by_place.get(name, next((one.value for one in call.keywords if one.arg == name), None))
+
+
+def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
+    """The assignment of what is loaded: by the loader itself, or by what calls it."""
+    for spot in spots:
+        for made in spot.script.made:
+            if made.statement.lineno <= spot.line <= last_line(made.statement):
+                return spot, made
+    return None
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:
@@ -153,18 +243,3 @@ def _behind(script: Script, load: Made) -> ast.stmt:
     texts = {ast.unparse(one): one for one in beside}
     loading = [one for text, one in texts.items() if _PART in text and f"{load.name}[" in text]
     return max(loading, key=last_line, default=load.statement)
-
-
-def _parts(script: Script) -> dict[str, str]:
-    """The last of the makers of a name that makes a part: `model = model.to(device)` is none."""
-    bases = {
-        f"{OWN}.{one.name}": " ".join(map(script.name_of, one.bases))
-        for one in script.index.classes
-    }
-    kinds = [(made.name, _kind(bases.get(made.maker, made.maker))) for made in script.made]
-    return {name: kind for name, kind in kinds if kind}
-
-
-def _kind(maker: str) -> str:
-    """The kind of part that a call makes; "" for anything else."""
-    return next((kind for word, kind in _MAKERS if word in maker), "")

@@ -1,15 +1,19 @@
-"""What the order of the data and the random numbers of a training are drawn from: generators of
-modules, and what a script makes for itself.
+"""States of a training that a patch saves and sets again: parts with a state dict, generators, and
+what the order of the data is drawn from.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from reprocheck.resume.fix.script import OWN, Made, Scope, Script
+from reprocheck.resume.fix.script import OWN as OWN_MODULE
+from reprocheck.resume.fix.script import Made, Scope, Script
 from reprocheck.resume.fix.source import Source
+from reprocheck.resume.gap.twister import class_of
 from reprocheck.scan.index import within
 from reprocheck.scan.syntax import word
 
@@ -44,69 +48,83 @@ class State:
         return self.write.format(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Default:
-    """The generator of a module, and the names that scripts give that module.
+_NUMPY = "[{0}[0], {0}[1].tolist(), *{0}[2:]]"
+"""What is saved of a state of NumPy's that holds an array: `torch.load` reads it without leave to
+read any object.
+"""
 
-    plain    what is saved of the state, where `torch.load` does not read the state itself but where
-             it may read any object
-    on_host  what follows the value where `torch.load` may have moved it to a device
-    """
+
+class Default(NamedTuple):
+    """The generator of a module: the key of its state, how that is read and set, what is saved."""
 
     module: str
-    names: tuple[str, ...]
     key: str
     get: str
-    set: str
-    plain: str = "{}"
-    on_host: str = ""
+    put: str
+    plain: str = "{0}"
 
 
-_DEFAULTS = {
-    "torch": _Default(
-        "torch", ("torch",), "rng", "get_rng_state()", "set_rng_state", on_host=".cpu()"
-    ),
-    "numpy": _Default(
-        "numpy",
-        ("np", "numpy"),
-        "numpy_rng",
-        "random.get_state()",
-        "random.set_state",
-        plain="[{0}[0], {0}[1].tolist(), *{0}[2:]]",
-    ),
-    "python": _Default("random", ("random",), "python_rng", "getstate()", "setstate"),
-    "cuda": _Default(
-        "torch", ("torch",), "cuda_rng", "cuda.get_rng_state_all()", "cuda.set_rng_state_all"
-    ),
+_CUDA = "cuda.get_rng_state_all()", "cuda.set_rng_state_all({})"
+DEFAULTS = {
+    "torch": Default("torch", "rng", "get_rng_state()", "set_rng_state({}{})"),
+    "numpy": Default("numpy", "numpy_rng", "random.get_state()", "random.set_state({})", _NUMPY),
+    "python": Default("random", "python_rng", "getstate()", "setstate({})"),
+    "cuda": Default("torch", "cuda_rng", *_CUDA),
 }
-_OWN = {
+OWN = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
     "random.Random": ("{}.getstate()", "{}.setstate({{}})"),
+    "numpy.random.Generator": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
     "numpy.random.default_rng": ("{}.bit_generator.state", "{}.bit_generator.state = {{}}"),
 }
-"""Generators that a script makes: how their state is read and set, by what makes them."""
+"""Generators that a script makes: how their state is read and set, by class or maker."""
 _DRAWS = (("RandomSampler", "RandomSampler("), ("DataLoader", "shuffle=True"))
 """Calls that draw an order, with what stands in their text then."""
 
 
-def defaults(source: Source, names: Collection[str]) -> Iterator[State]:
-    """The generators of modules that the script has a name for.
+def key_of(expression: str) -> str:
+    """A key for what an expression reads: its last name.
 
-    names  such as `torch` or `cuda:0`
+    >>> key_of("self.optimizers[0]")
+    'optimizers_0'
     """
-    kinds = dict.fromkeys(name.partition(":")[0] for name in names)
-    for one in filter(None, map(_DEFAULTS.get, kinds)):
-        for module in one.names:
-            if source.script.names.of_global(module) == one.module:
-                yield _default(source, one, module)
+    return re.sub(r"\W+", "_", expression.rpartition(".")[2]).strip("_")
 
 
-def _default(source: Source, one: _Default, module: str) -> State:
-    state = f"{module}.{one.get}"
-    read = state if source.saves(state) else one.plain.format(state)
-    key = source.saved_as(read, one.key)
-    on_host = one.on_host if source.is_moved else ""
-    write = f"{module}.{one.set}({{}}{on_host})"
+def value_of(loaded: str, key: str) -> str:
+    """A value of what was loaded, by its key or by subscripts."""
+    subscripts = key if key.startswith("[") else f"[{key!r}]"
+    return loaded + subscripts.replace("'", '"')
+
+
+def generators(source: Source, names: Collection[str]) -> Iterator[State]:
+    """The generators that the script has a name for: those of modules, such as `torch` or `cuda:0`,
+    and its own.
+    """
+    for name in dict.fromkeys(one if class_of(one) else one.partition(":")[0] for one in names):
+        expression = source.saving.names.get(name, "")
+        if name in DEFAULTS:
+            yield from _defaults(source, name)
+        elif expression and class_of(name) in OWN:
+            yield _own(source, expression, class_of(name))
+
+
+def _defaults(source: Source, name: str) -> Iterator[State]:
+    one = DEFAULTS[name]
+    used = dict.fromkeys((one.module, "np"))
+    known = (alias for alias in used if source.script.names.of_global(alias) == one.module)
+    for alias in known:
+        state = f"{alias}.{one.get}"
+        is_plain = state in map(ast.unparse, source.held.values())
+        read = state if is_plain else one.plain.format(state)
+        on_host = ".cpu()" if source.is_moved and name == "torch" else ""
+        write = f"{alias}.{one.put.replace('{}{}', '{}' + on_host)}"
+        yield State(key=source.saved_as(read, one.key), read=read, write=write)
+
+
+def _own(source: Source, expression: str, kind: str) -> State:
+    read, write = (text.format(expression) for text in OWN[kind])
+    key = source.saved_as(read, key_of(expression))
     return State(key=key, read=read, write=write)
 
 
@@ -120,22 +138,16 @@ def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
     for made in script.made:
         is_seen = script.scope(made.statement) in {*scopes, script.tree}
         if is_seen and all(script.is_known(made.name, scope) for scope in scopes):
-            yield from _generator(source, made)
+            if made.maker in OWN:
+                yield _own(source, made.name, made.maker)
             yield from _counters(source, made)
     if any(map(_shuffles, script.index.calls)):
-        yield from defaults(source, ["torch"])
-
-
-def _generator(source: Source, made: Made) -> Iterator[State]:
-    if made.maker in _OWN:
-        read, write = (text.format(made.name) for text in _OWN[made.maker])
-        key = source.saved_as(read, made.name.rpartition(".")[2])
-        yield State(key=key, read=read, write=write)
+        yield from _defaults(source, "torch")
 
 
 def _counters(source: Source, made: Made) -> Iterator[State]:
     """Numbers that an iterable of the script counts on when a pass over it begins."""
-    for name in _counted(source.script, made.maker.removeprefix(f"{OWN}.")):
+    for name in _counted(source.script, made.maker.removeprefix(f"{OWN_MODULE}.")):
         read = f"{made.name}.{name}"
         key = source.saved_as(read, read.replace(".", "_"))
         yield State(key=key, read=read, write=f"{read} = {{}}", drawn=False)
@@ -158,3 +170,23 @@ def _shuffles(call: ast.Call) -> bool:
     text = ast.unparse(call)
     named = any(word(call) == name and draws in text for name, draws in _DRAWS)
     return named and "generator=" not in text
+
+
+def parts(source: Source, names: Mapping[str, str]) -> Iterator[tuple[str, State]]:
+    """Optimizers, schedulers, scalers and modules by what they are called in a trace, with the
+    subscripts under which the file holds them already; copies of weights and numbers of the
+    script's own by the expression that reaches them.
+    """
+    for part, held in names.items():
+        expression = source.saving.names.get(part, "")
+        if expression:
+            read, write = f"{expression}.state_dict()", "{part}.load_state_dict({})"
+        else:
+            expression = part.partition("[")[0]
+            root = expression.partition(".")[0]
+            scopes = (source.script.scope(source.saved), source.script.tree)
+            if not any(source.script.is_known(root, scope) for scope in scopes):
+                continue
+            read, write = expression, "{part} = {}"
+        key = held or source.saved_as(read, key_of(expression))
+        yield part, State(key=key, read=read, write=write.replace("{part}", expression))

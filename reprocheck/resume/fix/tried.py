@@ -1,64 +1,69 @@
-"""The patch that is tried for what was confirmed, and what the runs with it say."""
+"""The patch that is tried for what was lost, and what the runs with it say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import Lost, patched
-from reprocheck.resume.model import Checkpoint, Confirmation, Outcome, Repair, StateRungName
+from reprocheck.resume.gap.source import place_of
+from reprocheck.resume.model import Outcome, Repair, StateRungName
 from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
 
+FAILED = "A patch was tried, and the training with it fails or does not go on."
+USELESS = "A patch was tried, and the resumed run differs with it all the same."
 EXACTLY = "With the patch, the training resumes exactly."
 
 
 def proposed(outcome: Outcome) -> Mapping[Path, str]:
-    """The file that saves the checkpoint, as it would be with a patch for what is confirmed, or for
-    all that was put back last where that did not suffice; {} where none is known.
+    """The files of the script as they would be with a patch for what was lost; {} where none is
+    known.
     """
-    found, checkpoint = outcome.confirmation, outcome.place.checkpoint
-    if found is None or checkpoint is None or not found.attempts:
+    if outcome.verdict not in LOOKED_INTO:
         return {}
-    file, line = _saves_at(checkpoint)
-    if not file.is_file():
-        return {}
-    text = patched(decode(file.read_bytes()), line, _lost(outcome, found))
-    if not text:
-        return {}
-    return {file: text}
+    archive = outcome.explained.archive
+    frames = (*archive.saving, *archive.reading, *archive.training)
+    names = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
+    files = {name: Path(name).expanduser() for name in names if name}
+    texts = {name: decode(file.read_bytes()) for name, file in files.items() if file.is_file()}
+    changed = patched(texts, archive, lost_of(outcome))
+    return {files[name]: text for name, text in changed.items()}
 
 
-def _lost(outcome: Outcome, found: Confirmation) -> Lost:
-    mechanisms = found.mechanisms or tuple(outcome.explained.mechanisms.values())
-    tried = found.attempts[-1]
+def lost_of(outcome: Outcome) -> Lost:
+    """What a patch is for: all parts that were lost, and the generators, unless it is confirmed
+    that the resume goes on without them.
+    """
+    found, explained = outcome.confirmation, outcome.explained
+    confirmed = found.rungs if found is not None else ()
+    mechanisms = (found and found.mechanisms) or tuple(explained.mechanisms.values())
+    parts = [one for one in explained.lost if one.kind == "part"]
+    drawn = [one for one in explained.lost if one.kind == "generator"]
+    if confirmed and not {"RNG state", "batch"}.intersection(confirmed):
+        drawn = []
     return Lost(
-        rungs=found.rungs or tried.rungs,
+        parts={one.part: one.key for one in parts},
         codes=[one.code for one in mechanisms],
-        generators=found.names("RNG state") or tried.names.get("RNG state", ()),
+        generators=[one.part for one in drawn],
+        loaded=[one.part for one in parts if one.loaded],
         other_data="batch" in _differing(outcome),
     )
 
 
-def _saves_at(checkpoint: Checkpoint) -> tuple[Path, int]:
-    """The file and the line that save it; no file where they are not known."""
-    name, _, line = checkpoint.line.rpartition(":")
-    if not line.isdecimal():
-        return Path(), 0
-    return Path(name), int(line)
-
-
-def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair | None:
-    """The patch, where what was confirmed to be lost is lost no more in the runs with it."""
-    found = before.confirmation
-    if found is None or outcome.verdict in (*NOTHING_TO_COMPARE, "starts_over"):
-        return None
+def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
+    """The patch, where what was lost is lost no more in the runs with it; else what came of it."""
+    if outcome.verdict in (*NOTHING_TO_COMPARE, "starts_over"):
+        return Repair(patch="", sentence=FAILED)
     if outcome.verdict == "resumes_exactly":
         return Repair(patch=patch, sentence=EXACTLY)
+    found = before.confirmation
+    rungs: Iterable[StateRungName] = found.rungs if found is not None else ()
     left = _differing(outcome)
-    repaired = [rung for rung in found.rungs if rung not in left]
+    repaired = [rung for rung in rungs if rung not in left]
     if not repaired:
-        return None
+        return Repair(patch="", sentence=USELESS)
     return Repair(patch=patch, sentence=_sentence(repaired, outcome))
 
 

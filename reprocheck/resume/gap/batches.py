@@ -195,10 +195,10 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
 
 
 def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
-    """A batch that the script draws from a generator itself, where there is one: the batch has no
-    place in an epoch then.
+    """A batch that the script makes itself, of what it draws from a generator that stands
+    elsewhere: it has no place in an epoch then.
     """
-    if generator is None or gap.iteration != 1:
+    if gap.iteration != 1 or (generator is None and not gap.unrestored):
         return gap
     found = gap.found and Spot(gap.found.iteration)
     return replace(
@@ -222,6 +222,7 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
         iteration=number + 1,
         expected=spots(data.continued)[due],
         ended=True,
+        line=due.of.fact.line if due.of.fact is not None else "",
         passed_over=_is_passed_over(data, due, facts),
     )
 
@@ -255,6 +256,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         later_pass=came.of is not data.resumed[0].of,
         without_loader=came.fact.place.startswith(NO_LOADER),
         content=due.is_of(came),
+        line=came.of.fact.line if came.of.fact is not None else "",
         strange=_is_strange(data, came),
         counts=_counts(data, due, rest, known),
     )
@@ -365,16 +367,11 @@ def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> S
 
 def _in_orders(data: Data, came: Batch) -> Spot | None:
     """Its place in an order of the continued run that was drawn, but not yet walked through."""
-    for one in _passes(data.continued):
+    for one in list({id(batch.of): batch.of for batch in data.continued}.values()):
         position = _position_in(one.order, came)
         if position is not None:
             return Spot(None, one.number, position)
     return None
-
-
-def _passes(batches: Sequence[Batch]) -> list[Pass]:
-    """The passes that batches are of, each once."""
-    return list({id(batch.of): batch.of for batch in batches}.values())
 
 
 def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:

@@ -6,7 +6,7 @@ said otherwise; epochs and positions count from 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Content = Literal["initial", "another", "missing", "extra"]
@@ -55,11 +55,13 @@ class OptimizerGap:
 
     names     `weight:state` of those that differ
     content   what stands in their place
+    index     of the optimizer that the first of them belongs to
     dtypes    the types of the first of them in both runs, where they are not the same
     """
 
     names: tuple[str, ...]
     content: Content
+    index: int = 0
     dtypes: tuple[str, str] | None = None
 
 
@@ -71,12 +73,21 @@ class ScheduleGap:
     name      the value that differs
     values    in both runs, where they are small
     own       whether an object of the script counts it, beside copies of weights
+    optimizer  index of the optimizer whose value it is; None where it is none of an optimizer
+    others     schedulers and scalers that are not what they were, either
     """
 
     place: str
     name: str
     own: bool = False
+    optimizer: int | None = None
+    others: tuple[str, ...] = ()
     values: tuple[object, object] | None = None
+
+    @property
+    def each(self) -> list[ScheduleGap]:
+        """One gap for each of them."""
+        return [self, *(replace(self, place=place, others=()) for place in self.others)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +97,27 @@ class AverageGap:
     """
 
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CounterGap:
+    """A number that the resumed run counts from the beginning again.
+
+    name       a variable, or a key of the checkpoint
+    values     in both runs
+    key        under which the checkpoint holds it
+    iteration  of the resumed run behind which its own checkpoint holds the second value; 0 where
+               the variable does as the training goes on
+    """
+
+    name: str
+    values: tuple[int, int]
+    key: str = ""
+    iteration: int = 0
+
+    def under(self, key: str) -> CounterGap:
+        """The same, which the checkpoint holds under a key."""
+        return replace(self, key=key)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,10 +195,12 @@ class BatchGap:
     without_loader  no loader hands the batches out
     made_from    then: a generator that stood elsewhere, and that the script draws from in front of
                  each step
+    may_be_drawn  then: a generator stood elsewhere, whether or not it is known to be drawn from
     of_its_own   generators of the loader's own that its order was drawn from, and that stood then
                  where they stood at the checkpoint: they were put back
     later_pass   it is not in the first pass of the resumed run
     content      the samples are those that were due, with other values
+    line         of the script, where the resumed run walks through the data
     strange      the continued run took less than half of the samples, before or after
     """
 
@@ -185,12 +219,28 @@ class BatchGap:
     counts: Counts = Counts()
     without_loader: bool = False
     made_from: GeneratorGap | None = None
+    may_be_drawn: bool = False
     content: bool = False
+    line: str = ""
     strange: bool = False
     ended: bool = False
     """The resumed run ended by itself where the continued run went on."""
     passed_over: bool = False
     """Then: it took that batch from its loader, and did not train on it."""
+
+    @property
+    def is_passed_over_wrongly(self) -> bool:
+        """Whether the resumed run begins elsewhere than at the beginning of its data: what it goes
+        by was saved, and is applied in another way.
+        """
+        return bool(self.position) or self.later_pass or self.first_epoch or self.ended
+
+    @property
+    def generator(self) -> GeneratorGap | None:
+        """The generator that the batch or its order was drawn from, where one stands elsewhere."""
+        if self.without_loader and self.unrestored and self.made_from is None:
+            return GeneratorGap(name=self.unrestored[0])
+        return self.made_from or self.order_from
 
     @property
     def came(self) -> Spot:
@@ -232,6 +282,7 @@ Gap = (
     | AverageGap
     | OptimizerGap
     | ScheduleGap
+    | CounterGap
     | GeneratorGap
     | BatchGap
     | SharesGap

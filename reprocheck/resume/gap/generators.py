@@ -49,6 +49,15 @@ def gaps(
     return list(_gaps(drawn.items(), continued, resumed, others))
 
 
+def apart(
+    continued: Side, resumed: Side, others: Mapping[int, States] = NO_RANKS
+) -> tuple[GeneratorGap, ...]:
+    """All generators that stand elsewhere and that either run draws from at any time."""
+    moving = _moving(continued) | _moving(resumed)
+    named = ((name, "") for name in elsewhere(continued, resumed) if name in moving)
+    return tuple(_gaps(named, continued, resumed, others))
+
+
 def beside_a_batch(
     continued: Side, resumed: Side, iteration: int, others: Mapping[int, States] = NO_RANKS
 ) -> GeneratorGap | None:

@@ -17,8 +17,6 @@ of weights.
 """
 _NUMBER = re.compile(r"_\d+(?=[.:]|$)")
 """What Keras puts behind the name of a layer that it makes once more."""
-_ATTRIBUTE = "attribute"
-_OWN_WEIGHT, _OWN_NUMBER = "own weight", "own number"
 Facts = dict[str, Seen]
 
 
@@ -76,14 +74,13 @@ def _rates(side: Side) -> Facts:
 def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:
     if fact.optimizer is not None:
         return found.states
-    if fact.class_ == _ATTRIBUTE:
-        return found.attributes
-    if fact.class_ == _OWN_WEIGHT:
-        return found.own
-    if fact.class_ == _OWN_NUMBER:
-        return found.counts
     if fact.class_:
-        return found.schedules
+        by_class = {
+            "attribute": found.attributes,
+            "own weight": found.own,
+            "own number": found.counts,
+        }
+        return by_class.get(fact.class_, found.schedules)
     if fact.place.startswith(averaged):
         return found.averages
     return found.weights

@@ -10,12 +10,15 @@ from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
+from reprocheck.causes.usercode import UserCode
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import rank_of
 from reprocheck.model import RunRecord, SourceLine
+from reprocheck.resume import model
 from reprocheck.resume.gap import (
     attributes,
     batches,
+    counters,
     generators,
     mechanisms,
     optimizers,
@@ -23,11 +26,13 @@ from reprocheck.resume.gap import (
     sentences,
     state,
 )
+from reprocheck.resume.gap.archive import archive_of, parts_of, provenance
 from reprocheck.resume.gap.batches import Data
 from reprocheck.resume.gap.evidence import (
     AttributeGap,
     AverageGap,
     BatchGap,
+    CounterGap,
     Gap,
     GeneratorGap,
     ScheduleGap,
@@ -36,22 +41,25 @@ from reprocheck.resume.gap.evidence import (
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
 from reprocheck.resume.gap.held import held, named_alike
+from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
+from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.twister import class_of
-from reprocheck.resume.model import Explained, Mechanism, StateRung, StateRungName
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
 from reprocheck.trace.deep_run import DeepRun, read_deep
 
-RUNGS: tuple[StateRungName, ...] = get_args(StateRungName)
-At = tuple[StateRungName, Gap | None, int]
+RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
+NO_TREES: Trees = {}
+NO_ARCHIVE, NO_CHECKPOINT = model.Archive(), model.Checkpoint(iteration=0)
+At = tuple[model.StateRungName, Gap | None, int]
 """A rung, what differs on it, and the iteration of the resumed run."""
 _Step = Literal["forward", "loss", "gradient", "reduced gradient", "update"]
 _STEPS: tuple[_Step, ...] = get_args(_Step)
 """Rungs of the ladder of a check that stand on this one, too."""
-ORIGINS: frozenset[StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
+ORIGINS: frozenset[model.StateRungName] = frozenset(RUNGS[: RUNGS.index("forward")])
 """Rungs that can be compared exactly, however noisy the training is."""
-HELD: frozenset[StateRungName] = frozenset({"weights", "optimizer state", "hyper-parameters"})
+HELD: frozenset[model.StateRungName] = frozenset(RUNGS[: RUNGS.index("RNG state")])
 """Rungs on which a difference may show only later: statistics of a normalisation, a schedule."""
 LIBRARIES = {
     "Accelerator.save_state": "accelerate",
@@ -62,6 +70,10 @@ LIBRARIES = {
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
+MAY_COUNT = "the batch is another one, and the script may count what it takes of the data"
+NOT_DRAWN = "nothing drew from it in the iterations that were compared"
+GENERATOR_NAMES = {name for name, _ in mechanisms.OF_GENERATOR}
+"""Mechanisms of generators, whatever rung shows them."""
 _OF_THE_FRAMEWORK: Mapping[type, str] = {WeightsGap: "", ScheduleGap: "a hyper-parameter"}
 """What a fix is chosen by of weights and schedules that no object of the script holds."""
 UNMARKED = (
@@ -80,21 +92,31 @@ class Found:
     """
 
     rank: int
-    gaps: Mapping[StateRungName, Gap] = field(default_factory=dict)
-    open: Mapping[StateRungName, Gap] = field(default_factory=dict)
-    compared: frozenset[StateRungName] = frozenset()
-    iterations: Mapping[StateRungName, int] = field(default_factory=dict)
+    gaps: Mapping[model.StateRungName, Gap] = field(default_factory=dict)
+    open: Mapping[model.StateRungName, Gap] = field(default_factory=dict)
+    compared: frozenset[model.StateRungName] = frozenset()
+    iterations: Mapping[model.StateRungName, int] = field(default_factory=dict)
     marked: bool = True
     steps: int | None = None
     frameworks: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    apart: tuple[GeneratorGap, ...] = ()
+    archive: model.Archive = NO_ARCHIVE
+    saved_at: str = ""
+    trees: Trees = field(default_factory=dict)
 
     @property
-    def first(self) -> StateRungName | None:
+    def first(self) -> model.StateRungName | None:
         """The first rung that differs."""
         return next((name for name in RUNGS if name in self.gaps), None)
 
-    def origin(self, name: StateRungName) -> StateRungName | None:
+    def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
+        """What differs on a rung, and may follow from a later one, or was not drawn from."""
+        if name in self.open:
+            return [self.open[name]]
+        return self.apart if name == "RNG state" else ()
+
+    def origin(self, name: model.StateRungName) -> model.StateRungName | None:
         """The first rung, where what differs on this one follows from it."""
         first = self.first
         if first is None or first not in ORIGINS or name in ORIGINS:
@@ -114,22 +136,42 @@ def explain(
     k: int,
     *,
     equal: bool = False,
-    saver: str = "",
-) -> Explained:
+    checkpoint: model.Checkpoint = NO_CHECKPOINT,
+    trees: Trees = NO_TREES,
+) -> model.Explained:
     """What the continued and the resumed run of a report folder show of a resume after update k.
 
-    saver  what wrote the checkpoint: a library's own way to save asks for a fix of its own
+    checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
+    trees       the files of the script
     equal  all their losses agree in every bit: what leads to them had no part in them, and only
            what the training holds for later is looked at
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
     states = _states(one, ranks, k)
-    library = LIBRARIES.get(saver, "")
+    library = LIBRARIES.get(checkpoint.by, "")
     found = [
-        found_of(one.read(rank), other.read(rank), k, equal=equal, states=states) for rank in ranks
+        found_of(
+            one.read(rank),
+            other.read(rank),
+            k,
+            equal=equal,
+            states=states,
+            files=checkpoint.files,
+        )
+        for rank in ranks
     ]
-    return explained([replace(rank, frameworks=(library, *rank.frameworks)) for rank in found])
+    return explained(
+        [
+            replace(
+                rank,
+                frameworks=(library, *rank.frameworks),
+                saved_at=checkpoint.line,
+                trees=trees,
+            )
+            for rank in found
+        ]
+    )
 
 
 def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, States]:
@@ -139,16 +181,16 @@ def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, St
     return {rank: Side(continued.read(rank), k).states for rank in ranks}
 
 
-def explained(ranks: Sequence[Found]) -> Explained:
+def explained(ranks: Sequence[Found]) -> model.Explained:
     """What is said of all ranks: of each rung the first rank that differs on it, and the mechanism
     of the first rung.
     """
     if not ranks:
-        return Explained()
+        return model.Explained()
     leading = min(ranks, key=_order)
     rungs = tuple(_rung(name, ranks) for name in RUNGS)
     coverage = () if all(rank.marked for rank in ranks) else (UNMARKED,)
-    return Explained(
+    return model.Explained(
         rungs=rungs,
         mechanism=_mechanism(leading, leading.first),
         mechanisms=_mechanisms(ranks),
@@ -157,7 +199,43 @@ def explained(ranks: Sequence[Found]) -> Explained:
         steps=min((rank.steps for rank in ranks if rank.steps is not None), default=None),
         ranks=tuple(rank.rank for rank in ranks),
         beside=tuple(dict.fromkeys(name for rank in ranks for name in rank.beside)),
+        archive=leading.archive,
+        lost=tuple(_lost(leading)),
     )
+
+
+def _lost(found: Found) -> Iterator[model.LostPart]:
+    """What a rank has lost, rung by rung."""
+    gaps = {**found.open, **found.gaps}
+    for rung in (name for name in RUNGS[: RUNGS.index("RNG state")] if name in gaps):
+        for gap in _each(gaps[rung]):
+            for part, key, is_loaded in parts_of(gap, found.archive):
+                yield model.LostPart(rung=rung, kind="part", part=part, key=key, loaded=is_loaded)
+    named = [gap for gap in gaps.values() if isinstance(gap, GeneratorGap)]
+    for generator in {one.name: one for one in (*named, *found.apart)}.values():
+        origin = provenance(generator, found.archive)
+        key = next(iter(origin.keys), "")
+        yield model.LostPart(rung="RNG state", kind="generator", part=origin.part, key=key)
+
+
+def _each(gap: Gap) -> Sequence[Gap]:
+    """A gap of each scheduler and scaler, where it is of several."""
+    return gap.each if isinstance(gap, ScheduleGap) else [gap]
+
+
+def with_text(explained: model.Explained, code: UserCode) -> model.Explained:
+    """The same with the texts of the lines of its mechanisms."""
+
+    def told(mechanism: model.Mechanism) -> model.Mechanism:
+        marks = tuple(
+            replace(mark, source=code.with_text(mark.source) or mark.source)
+            for mark in mechanism.marks
+        )
+        return replace(mechanism, marks=marks)
+
+    mechanisms = {rung: told(one) for rung, one in explained.mechanisms.items()}
+    first = explained.mechanism
+    return replace(explained, mechanism=first and told(first), mechanisms=mechanisms)
 
 
 def _order(found: Found) -> tuple[int, bool, int]:
@@ -166,7 +244,7 @@ def _order(found: Found) -> tuple[int, bool, int]:
     return RUNGS.index(found.first), *_among_ranks(found, found.first)
 
 
-def _among_ranks(found: Found, rung: StateRungName) -> tuple[bool, int]:
+def _among_ranks(found: Found, rung: model.StateRungName) -> tuple[bool, int]:
     """Of ranks that differ on one rung, one that was given another rank's state stands first: what
     else was done to a generator may have been done to those of all ranks.
     """
@@ -175,37 +253,49 @@ def _among_ranks(found: Found, rung: StateRungName) -> tuple[bool, int]:
     return not of_a_rank, found.rank
 
 
-def _rung(name: StateRungName, ranks: Sequence[Found]) -> StateRung:
+def _rung(name: model.StateRungName, ranks: Sequence[Found]) -> model.StateRung:
     all_differing = [rank for rank in ranks if name in rank.gaps]
     if all_differing:
         differing = min(all_differing, key=lambda rank: _among_ranks(rank, name))
         gap = differing.gaps[name]
-        return StateRung(
+        return model.StateRung(
             name=name,
             status="differs",
             iteration=differing.iterations.get(name),
             rank=differing.rank,
             ranks=tuple(rank.rank for rank in all_differing),
             place=sentences.place(gap),
-            detail=sentences.detail(gap, behind=differing.origin(name)),
+            detail=_detail(gap, differing, name),
         )
-    undecided = next((rank for rank in ranks if name in rank.open), None)
+    undecided = next((rank for rank in ranks if rank.undecided(name)), None)
     if undecided is not None:
-        return StateRung(
+        first = undecided.undecided(name)[0]
+        why = MAY_FOLLOW if "batch" in undecided.gaps else NOT_DRAWN
+        if isinstance(first, CounterGap):
+            why = MAY_COUNT
+        return model.StateRung(
             name=name,
             status="not_compared",
             rank=undecided.rank,
-            place=sentences.place(undecided.open[name]),
-            detail=f"{sentences.detail(undecided.open[name])}; {MAY_FOLLOW}",
+            place=sentences.place(first),
+            detail=f"{_detail(first, undecided, name)}; {why}",
         )
     if all(name in rank.compared for rank in ranks):
-        return StateRung(name=name, status="equal")
-    return StateRung(name=name, status="not_recorded")
+        return model.StateRung(name=name, status="equal")
+    return model.StateRung(name=name, status="not_recorded")
 
 
-def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
+def _detail(gap: Gap, found: Found, name: model.StateRungName) -> str:
+    """What a rung shows; of the generators all that stand elsewhere."""
+    if not isinstance(gap, GeneratorGap):
+        return sentences.detail(gap, behind=found.origin(name))
+    others = [one for one in found.apart if one.name != gap.name]
+    return "; ".join(map(sentences.detail, (gap, *others)))
+
+
+def _mechanisms(ranks: Sequence[Found]) -> Mapping[model.StateRungName, model.Mechanism]:
     """The mechanism of each rung, of the first rank that has one there."""
-    found: dict[StateRungName, Mechanism] = {}
+    found: dict[model.StateRungName, model.Mechanism] = {}
     for rank in ranks:
         for name in (*rank.gaps, *rank.open):
             mechanism = _mechanism(rank, name)
@@ -214,26 +304,54 @@ def _mechanisms(ranks: Sequence[Found]) -> Mapping[StateRungName, Mechanism]:
     return found
 
 
-def _mechanism(found: Found, rung: StateRungName | None) -> Mechanism | None:
+def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanism | None:
     """The mechanism of a rung, where it has one, with what the other rungs of the state show."""
     if rung is None or found.starts_over:
         return None
     gaps = {**found.open, **found.gaps}
     gap = gaps[rung]
+    counter = gaps.get("step counter")
+    if isinstance(gap, ScheduleGap) and gap.optimizer is not None and counter is not None:
+        gap = counter  # the rate is computed from it
     name = mechanisms.name_of(gap)
     if name is None:
         return None
     known = entry(name)
     kind = _kind_of(gap)
-    kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *found.frameworks)
-    others = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS and name != rung]
-    return Mechanism(
+    by = (one.seed.by for one in found.apart if one.seed is not None)
+    kinds = (*(f"{kind} ({one})" for one in found.frameworks), kind, *by, *found.frameworks)
+    all_gaps = [gaps[name] for name in RUNGS if name in gaps and name in ORIGINS]
+    others = [one for one in all_gaps if one is not gap]
+    if known.name in GENERATOR_NAMES:
+        of_gap = gap.generator if isinstance(gap, BatchGap) and gap.made_from else gap
+        told = {one.name for one in (of_gap, *others) if isinstance(one, GeneratorGap)}
+        others += [one for one in found.apart if one.name not in told]
+    alike = [one for one in (gap, *others) if mechanisms.name_of(one) == name]
+    return model.Mechanism(
         code=known.code,
         title=known.title_for(found.frameworks),
-        evidence=tuple(map(sentences.detail, (gap, *others))),
-        source=_line(gap),
+        evidence=(*map(sentences.detail, (gap, *others)), *_custody(alike, found)),
+        marks=_marks(alike, found),
         fix=known.fix_for(kinds),
     )
+
+
+def _custody(gaps: Sequence[Gap], found: Found) -> Iterator[str]:
+    """What became of what was lost, between the file and the training."""
+    each = (one for gap in gaps for one in _each(gap))
+    told = (sentences.custody(gap, provenance(gap, found.archive)) for gap in each)
+    yield from filter(None, dict.fromkeys(told))
+
+
+def _marks(gaps: Sequence[Gap], found: Found) -> tuple[model.Mark, ...]:
+    """The lines of gaps of one mechanism, each once."""
+    roles: dict[str, model.Role] = {}
+    for gap in gaps:
+        origin = provenance(gap, found.archive)
+        for role, line in lines_of(gap, origin, found.archive, found.saved_at, found.trees):
+            roles.setdefault(line, role)
+    sources = ((role, SourceLine.of(line)) for line, role in roles.items())
+    return tuple(model.Mark(role=role, source=source) for role, source in sources if source)
 
 
 def _kind_of(gap: Gap) -> str:
@@ -244,19 +362,14 @@ def _kind_of(gap: Gap) -> str:
         return "an attribute of a module"
     if isinstance(gap, AverageGap):
         return "an average of weights"
+    if isinstance(gap, CounterGap):
+        return "an object of the script"
     if isinstance(gap, (WeightsGap, ScheduleGap)):
         return "an object of the script" if gap.own else _OF_THE_FRAMEWORK[type(gap)]
+    if isinstance(gap, BatchGap) and gap.without_loader and gap.made_from is None:
+        return "no loader"
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
     return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
-
-
-def _line(gap: Gap) -> SourceLine | None:
-    """The line that put a generator back, or seeded it after that."""
-    if not isinstance(gap, GeneratorGap):
-        return None
-    if gap.reseeded is not None:
-        return SourceLine.of(gap.reseeded.line)
-    return SourceLine.of(gap.line)
 
 
 # ---------------------------------------------------------------------------------------- one rank
@@ -269,6 +382,7 @@ def found_of(
     *,
     equal: bool = False,
     states: Mapping[int, States] = NO_RANKS,
+    files: Sequence[str] = (),
 ) -> Found:
     """What one rank shows: its trace of the continued run, and that of the resumed one; `equal` as
     for `explain`. `states`: those of the generators of each rank of the continued run.
@@ -276,16 +390,18 @@ def found_of(
     others = {rank: held for rank, held in states.items() if rank != first.rank}
     continued, resumed = Side(first, k), Side(second)
     data = batches.data_of(continued, resumed)
-    gaps: dict[StateRungName, Gap] = {}
-    iterations: dict[StateRungName, int] = {}
+    gaps: dict[model.StateRungName, Gap] = {}
+    iterations: dict[model.StateRungName, int] = {}
     pair = _pair(continued, resumed, data)
     for name, gap, iteration in _gaps(continued, resumed, data, pair, others):
         if gap is not None and name not in gaps:
             gaps[name], iterations[name] = gap, iteration
     gaps.update(attributes.behind(continued, resumed, gaps))
-    if not _is_told(gaps, iterations):
+    if not (any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)):
         gaps.update(own.lost(continued, resumed))
-    undecided = _open(continued, resumed, gaps, others)
+    undecided = dict(_open(continued, resumed, gaps, others))
+    if "batch" in gaps and "step counter" in gaps:  # it may count what was taken of the data
+        undecided["step counter"] = gaps.pop("step counter")
     if equal:
         gaps, undecided = {name: gap for name, gap in gaps.items() if name in HELD}, {}
     return Found(
@@ -298,6 +414,8 @@ def found_of(
         marked=continued.marked and (resumed.marked or not resumed.iterations),
         steps=_steps_of(continued, resumed, pair),
         beside=own.beside(continued, resumed, gaps),
+        apart=generators.apart(continued, resumed, others),
+        archive=archive_of(continued, resumed, files),
     )
 
 
@@ -309,7 +427,12 @@ def _gaps(
         now = named_alike(was, held(resumed))
         yield "weights", state.weights(was, now, continued, resumed), 1
         yield "optimizer state", optimizers.optimizer(was, now), 1
-        yield "hyper-parameters", state.schedule(was, now), 1
+        schedule = state.schedule(was, now)
+        yield "hyper-parameters", schedule, 1
+        counter = counters.counter(continued, resumed)
+        if counter is None and isinstance(schedule, ScheduleGap) and schedule.optimizer is not None:
+            counter = counters.behind_a_rate(continued, resumed)
+        yield "step counter", counter, getattr(counter, "iteration", 0) + 1
     batch = _batch(continued, resumed, data)
     for generator in generators.gaps(continued, resumed, _until(batch), others):
         yield "RNG state", generator, 1
@@ -319,19 +442,12 @@ def _gaps(
         yield from _steps(pair)
 
 
-def _is_told(gaps: Mapping[StateRungName, Gap], iterations: Mapping[StateRungName, int]) -> bool:
-    """Whether what differs comes before the first update: copies that each step makes anew would
-    differ by that alone.
-    """
-    return any(name != "update" and iterations.get(name, 1) == 1 for name in gaps)
-
-
 def _open(
     continued: Side,
     resumed: Side,
-    gaps: Mapping[StateRungName, Gap],
+    gaps: Mapping[model.StateRungName, Gap],
     others: Mapping[int, States],
-) -> Mapping[StateRungName, Gap]:
+) -> Mapping[model.StateRungName, Gap]:
     """A generator beside a batch that is another one: what made that batch may have moved it."""
     batch = gaps.get("batch")
     if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
@@ -358,6 +474,7 @@ def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
     if gap is None or gap.later_pass:
         return gap
     if gap.without_loader:
+        gap = replace(gap, may_be_drawn=bool(generators.elsewhere(continued, resumed)))
         return batches.drawn(gap, generators.of_steps(continued, resumed))
     if gap.expected.position != 0:
         return gap
@@ -391,10 +508,12 @@ def _steps_of(continued: Side, resumed: Side, pair: Pair) -> int | None:
     return last_step(pair.first.seen)
 
 
-def _compared(continued: Side, resumed: Side, data: Data, pair: Pair) -> Iterator[StateRungName]:
+def _compared(
+    continued: Side, resumed: Side, data: Data, pair: Pair
+) -> Iterator[model.StateRungName]:
     """The rungs of which both runs say something."""
     if continued.held and resumed.held:
-        yield from ("weights", "optimizer state", "hyper-parameters")
+        yield from ("weights", "optimizer state", "hyper-parameters", "step counter")
     if continued.states and resumed.states:
         yield "RNG state"
     if data.due and data.resumed:

@@ -9,65 +9,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reprocheck.resume.gap.evidence import (
-    AttributeGap,
-    AverageGap,
-    BatchGap,
-    Gap,
-    GeneratorGap,
-    OptimizerGap,
-    ScheduleGap,
-    SharesGap,
-    WeightsGap,
-)
+from reprocheck.resume.gap import evidence
 
-Rule = tuple[str, Callable[[Any], bool]]
+Rule = tuple[str, Callable[[Any], object]]
 
 
-def name_of(gap: Gap) -> str | None:
+def _always(_: evidence.Gap) -> bool:
+    return True
+
+
+def name_of(gap: evidence.Gap) -> str | None:
     """The name of the entry of the catalogue that a gap shows; None where none fits."""
     rules = _RULES.get(type(gap), ())
     return next((name for name, holds in rules if holds(gap)), None)
 
 
-def _always(_: Gap) -> bool:
-    return True
-
-
-def _is_partial(gap: WeightsGap) -> bool:
-    """Where nothing is what it was, the training starts over: no part was left out."""
-    return not gap.all_initial
-
-
 # ------------------------------------------------------------------------------------- generators
 
 
-def _has_the_state_of_a_rank(gap: GeneratorGap) -> bool:
-    return gap.of_rank is not None
-
-
-def _was_seeded_again(gap: GeneratorGap) -> bool:
-    return gap.reseeded is not None
-
-
-def _was_consumed(gap: GeneratorGap) -> bool:
-    return gap.restored and (gap.ahead or 0) > 0
-
-
-_OF_GENERATOR: Sequence[Rule] = [
-    ("resume-rng-of-other-rank", _has_the_state_of_a_rank),
-    ("resume-rng-reseeded", _was_seeded_again),
-    ("resume-rng-consumed", _was_consumed),
+OF_GENERATOR: Sequence[Rule] = [
+    ("resume-rng-of-other-rank", lambda gap: gap.of_rank is not None),
+    ("resume-rng-reseeded", lambda gap: gap.reseeded is not None),
+    ("resume-rng-consumed", lambda gap: gap.restored and (gap.ahead or 0) > 0),
     ("resume-rng-not-restored", _always),
 ]
 
 
-def _of_the_draws(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _of_the_draws(holds: Callable[[Any], object]) -> Callable[[Any], object]:
     """The same rule, of the generator that the script draws its batches from."""
     return lambda gap: gap.made_from is not None and holds(gap.made_from)
 
 
-def _of_the_order(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _of_the_order(holds: Callable[[Any], object]) -> Callable[[Any], object]:
     """The same rule, of the generator that the order of a pass was drawn from."""
     return lambda gap: gap.order_from is not None and holds(gap.order_from)
 
@@ -75,7 +48,7 @@ def _of_the_order(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 # ------------------------------------------------------------------------------------------- data
 
 
-def _skips_an_epoch(gap: BatchGap) -> bool:
+def _skips_an_epoch(gap: evidence.BatchGap) -> bool:
     """A pass begins where it should, in the order of a later epoch: one that is known, or one that
     is none of those before, and was drawn from no generator.
     """
@@ -86,7 +59,7 @@ def _skips_an_epoch(gap: BatchGap) -> bool:
     return _epochs(gap) > 0 or (is_none_before and not drawn)
 
 
-def _applies_its_offset_again(gap: BatchGap) -> bool:
+def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
     """The next epoch does not begin at its beginning."""
     if not gap.later_pass or gap.expected.position != 0:
         return False
@@ -94,12 +67,12 @@ def _applies_its_offset_again(gap: BatchGap) -> bool:
     return passed_over or gap.came.epoch == gap.expected.epoch
 
 
-def _is_drawn_anew(gap: BatchGap) -> bool:
+def _is_drawn_anew(gap: evidence.BatchGap) -> bool:
     """The order was drawn from a generator of which no state was put back."""
     return bool(set(gap.drawn_from) & set(gap.unrestored))
 
 
-def _begins_again(gap: BatchGap) -> bool:
+def _begins_again(gap: evidence.BatchGap) -> bool:
     """The resumed run begins its pass at the beginning, in the middle of an epoch."""
     if not gap.expected.position or gap.later_pass or _is_ahead(gap):
         return False
@@ -108,28 +81,24 @@ def _begins_again(gap: BatchGap) -> bool:
     return gap.came.position == 0
 
 
-def _has_the_first_order(gap: BatchGap) -> bool:
+def _has_the_first_order(gap: evidence.BatchGap) -> bool:
     if gap.first_epoch or not gap.expected.epoch:
         return gap.first_epoch
     return gap.came.epoch == 0 and gap.came.position == gap.expected.position
 
 
-def _is_ahead(gap: BatchGap) -> bool:
+def _is_ahead(gap: evidence.BatchGap) -> bool:
     """It is a later batch of the same epoch, or the first of the next one, whose order was not
     drawn anew.
     """
     return _steps(gap) > 0 or (_begins_the_next(gap) and not gap.drawn_from)
 
 
-def _is_behind(gap: BatchGap) -> bool:
-    return _steps(gap) < 0
-
-
-def _begins_the_next(gap: BatchGap) -> bool:
+def _begins_the_next(gap: evidence.BatchGap) -> bool:
     return _epochs(gap) == 1 and gap.came.position == 0
 
 
-def _epochs(gap: BatchGap) -> int:
+def _epochs(gap: evidence.BatchGap) -> int:
     """By how many epochs the batch that came is ahead of the one that was due."""
     came, due = gap.came.epoch, gap.expected.epoch
     if came is None or due is None:
@@ -137,7 +106,7 @@ def _epochs(gap: BatchGap) -> int:
     return came - due
 
 
-def _steps(gap: BatchGap) -> int:
+def _steps(gap: evidence.BatchGap) -> int:
     """By how many batches of the same epoch the one that came is ahead of the one that was due."""
     came, due = gap.came.position, gap.expected.position
     if came is None or due is None or gap.came.epoch != gap.expected.epoch:
@@ -145,44 +114,46 @@ def _steps(gap: BatchGap) -> int:
     return came - due
 
 
-def _is_of_another_order(gap: BatchGap) -> bool:
+def _is_of_another_order(gap: evidence.BatchGap) -> bool:
     """The samples are those of the continued run: what makes them is the same."""
     return bool(gap.counts.twice or gap.counts.never) and not gap.strange
 
 
-def _is_unrestored(gap: BatchGap) -> bool:
-    return bool(gap.unrestored)
-
-
-def _ended(gap: BatchGap) -> bool:
-    return gap.ended
+def _is_made_of_others(gap: evidence.BatchGap) -> bool:
+    """What the batches are packed or drawn of was lost: none is put together as it was."""
+    is_drawn_by_the_script = gap.without_loader and gap.found is None and not gap.may_be_drawn
+    is_another = gap.strange or is_drawn_by_the_script
+    return is_another and not gap.content and gap.iteration == 1
 
 
 _RULES: Mapping[type, Sequence[Rule]] = {
-    WeightsGap: [("resume-part-not-loaded", _is_partial)],
-    AttributeGap: [("resume-part-not-loaded", _always)],
-    OptimizerGap: [("resume-optimizer-state", _always)],
-    ScheduleGap: [("resume-optimizer-state", _always)],
-    AverageGap: [("resume-optimizer-state", _always)],
-    GeneratorGap: _OF_GENERATOR,
-    SharesGap: [("resume-other-ranks", _always)],
-    BatchGap: [
+    evidence.WeightsGap: [("resume-part-not-loaded", lambda gap: not gap.all_initial)],
+    evidence.AttributeGap: [("resume-part-not-loaded", _always)],
+    evidence.OptimizerGap: [("resume-optimizer-state", _always)],
+    evidence.ScheduleGap: [("resume-optimizer-state", _always)],
+    evidence.AverageGap: [("resume-optimizer-state", _always)],
+    evidence.CounterGap: [("resume-step-counter", _always)],
+    evidence.GeneratorGap: OF_GENERATOR,
+    evidence.SharesGap: [("resume-other-ranks", _always)],
+    evidence.BatchGap: [
         ("resume-offset-again", lambda gap: gap.passed_over),
-        ("resume-epoch-skipped", _ended),
-        ("resume-rng-not-restored", lambda gap: gap.content and _is_unrestored(gap)),
-        *((name, _of_the_draws(holds)) for name, holds in _OF_GENERATOR),
+        ("resume-epoch-skipped", lambda gap: gap.ended),
+        ("resume-rng-not-restored", lambda gap: gap.content and gap.unrestored),
+        *((name, _of_the_draws(holds)) for name, holds in OF_GENERATOR),
         ("resume-offset-again", _applies_its_offset_again),
         ("resume-epoch-skipped", _skips_an_epoch),
+        ("resume-rng-not-restored", lambda gap: gap.without_loader and gap.unrestored),
         ("resume-loader-position", _begins_again),
         ("resume-rng-not-restored", _is_drawn_anew),
         ("resume-first-order", _has_the_first_order),
-        *((name, _of_the_order(holds)) for name, holds in _OF_GENERATOR),
-        ("resume-rng-not-restored", _is_unrestored),
+        *((name, _of_the_order(holds)) for name, holds in OF_GENERATOR),
+        ("resume-rng-not-restored", lambda gap: gap.unrestored),
         ("resume-epoch-skipped", lambda gap: gap.first_pass and _begins_the_next(gap)),
         ("resume-samples-in-flight", _begins_the_next),
         ("resume-redrawn-order", lambda gap: gap.same_order is False),
         ("resume-samples-in-flight", _is_ahead),
-        ("resume-loader-position", _is_behind),
+        ("resume-loader-position", lambda gap: _steps(gap) < 0),
         ("resume-redrawn-order", _is_of_another_order),
+        ("resume-samples-in-flight", _is_made_of_others),
     ],
 }

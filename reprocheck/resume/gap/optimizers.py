@@ -16,11 +16,13 @@ def optimizer(was: Held, now: Held) -> OptimizerGap | None:
     """The states of optimizers that are not those after update k; None where all agree."""
     found = compared(was.states, now.states)
     if found.lost:
-        return OptimizerGap(names=found.lost, content="missing")
+        index = was.states[found.lost[0]].optimizer or 0
+        return OptimizerGap(names=found.lost, content="missing", index=index)
     if found.unequal:
         return _other(found.unequal, was.states, now.states)
     if found.more:
-        return OptimizerGap(names=found.more, content="extra")
+        index = now.states[found.more[0]].optimizer or 0
+        return OptimizerGap(names=found.more, content="extra", index=index)
     return None
 
 
@@ -29,7 +31,13 @@ def _other(names: tuple[str, ...], was: Facts, now: Facts) -> OptimizerGap:
     content: Content = "another"
     if _are_zero([now[name] for name in names]):
         content = "initial"
-    return OptimizerGap(names=names, content=content, dtypes=_dtypes(was[names[0]], now[names[0]]))
+    first, other = was[names[0]], now[names[0]]
+    return OptimizerGap(
+        names=names,
+        content=content,
+        index=first.optimizer or 0,
+        dtypes=_dtypes(first, other),
+    )
 
 
 def _are_zero(states: Sequence[Seen]) -> bool:

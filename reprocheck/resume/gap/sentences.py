@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reprocheck.language import count
-from reprocheck.resume.gap.evidence import (
-    AttributeGap,
-    AverageGap,
-    BatchGap,
-    Gap,
-    GeneratorGap,
-    OptimizerGap,
-    ScheduleGap,
-    SharesGap,
-    Spot,
-    StepGap,
-    WeightsGap,
-)
+from reprocheck.language import count, listed
+from reprocheck.resume.gap import evidence
+from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.twister import class_of
 
 _NAMED = 3
@@ -35,24 +24,62 @@ _WORDS_OF = {
 }
 
 
-def detail(gap: Gap, behind: str | None = None) -> str:
+def detail(gap: evidence.Gap, behind: str | None = None) -> str:
     """One sentence, without its full stop; `behind`: the rung that the gap follows from."""
-    if isinstance(gap, StepGap) and behind is not None:
+    if isinstance(gap, evidence.StepGap) and behind is not None:
         return f"`{gap.place}` is the first here that differs, behind the rung {behind}"
     return _SAY[type(gap)](gap)
 
 
-def place(gap: Gap) -> str:
-    """What differs first: a weight, a state, a value, a generator; "" of a batch."""
-    if isinstance(gap, (WeightsGap, AttributeGap, OptimizerGap, AverageGap)):
-        return gap.names[0]
-    if isinstance(gap, ScheduleGap):
-        return f"{gap.place} {gap.name}".strip()
-    if isinstance(gap, GeneratorGap):
-        return gap.name
-    if isinstance(gap, StepGap):
-        return gap.place
+def custody(gap: evidence.Gap, found: Provenance) -> str:
+    """What became of it between the file and the training; "" where that is not known."""
+    what = _what(gap)
+    if not what:
+        return ""
+    if _is_rate(gap) and found.custody == "loaded":
+        return ""  # the script sets the rate itself
+    keys = [f"`{'.'.join(words_of(key))}`" for key in dict.fromkeys(found.keys) if key]
+    under = f" under {listed(keys)}" if keys else ""
+    if found.custody == "not loaded":
+        return f"the file holds {what}{under}, and nobody loads it"
+    if found.custody == "not saved":
+        return f"the file does not hold {what}"
+    if found.other:
+        return f"{what}{under} was loaded into another one than the one that trains"
+    is_state = not isinstance(gap, evidence.GeneratorGap | evidence.BatchGap)
+    if found.custody == "loaded" and is_state:
+        return f"{what}{under} was loaded, and is not that where the training goes on"
     return ""
+
+
+def _what(gap: evidence.Gap) -> str:
+    """What is saved of it."""
+    if isinstance(gap, evidence.BatchGap):
+        gap = gap.generator or gap
+    if isinstance(gap, evidence.OptimizerGap) or _is_rate(gap):
+        return "the optimizer's state"
+    if isinstance(gap, evidence.ScheduleGap):
+        return f"`{gap.place}`" if gap.own else f"the state of {gap.place}"
+    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap)):
+        return _names(gap.names)
+    if isinstance(gap, evidence.GeneratorGap):
+        return f"the state of {generator(gap.name)}"
+    return ""
+
+
+def _is_rate(gap: evidence.Gap) -> bool:
+    return isinstance(gap, evidence.ScheduleGap) and gap.optimizer is not None
+
+
+def place(gap: evidence.Gap) -> str:
+    """What differs first: a weight, a state, a value, a generator; "" of a batch."""
+    if isinstance(gap, evidence.ScheduleGap):
+        return f"{gap.place} {gap.name}".strip()
+    if isinstance(gap, evidence.StepGap):
+        return gap.place
+    if isinstance(gap, evidence.CounterGap | evidence.GeneratorGap):
+        return gap.name
+    return str(next(iter(getattr(gap, "names", ())), ""))
 
 
 def generator(name: str) -> str:
@@ -66,7 +93,7 @@ def generator(name: str) -> str:
     return f"{known}'s generator"
 
 
-def _of_weights(gap: WeightsGap) -> str:
+def _of_weights(gap: evidence.WeightsGap) -> str:
     said = _are_others(gap.names)
     if gap.all_initial:
         return f"all weights are what they were before the first update: {_nothing_loaded(gap)}"
@@ -77,21 +104,21 @@ def _of_weights(gap: WeightsGap) -> str:
     return said
 
 
-def _nothing_loaded(gap: WeightsGap) -> str:
+def _nothing_loaded(gap: evidence.WeightsGap) -> str:
     if not gap.loaded:
         return "nothing was loaded"
     return f"although {_names(gap.loaded)} was loaded"
 
 
-def _of_attributes(gap: AttributeGap) -> str:
+def _of_attributes(gap: evidence.AttributeGap) -> str:
     return f"{_are_others(gap.names)}, and in no state_dict"
 
 
-def _of_averages(gap: AverageGap) -> str:
+def _of_averages(gap: evidence.AverageGap) -> str:
     return _are_others(gap.names)
 
 
-def _of_optimizer(gap: OptimizerGap) -> str:
+def _of_optimizer(gap: evidence.OptimizerGap) -> str:
     if gap.content == "missing":
         return f"the optimizer has lost {_names(gap.names)}"
     if gap.content == "extra":
@@ -106,23 +133,35 @@ def _of_optimizer(gap: OptimizerGap) -> str:
     return _are_others(gap.names)
 
 
-def _of_schedule(gap: ScheduleGap) -> str:
+def _of_schedule(gap: evidence.ScheduleGap) -> str:
     if gap.values is None:
         return f"{gap.name or 'a value'} of {gap.place} is another one"
     was, now = gap.values
     return f"{gap.name or 'the value'} of {gap.place} was {was} and is {now} after the resume"
 
 
+def _of_counter(gap: evidence.CounterGap) -> str:
+    was, now = gap.values
+    key = ".".join(words_of(gap.key))
+    if gap.iteration:
+        return (
+            f"{count(gap.iteration, 'update')} later the checkpoint of the continued run holds"
+            f" {was} under `{key}`, and that of the resumed run {now}"
+        )
+    held = f", which the file holds under `{key}`" if key else ""
+    return f"`{gap.name}`{held} was {was}, and is {now} again after the resume"
+
+
 # ------------------------------------------------------------------------------------- generators
 
 
-def _of_generator(gap: GeneratorGap) -> str:
+def _of_generator(gap: evidence.GeneratorGap) -> str:
     who = generator(gap.name)
     drawn = f", and {gap.drawn_by} draws from it" if gap.drawn_by else ""
     return f"{who} {_stands(gap)}{drawn}"
 
 
-def _stands(gap: GeneratorGap) -> str:
+def _stands(gap: evidence.GeneratorGap) -> str:
     if gap.of_rank is not None and gap.ahead_of_rank:
         return (
             f"was put back{_at(gap.line)} to the state of rank {gap.of_rank}, and is"
@@ -139,21 +178,18 @@ def _stands(gap: GeneratorGap) -> str:
     return f"was put back{_at(gap.line)}, and {_apart(gap)}"
 
 
-def _from_seed(gap: GeneratorGap) -> str:
-    if gap.since == 0:
-        return f"it is back at the seed {_number(gap)}"
-    if gap.since is not None and gap.since > 0:
-        return f"it stands {draws(gap.since)} after the seed {_number(gap)}"
-    return "it " + _apart(gap)
+def _from_seed(gap: evidence.GeneratorGap) -> str:
+    if gap.seed is None or gap.since is None or gap.since < 0:
+        return "it " + _apart(gap)
+    by = f" by {gap.seed.by}" if gap.seed.by else ""
+    where = f" (set{_at(gap.seed.line)}{by})" if gap.seed.line else ""
+    seed = f"the seed {gap.seed.seed}{where}"
+    if not gap.since:
+        return f"it is back at {seed}"
+    return f"it stands {draws(gap.since)} after {seed}"
 
 
-def _number(gap: GeneratorGap) -> str:
-    if gap.seed is None:
-        return ""
-    return str(gap.seed.seed)
-
-
-def _seed(gap: GeneratorGap) -> str:
+def _seed(gap: evidence.GeneratorGap) -> str:
     seeded = gap.reseeded
     if seeded is None:
         return ""
@@ -162,7 +198,7 @@ def _seed(gap: GeneratorGap) -> str:
     return f"{number}{who}{_at(seeded.line)}"
 
 
-def _apart(gap: GeneratorGap) -> str:
+def _apart(gap: evidence.GeneratorGap) -> str:
     if gap.ahead is None:
         return "stands in another state"
     if gap.ahead == 0:
@@ -192,7 +228,7 @@ def _at(line: str) -> str:
 # ------------------------------------------------------------------------------------------- data
 
 
-def _of_batch(gap: BatchGap) -> str:
+def _of_batch(gap: evidence.BatchGap) -> str:
     if gap.passed_over:
         return f"the resumed run passed over {spot(gap.expected)} and ended by itself"
     if gap.ended:
@@ -207,7 +243,7 @@ def _of_batch(gap: BatchGap) -> str:
     return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}{_drawn(gap)}"
 
 
-def _drawn(gap: BatchGap) -> str:
+def _drawn(gap: evidence.BatchGap) -> str:
     """What was done to the generator that the order was drawn from."""
     if gap.of_its_own:
         return (
@@ -219,7 +255,7 @@ def _drawn(gap: BatchGap) -> str:
     return f"; {_of_generator(gap.order_from)}, and the order was drawn from it"
 
 
-def _of_shares(gap: SharesGap) -> str:
+def _of_shares(gap: evidence.SharesGap) -> str:
     was, now = gap.ranks
     return (
         f"with {count(now, 'rank')} instead of {was}, the samples of all ranks together are not"
@@ -228,12 +264,12 @@ def _of_shares(gap: SharesGap) -> str:
     )
 
 
-def _was_before(gap: BatchGap) -> bool:
+def _was_before(gap: evidence.BatchGap) -> bool:
     came, due = gap.came.iteration, gap.expected.iteration
     return came is not None and due is not None and came < due
 
 
-def spot(where: Spot, *, again: bool = False) -> str:
+def spot(where: evidence.Spot, *, again: bool = False) -> str:
     """Where a batch stands in the continued run, in words.
 
     >>> spot(Spot(1, 0, 0), again=True)
@@ -251,14 +287,14 @@ def spot(where: Spot, *, again: bool = False) -> str:
     return f"{said} (iteration {where.iteration})"
 
 
-def _counted(gap: BatchGap) -> str:
+def _counted(gap: evidence.BatchGap) -> str:
     counts = gap.counts
     if not counts.twice and not counts.never:
         return ""
     return f"; of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
 
 
-def _of_step(gap: StepGap) -> str:
+def _of_step(gap: evidence.StepGap) -> str:
     return gap.detail.rstrip(".")
 
 
@@ -286,13 +322,14 @@ def _hold(names: Sequence[str]) -> str:
 
 
 _SAY: Mapping[type, Callable[[Any], str]] = {
-    WeightsGap: _of_weights,
-    AttributeGap: _of_attributes,
-    OptimizerGap: _of_optimizer,
-    ScheduleGap: _of_schedule,
-    AverageGap: _of_averages,
-    GeneratorGap: _of_generator,
-    BatchGap: _of_batch,
-    SharesGap: _of_shares,
-    StepGap: _of_step,
+    evidence.WeightsGap: _of_weights,
+    evidence.AttributeGap: _of_attributes,
+    evidence.OptimizerGap: _of_optimizer,
+    evidence.ScheduleGap: _of_schedule,
+    evidence.AverageGap: _of_averages,
+    evidence.CounterGap: _of_counter,
+    evidence.GeneratorGap: _of_generator,
+    evidence.BatchGap: _of_batch,
+    evidence.SharesGap: _of_shares,
+    evidence.StepGap: _of_step,
 }

@@ -28,6 +28,9 @@ _LEFT_OUT = frozenset(
         "epoch",
         "found",
         "own",
+        "saved",
+        "names",
+        "counts",
     }
 )
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
@@ -90,12 +93,31 @@ class Side:
     @cached_property
     def held(self) -> Mapping[str, Seen]:
         """What the training holds there by name: weights, buffers, `weight:state`, schedules."""
-        return _by_place(self._at_start("held"))
+        return _by_place(self._of_live(self._at_start("held")))
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
         """What was written of it once more, one iteration later."""
-        return _by_place(self._in_iteration(self.first + 1, "held"))
+        return _by_place(self._of_live(self._in_iteration(self.first + 1, "held")))
+
+    def _of_live(self, facts: Iterator[Seen]) -> Iterator[Seen]:
+        """Of the states of optimizers those of one that steps: a script may hold another one that
+        it has built before.
+        """
+        live = {fact.optimizer for fact in self.since("hyper")} - {None}
+        return (
+            fact for fact in facts if fact.optimizer is None or fact.optimizer in live or not live
+        )
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the variables of the script count there."""
+        return _numbers(self._at_start("counts"))
+
+    @property
+    def counts_at_first(self) -> Mapping[str, int]:
+        """What they counted before the first iteration of all."""
+        return _numbers(_of_kinds(self.trace.seen, ("counts",)))
 
     @cached_property
     def states(self) -> Mapping[str, str]:
@@ -134,6 +156,12 @@ class Side:
 
     def _in_iteration(self, iteration: int, kind: str) -> Iterator[Seen]:
         return (fact for fact in self.since(kind) if fact.iteration == iteration)
+
+
+def _numbers(facts: Iterator[Seen]) -> Mapping[str, int]:
+    """The numbers of the first of some facts."""
+    leaves = next((fact.outputs for fact in facts), [])
+    return {name: leaf.value for name, leaf in leaves if isinstance(leaf.value, int)}
 
 
 def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:

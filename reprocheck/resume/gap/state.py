@@ -42,9 +42,16 @@ def _averages(was: Facts, now: Facts) -> AverageGap | None:
 
 
 def _first(was: Facts, now: Facts) -> ScheduleGap | None:
-    for place in compared(was, now).unequal:
+    unequal = compared(was, now).unequal
+    for place in unequal:
         path, leaf, other = unequal_leaves(was[place], now[place])[0]
-        return ScheduleGap(place=place, name=path, values=_values(leaf, other))
+        return ScheduleGap(
+            place=place,
+            name=path,
+            values=_values(leaf, other),
+            optimizer=was[place].optimizer,
+            others=unequal[1:],
+        )
     return None
 
 

@@ -8,28 +8,19 @@ from typing import Any
 from reprocheck.model import RunRecord
 from reprocheck.report.document import plain
 from reprocheck.report.parts import attributes
-from reprocheck.resume.model import (
-    Attempt,
-    Confirmation,
-    Explained,
-    Mechanism,
-    Offset,
-    Outcome,
-    Reported,
-    ResumeCheck,
-)
+from reprocheck.resume import model
 from reprocheck.resume.report.rows import Pair, pairs_of
 
 KIND = "resume"
 
 
-def render(check: ResumeCheck) -> bytes:
+def render(check: model.ResumeCheck) -> bytes:
     """report.json."""
     text = json.dumps(to_json(check), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 
 
-def to_json(check: ResumeCheck) -> dict[str, Any]:
+def to_json(check: model.ResumeCheck) -> dict[str, Any]:
     """The check as a dictionary that `json.dumps` takes."""
     record, decisive = check.record, check.decisive
     document = {
@@ -59,7 +50,7 @@ def to_json(check: ResumeCheck) -> dict[str, Any]:
     return answer
 
 
-def _place(outcome: Outcome) -> dict[str, object]:
+def _place(outcome: model.Outcome) -> dict[str, object]:
     checkpoint = outcome.place.checkpoint
     found = None
     if checkpoint is not None:
@@ -86,7 +77,7 @@ def _place(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _bitwise(outcome: Outcome) -> dict[str, object] | None:
+def _bitwise(outcome: model.Outcome) -> dict[str, object] | None:
     if outcome.losses is None:
         return None
     bitwise = outcome.losses.bitwise
@@ -97,7 +88,7 @@ def _bitwise(outcome: Outcome) -> dict[str, object] | None:
     }
 
 
-def _outside(outcome: Outcome) -> dict[str, object] | None:
+def _outside(outcome: model.Outcome) -> dict[str, object] | None:
     outside = outcome.losses.outside if outcome.losses else None
     if outside is None:
         return None
@@ -109,7 +100,7 @@ def _outside(outcome: Outcome) -> dict[str, object] | None:
     }
 
 
-def _numbers(iteration: int | None, offset: Offset | None) -> dict[str, int] | None:
+def _numbers(iteration: int | None, offset: model.Offset | None) -> dict[str, int] | None:
     """An iteration of the resumed run with both its numbers."""
     if iteration is None or offset is None:
         return None
@@ -125,7 +116,7 @@ def _pair(pair: Pair) -> dict[str, object]:
     }
 
 
-def _series(series: Reported, offset: Offset | None) -> dict[str, object]:
+def _series(series: model.Reported, offset: model.Offset | None) -> dict[str, object]:
     values = [
         {**attributes(pair, "continued", "resumed"), "iteration": _numbers(pair.iteration, offset)}
         for pair in series.pairs
@@ -134,19 +125,21 @@ def _series(series: Reported, offset: Offset | None) -> dict[str, object]:
     return {**attributes(series, "name", "by", "rank"), "equal": equal, "values": values}
 
 
-def _rungs(explained: Explained) -> list[dict[str, object]]:
+def _rungs(explained: model.Explained) -> list[dict[str, object]]:
     names = ("name", "status", "iteration", "rank", "ranks", "place", "detail")
     return [attributes(rung, *names) for rung in explained.rungs]
 
 
-def _mechanism(found: Mechanism | None) -> dict[str, object] | None:
+def _mechanism(found: model.Mechanism | None) -> dict[str, object] | None:
     if found is None:
         return None
+    lines = [{"role": mark.role, "line": mark.source.at} for mark in found.marks]
     at = found.source.at if found.source else None
-    return {**attributes(found, "code", "title", "evidence", "fix"), "source": at}
+    known = attributes(found, "code", "title", "evidence", "fix")
+    return {**known, "source": at, "lines": lines}
 
 
-def _confirmation(found: Confirmation | None) -> dict[str, object] | None:
+def _confirmation(found: model.Confirmation | None) -> dict[str, object] | None:
     if found is None:
         return None
     return {
@@ -156,7 +149,7 @@ def _confirmation(found: Confirmation | None) -> dict[str, object] | None:
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, object]:
+def _attempt(attempt: model.Attempt) -> dict[str, object]:
     names = ("rungs", "run", "agrees", "acted", "differs", "unavailable")
     return {**attributes(attempt, *names), "names": dict(attempt.names)}
 

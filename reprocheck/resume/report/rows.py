@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 
@@ -12,17 +12,22 @@ from reprocheck.model.letters import capital
 from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
-from reprocheck.resume import sentences
-from reprocheck.resume.model import (
-    Explained,
-    Offset,
-    Outcome,
-    Reported,
-    ResumeCheck,
-    StateRung,
-)
+from reprocheck.resume import model, sentences
+from reprocheck.resume.confirm.search import LOOKED_INTO
 
 MOST_LOSSES = 10
+ROLES: Mapping[model.Role, str] = {
+    "saves": "saves the checkpoint",
+    "reads": "reads it",
+    "loads": "loads it",
+    "asks for": "asks for it under another name",
+    "seeds": "seeds the generator",
+    "puts back": "puts the generator back",
+    "passes": "goes through the data",
+    "counts": "counts",
+    "makes": "makes it",
+}
+"""What happens on a line."""
 SIGNS = {**SIGN, "not_compared": "?"}
 
 
@@ -36,12 +41,12 @@ class Row:
     language: str = "python"
 
 
-def facts(outcome: Outcome) -> tuple[Row, ...]:
+def facts(outcome: model.Outcome) -> tuple[Row, ...]:
     """The rows of one place, behind its verdict and its reason."""
     return tuple(_facts(outcome))
 
 
-def _facts(outcome: Outcome) -> Iterator[Row]:
+def _facts(outcome: model.Outcome) -> Iterator[Row]:
     checkpoint = outcome.place.checkpoint
     if checkpoint is None:
         return
@@ -52,7 +57,7 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     yield from _why(outcome)
 
 
-def _why(outcome: Outcome) -> Iterator[Row]:
+def _why(outcome: model.Outcome) -> Iterator[Row]:
     explained, confirmation = outcome.explained, outcome.confirmation
     first, causes = explained.first, outcome.causes
     if first is not None:
@@ -67,30 +72,33 @@ def _why(outcome: Outcome) -> Iterator[Row]:
             if said not in told:
                 yield Row(label="", said=said)
         told.update(mechanism.evidence)
-        if mechanism.source is not None:
-            yield Row(label="line", said=f"{mechanism.source.at}  {mechanism.source.text.strip()}")
+        for mark in mechanism.marks:
+            text_of = f"  {mark.source.text}" if mark.source.text else ""
+            yield Row(label="line", said=f"{mark.source.at} {ROLES[mark.role]}{text_of}")
     yield from _fixes(outcome)
 
 
-def _fixes(outcome: Outcome) -> Iterator[Row]:
+def _fixes(outcome: model.Outcome) -> Iterator[Row]:
     """The patch that was tried; of several causes their own fixes, too."""
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
+    if outcome.repair is not None and outcome.repair.patch:
         patch = text.printable(outcome.repair.patch).rstrip("\n")
         yield Row(label="patch", said=patch, code=True, language="diff")
         if len(outcome.causes) == 1:
             return
     for fix in dict.fromkeys(mechanism.fix for mechanism in outcome.causes):
         if fix:
-            yield Row(label="fix", said=fix, code="\n" in fix)
+            language = "diff" if "+++ b/" in fix else "python"
+            yield Row(label="fix", said=fix, code="\n" in fix, language=language)
 
 
-def _ranks_of(rung: StateRung, explained: Explained) -> str:
+def _ranks_of(rung: model.StateRung, explained: model.Explained) -> str:
     """Which of several ranks differ on a rung; "" where all do."""
     return sentences.on_ranks(rung.ranks, explained.ranks)
 
 
-def losses(outcome: Outcome) -> Table:
+def losses(outcome: model.Outcome) -> Table:
     """The first losses of both sides, those around the first that differs among them."""
     compared = [pair for pair in pairs(outcome) if pair.shown]
     marked = frozenset(
@@ -105,13 +113,13 @@ def losses(outcome: Outcome) -> Table:
     )
 
 
-def _title(outcome: Outcome) -> str:
+def _title(outcome: model.Outcome) -> str:
     if len(outcome.ranks) < 2:
         return "Losses"
     return f"Losses of rank {outcome.rank} of {len(outcome.ranks)} ranks"
 
 
-def reported(outcome: Outcome) -> Table:
+def reported(outcome: model.Outcome) -> Table:
     """What both runs report beside their losses: of each series the first values that differ, else
     the last ones.
     """
@@ -126,7 +134,7 @@ def reported(outcome: Outcome) -> Table:
     )
 
 
-def _reported(series: Reported, offset: Offset | None) -> tuple[str, ...]:
+def _reported(series: model.Reported, offset: model.Offset | None) -> tuple[str, ...]:
     assert offset is not None
     pair = series.first_unequal or series.pairs[-1]
     return (
@@ -139,7 +147,7 @@ def _reported(series: Reported, offset: Offset | None) -> tuple[str, ...]:
     )
 
 
-def rungs(explained: Explained) -> Table:
+def rungs(explained: model.Explained) -> Table:
     """The ladder across the gap."""
     return Table(
         title="The state after the checkpoint, and what the resumed run starts from",
@@ -165,7 +173,7 @@ class Pair:
 
     iteration: int
     rank: int
-    offset: Offset
+    offset: model.Offset
     continued: float | None
     resumed: float | None
     shown: bool = True
@@ -181,12 +189,12 @@ class Pair:
         )
 
 
-def pairs(outcome: Outcome) -> list[Pair]:
+def pairs(outcome: model.Outcome) -> list[Pair]:
     """The losses of both sides, iteration by iteration, of the rank that a report shows."""
     return pairs_of(outcome, outcome.rank)
 
 
-def pairs_of(outcome: Outcome, rank: int) -> list[Pair]:
+def pairs_of(outcome: model.Outcome, rank: int) -> list[Pair]:
     """The losses of both sides of one rank."""
     continued, resumed, offset = outcome.continued, outcome.resumed, outcome.offset
     if continued is None or resumed is None or offset is None:
@@ -206,7 +214,7 @@ def pairs_of(outcome: Outcome, rank: int) -> list[Pair]:
     ]
 
 
-def before(outcome: Outcome) -> list[Pair]:
+def before(outcome: model.Outcome) -> list[Pair]:
     """The losses of the continued run up to the checkpoint: the resumed run has none of them."""
     if outcome.before is None or outcome.offset is None:
         return []
@@ -237,12 +245,27 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
     return float(sum(values))
 
 
-def command(check: ResumeCheck) -> str:
-    """The command as one would type it."""
+def next_command(check: model.ResumeCheck) -> str:
+    """The command that says more: the same check with the option that the script has to be given,
+    or one that confirms what was lost; "" where there is none.
+    """
+    decisive = check.decisive
+    if decisive.option is not None:
+        return command(check, resume_with=decisive.option.words)
+    can_help = decisive.verdict in LOOKED_INTO and decisive.explained.other_ranks is None
+    if check.asked.explain or check.asked.interrupt or not can_help:
+        return ""
+    return command(check).replace(" resume ", " explain --resume ", 1)
+
+
+def command(check: model.ResumeCheck, resume_with: str = "") -> str:
+    """The command as one would type it; `resume_with`: with other words added."""
     asked = check.asked
     options = []
-    if asked.resume_with:
-        options += ["--resume-with", asked.resume_with]
+    for name in asked.at:
+        options += ["--at", name]
+    if resume_with or asked.resume_with:
+        options += ["--resume-with", resume_with or asked.resume_with]
     if asked.ranks:
         options += ["--ranks", str(asked.ranks)]
     if asked.interrupt:
@@ -254,7 +277,7 @@ def command(check: ResumeCheck) -> str:
     return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])
 
 
-def lines(check: ResumeCheck) -> Iterator[str]:
+def lines(check: model.ResumeCheck) -> Iterator[str]:
     """The verdict and what follows from it, as plain lines."""
     for outcome in check.outcomes:
         yield f"{outcome.place.name}: {outcome.title}: {sentence(outcome.reason)}"

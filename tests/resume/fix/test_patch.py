@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reprocheck.resume.fix.patch import Lost, patched
-from reprocheck.resume.model import StateRungName
+from reprocheck.resume.fix.patch import Lost
+from reprocheck.resume.fix.patch import patched as patched_files
+from reprocheck.resume.model import Archive, Frame
 
 SCRIPT = """\
 import os
@@ -28,7 +29,33 @@ while step < 8:
     state = {"model": model.state_dict(), "opt": optimizer.state_dict(), "step": step}
     torch.save(state, "last.pt")
 """
-LINE = 15
+NAMES = {"module ": "model", "optimizer 0": "optimizer", "StepLR[0]": "scheduler"}
+"""How the script reaches the parts of its training."""
+
+
+def frames(text: str, *calls: str, names: Mapping[str, str] = NAMES) -> tuple[Frame, ...]:
+    """The functions under way at the first line that has each of these calls."""
+    rows = text.splitlines()
+    lines = [next(n for n, row in enumerate(rows, 1) if call in row) for call in calls]
+    return tuple(Frame(line=f"train.py:{line}", names=names) for line in lines)
+
+
+def patched(
+    text: str,
+    lost: Lost,
+    *,
+    saving: Sequence[str] = ("torch.save(",),
+    reading: Sequence[str] = ("torch.load(",),
+    training: Sequence[str] = (),
+    names: Mapping[str, str] = NAMES,
+) -> str:
+    """The script with a patch; "" where there is none."""
+    archive = Archive(
+        saving=frames(text, *saving, names=names),
+        reading=frames(text, *reading, names=names),
+        training=frames(text, *training, names=names),
+    )
+    return patched_files({"train.py": text}, archive, lost).get("train.py", "")
 
 
 def added(text: str, before: str = SCRIPT) -> list[str]:
@@ -37,20 +64,30 @@ def added(text: str, before: str = SCRIPT) -> list[str]:
     return [row[2:] for row in rows if row.startswith("+ ") and row[2:]]
 
 
-def lost(*rungs: StateRungName, code: str = "", generators: Sequence[str] = ()) -> Lost:
-    """What was lost of these rungs; a batch differs where that is one of them."""
-    return Lost(rungs=rungs, codes=[code], generators=generators, other_data="batch" in rungs)
+def lost(
+    *parts: str, code: str = "", generators: Sequence[str] = (), data: bool = False, **held: str
+) -> Lost:
+    """What was lost: parts that the file does not hold, and those that it holds under a key."""
+    keys = {part.replace("_", " "): key for part, key in held.items()}
+    return Lost(
+        parts={**dict.fromkeys(parts, ""), **keys},
+        codes=[code],
+        generators=generators,
+        other_data=data,
+    )
+
+
+OPTIMIZER, SCHEDULER = "optimizer 0", "StepLR[0]"
 
 
 def test_what_is_saved_already_is_only_loaded() -> None:
-    text = patched(SCRIPT, LINE, lost("optimizer state"))
+    text = patched(SCRIPT, lost(optimizer_0="['opt']"))
     assert added(text) == ['    optimizer.load_state_dict(saved["opt"])']
 
 
 def test_a_schedule_is_saved_and_loaded() -> None:
-    text = patched(SCRIPT, LINE, lost("hyper-parameters"))
+    text = patched(SCRIPT, lost(SCHEDULER))
     assert added(text) == [
-        '    optimizer.load_state_dict(saved["opt"])',
         '    scheduler.load_state_dict(saved["scheduler"])',
         '    state = {"model": model.state_dict(), "opt": optimizer.state_dict(), "step": step,'
         ' "scheduler": scheduler.state_dict()}',
@@ -58,7 +95,7 @@ def test_a_schedule_is_saved_and_loaded() -> None:
 
 
 def test_a_state_of_numpy_is_saved_as_lists_and_numbers_and_modules_keep_their_names() -> None:
-    text = patched(SCRIPT, LINE, lost("RNG state", generators=["numpy", "python"]))
+    text = patched(SCRIPT, lost(generators=["numpy", "python"]))
     state = "np.random.get_state()"
     plain = f"[{state}[0], {state}[1].tolist(), *{state}[2:]]"
     assert added(text) == [
@@ -67,13 +104,13 @@ def test_a_state_of_numpy_is_saved_as_lists_and_numbers_and_modules_keep_their_n
         f' "numpy_rng": {plain}}}',
     ]
     saved = SCRIPT.replace('"step": step', f'"np": {state}')
-    assert added(patched(saved, LINE, lost("RNG state", generators=["numpy"])), saved) == [
+    assert added(patched(saved, lost(generators=["numpy"])), saved) == [
         '    np.random.set_state(saved["np"])'
     ]
 
 
 def test_what_is_saved_of_a_state_of_numpy_holds_no_objects_and_sets_it() -> None:
-    text = patched(SCRIPT, LINE, lost("RNG state", generators=["numpy"]))
+    text = patched(SCRIPT, lost(generators=["numpy"]))
     plain = text.partition('"numpy_rng": ')[2].partition("}")[0]
     saved = json.dumps(eval(plain, {"np": np}))
     drawn = np.random.random(3).tolist()
@@ -85,41 +122,94 @@ def test_the_lines_of_a_dict_keep_their_indentation() -> None:
     script = SCRIPT.replace('"step": step}', '"step": step,\n    }').replace(
         '{"model"', '{\n        "model"'
     )
-    text = patched(script, LINE + 2, lost("RNG state", generators=["torch"]))
+    text = patched(script, lost(generators=["torch"]))
     assert '"step": step,\n        "rng": torch.get_rng_state(),\n    }' in text.replace(
         '"opt": optimizer.state_dict(), ', ""
     )
 
 
 def test_of_another_kind_of_script_nothing_is_said() -> None:
-    optimizer = lost("optimizer state")
-    assert not patched(SCRIPT, LINE - 1, optimizer)
-    assert not patched(SCRIPT.replace("saved = ", ""), LINE, optimizer)
-    assert not patched("def (", 1, optimizer)
+    optimizer = lost(OPTIMIZER)
+    assert not patched(SCRIPT, optimizer, saving=["train()"])
+    assert not patched(SCRIPT.replace("saved = ", ""), optimizer)
+    assert not patched_files({"train.py": "def ("}, Archive(), optimizer)
     on_one_line = SCRIPT.replace(")\n    model.load", "); model.load")
-    assert not patched(on_one_line, LINE - 1, lost("hyper-parameters"))
-    loaded = SCRIPT + 'optimizer.load_state_dict(saved["opt"])\n'
-    assert not patched(loaded, LINE, optimizer)
+    assert not patched(on_one_line, lost(SCHEDULER))
 
 
-def test_of_a_module_all_is_saved_in_place_of_what_was_chosen() -> None:
-    script = SCRIPT.replace("optimizer = A", "model = torch.nn.Linear(8, 1).cuda()\noptimizer = A")
-    chosen = "{\n        k: v for k, v in model.state_dict().items() if k > 'w'\n    }"
-    script = script.replace("model.state_dict()", chosen)
-    text = patched(script, LINE + 3, lost("weights", code="RC119"))
+def test_a_part_is_saved_under_the_key_that_is_asked_for() -> None:
+    script = SCRIPT.replace(
+        '    step = saved["step"]', '    optimizer.load_state_dict(saved["optim"])\n    step = 1'
+    )
+    held = patched(script, lost(optimizer_0="['opt']"))
+    assert '"optim": optimizer.state_dict(), "step"' in held and '"opt"' not in held
+    none = script.replace('"opt": optimizer.state_dict(), ', "")
+    assert '"step": step, "optim": optimizer.state_dict()}' in patched(none, lost(OPTIMIZER))
+
+
+def test_a_part_that_is_built_later_is_put_back_where_the_loop_begins() -> None:
+    script = SCRIPT.replace("train()", "train(model).backward()")
+    archive = Archive(
+        saving=frames(script, "torch.save("),
+        reading=frames(script, "torch.load(", names={"module ": "model"}),
+        training=frames(script, "train("),
+    )
+    text = patched_files({"train.py": script}, archive, lost(optimizer_0="['opt']"))["train.py"]
     assert added(text, script) == [
-        '    state = {"model": model.state_dict(), "opt": optimizer.state_dict(), "step": step}'
+        "going_on = None",
+        "    going_on = saved",
+        "if going_on is not None:",
+        '    optimizer.load_state_dict(going_on["opt"])',
+        "    going_on = None",
     ]
 
 
-def test_a_second_module_is_saved_and_loaded() -> None:
-    script = SCRIPT.replace(
-        "optimizer = A",
-        "class Head(torch.nn.Module):\n    pass\n\n\nhead = Head()\noptimizer = A",
+def test_a_dict_that_another_file_hands_over_is_the_one_that_is_changed() -> None:
+    io = "import torch\n\n\ndef save(state, path):\n    torch.save(state, path)\n"
+    main = (
+        "import torch\nfrom io_ import save\n\nsaved = torch.load('last.pt')\n"
+        'save({"model": model.state_dict()}, "last.pt")\n'
     )
-    text = patched(script, LINE + 5, lost("weights", code="RC119"))
-    assert '    head.load_state_dict(saved["head"])' in added(text, script)
+    archive = Archive(
+        saving=(Frame(line="io_.py:5"), Frame(line="train.py:5", names=NAMES)),
+        reading=(Frame(line="train.py:4", names=NAMES),),
+    )
+    found = patched_files({"io_.py": io, "train.py": main}, archive, lost(OPTIMIZER))
+    assert added(found["train.py"], main) == [
+        'optimizer.load_state_dict(saved["optimizer"])',
+        'save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")',
+    ]
+    assert list(found) == ["train.py"]
+
+
+def test_batches_that_are_taken_by_next_are_passed_over() -> None:
+    script = SCRIPT.replace(
+        "while step < 8:\n    train()", "for n in range(step, 8):\n    b = next(it)"
+    )
+    text = patched(script, lost(code="RC113", data=True), training=["next(it)"])
+    assert added(text, script) == ["for _ in range(step):", "    next(it)"]
+
+
+def test_of_a_module_all_is_saved_in_place_of_what_was_chosen() -> None:
+    chosen = "{\n        k: v for k, v in model.state_dict().items() if k > 'w'\n    }"
+    script = SCRIPT.replace("model.state_dict()", chosen)
+    text = patched(script, lost("module "))
+    assert '"model": model.state_dict(), "opt"' in text
+
+
+def test_a_second_module_is_saved_and_loaded() -> None:
+    text = patched(SCRIPT, lost("module head"), names={**NAMES, "module head": "head"})
+    assert '    head.load_state_dict(saved["head"])' in added(text)
     assert '"head": head.state_dict()}' in text
+
+
+def test_what_an_object_of_the_script_holds_is_saved_and_loaded() -> None:
+    script = SCRIPT.replace("optimizer = A", "average = Average()\noptimizer = A")
+    text = patched(script, lost("average.shadow", "average.updates"))
+    assert added(text, script)[:2] == [
+        '    average.shadow = saved["shadow"]',
+        '    average.updates = saved["updates"]',
+    ]
 
 
 FUNCTIONS = """\
@@ -152,8 +242,8 @@ def main():
 
 
 def test_functions_share_what_was_loaded_until_the_first_batch_that_is_due() -> None:
-    asked = lost("RNG state", "batch", code="RC113", generators=["torch"])
-    text = patched(FUNCTIONS, 5, asked)
+    asked = lost(code="RC113", generators=["torch"], data=True)
+    text = patched(FUNCTIONS, asked, saving=["torch.save(", 'save("last'])
     assert added(text, FUNCTIONS) == [
         "going_on = None",
         "    global going_on",
@@ -178,7 +268,8 @@ def test_functions_share_what_was_loaded_until_the_first_batch_that_is_due() -> 
 
 def test_what_was_put_back_too_early_is_put_back_again_in_front_of_the_loop() -> None:
     at_end = FUNCTIONS.replace("        save(", "    save(")
-    text = patched(at_end, 5, lost("RNG state", code="RC110", generators=["torch"]))
+    asked = lost(code="RC110", generators=["torch"])
+    text = patched(at_end, asked, saving=["torch.save(", 'save("last'], training=["backward()"])
     assert added(text, at_end)[3:7] == [
         "    global going_on",
         "    if going_on is not None:",
@@ -189,7 +280,7 @@ def test_what_was_put_back_too_early_is_put_back_again_in_front_of_the_loop() ->
 
 def test_a_state_that_may_lie_on_a_device_is_put_back_from_the_host() -> None:
     script = SCRIPT.replace('load("last.pt")', 'load("last.pt", map_location=device)')
-    text = patched(script, LINE, lost("RNG state", generators=["torch"]))
+    text = patched(script, lost(generators=["torch"]))
     assert '    torch.set_rng_state(saved["rng"].cpu())' in added(text, script)
 
 
@@ -198,7 +289,7 @@ def test_the_order_is_put_back_with_what_makes_it() -> None:
         SCRIPT.replace("optimizer = A", "g = torch.Generator().manual_seed(0)\noptimizer = A")
         + "class Order:\n    def __iter__(self):\n        self.epoch += 1\n\n\norder = Order()\n"
     )
-    text = patched(script, LINE + 1, lost("batch", code="RC107"))
+    text = patched(script, lost(code="RC107", data=True))
     assert added(text, script)[:2] == [
         '    g.set_state(saved["g"])',
         '    order.epoch = saved["order_epoch"]',
@@ -208,16 +299,17 @@ def test_the_order_is_put_back_with_what_makes_it() -> None:
 def test_a_generator_of_another_function_is_not_put_back() -> None:
     made = "g = torch.Generator()"
     inner = SCRIPT + f"def order():\n    {made}\n    return g\n"
-    assert not patched(inner, LINE, lost("batch", code="RC107"))
+    assert not patched(inner, lost(code="RC107", data=True))
     rows = "".join(f"    {row}\n" for row in [made, *SCRIPT.splitlines()[5:]])
     function = "\n".join([*SCRIPT.splitlines()[:5], "def main():", rows])
-    text = patched(function, LINE + 2, lost("batch", code="RC107"))
+    text = patched(function, lost(code="RC107", data=True))
     assert '        g.set_state(saved["g"])' in added(text, function)
 
 
 def test_where_a_checkpoint_is_saved_in_the_loop_and_outside_nothing_is_put_into_the_loop() -> None:
     both = FUNCTIONS + '    save("last.pt", {})\n'
-    assert not patched(both, 5, lost("batch", code="RC113"))
+    asked = lost(code="RC113", data=True)
+    assert not patched(both, asked, saving=["torch.save(", 'save("last'])
 
 
 METHODS = """\
@@ -240,7 +332,8 @@ class Trainer:
 
 
 def test_methods_are_functions_as_well() -> None:
-    text = patched(METHODS, 6, lost("batch", code="RC108"))
+    asked = lost(code="RC108", data=True)
+    text = patched(METHODS, asked, saving=["torch.save(", "self.save("])
     assert added(text, METHODS) == [
         "going_on = None",
         "        global going_on",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from reprocheck.child.reprocheck_child.checkpoints import SAVERS
+from reprocheck.child.reprocheck_child.archives import SAVERS
 from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of
 from reprocheck.resume.gap.twister import Twister, seeded
 from reprocheck.resume.model import Explained
@@ -344,7 +344,7 @@ def test_a_generator_of_the_scripts_own_is_named_by_its_variable_with_its_own_fi
     continued = trace([*FIRST, *run(K + 1, "c3RhdGU=")])
     found = explained([found_of(continued, trace(run(1, "b3RoZXI=")), K)])
     assert first(found) == ("RNG state", name, "RC112")
-    assert found.rungs[3].detail == (
+    assert found.rungs[4].detail == (
         f"the script's own generator {name} was not put back: it stands in another state, and"
         " DataLoader[0] draws from it"
     )
@@ -392,7 +392,7 @@ def test_a_side_without_its_point_says_so() -> None:
 
 
 def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
-    assert set(LIBRARIES) <= {name for _, _, name in SAVERS}
+    assert set(LIBRARIES) <= {name for _, _, name, _ in SAVERS}
     words = {
         "accelerate": "register_for_checkpointing",
         "lightning": "ckpt_path",

@@ -8,7 +8,7 @@ that is given them.
 from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS, Slots
 from ...host.held_values import Batches, Unsettable, Variables
 from .arguments import AsItIs
 
@@ -35,7 +35,7 @@ def install(held: Any, values: Any) -> None:
         holder(WEIGHTS, lambda: _named(held.weights())),
         holder(OPTIMIZER, partial(_states, held)),
         holder(SCHEDULES, lambda: [*_named(held.scales()), *held.rates(), *_scalers(held)]),
-        _Default(mindspore),
+        Slots(GENERATORS, lambda: _default(mindspore)),
         Unsettable("mindspore", NO_STATE, values),
     ]
 
@@ -73,24 +73,14 @@ def _scalers(held: Any) -> Iterator[Tuple[str, Any]]:
                 yield "%s of %s[%d]" % (name, type(scaler).__name__, number), value
 
 
-class _Default:
+def _default(mindspore: Any) -> Iterator[Tuple[str, Any, Any]]:
     """The default generator, from which the functions of `mint` draw."""
-
-    rung = GENERATORS
-
-    def __init__(self, mindspore: Any) -> None:
-        self.mindspore = mindspore
-
-    def take(self) -> Dict[str, Any]:
-        """Its state."""
-        return {MINT: self.mindspore.get_rng_state().asnumpy()}
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Sets it."""
-        if self.take()[MINT].tobytes() == kept[MINT].tobytes():
-            return []
-        self.mindspore.set_rng_state(self.mindspore.Tensor(kept[MINT]))
-        return [MINT]
+    tensor = mindspore.Tensor
+    yield (
+        MINT,
+        lambda: mindspore.get_rng_state().asnumpy(),
+        lambda state: mindspore.set_rng_state(tensor(state)),
+    )
 
 
 class Given(AsItIs):

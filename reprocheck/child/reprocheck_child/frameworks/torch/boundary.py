@@ -13,6 +13,7 @@ from .attributes import attributes, numbers
 from .identity import ByIdentity
 from .names import LIMIT
 from .own_weights import OwnWeights
+from .state_dicts import StateDicts
 
 
 class Held:
@@ -50,10 +51,19 @@ class Held:
             module = getattr(torch, backend, None)
             for name in ("set_rng_state", "set_rng_state_all"):
                 boundary.watch(backend, name, module, getattr(module, "random", None))
+        for kind in self.kinds_of_schedules():
+            if "__init__" in vars(kind):
+                self.deep.hooks.around(kind, "__init__", "a schedule was made", after=self.made)
+        StateDicts(torch, self.deep, self).watch()
+
+    def kinds_of_schedules(self) -> Iterator[Any]:
+        """The classes of PyTorch's schedulers and scalers: not all call what their base has."""
+        module = self.torch.optim.lr_scheduler
+        for _, kind in getmembers(module, isclass):
+            if issubclass(kind, module.LRScheduler):
+                yield kind
         # the base of all scalers, wherever this version defines it
-        scaler = torch.cuda.amp.GradScaler.__mro__[-2]
-        for kind in (*_schedulers(torch.optim.lr_scheduler), scaler):
-            self.deep.hooks.around(kind, "__init__", "a schedule was made", after=self.made)
+        yield self.torch.cuda.amp.GradScaler.__mro__[-2]
 
     def made(self, returned: Any, schedule: Any, *args: Any, **kwargs: Any) -> None:
         """A scheduler or a scaler was made; the constructors of its bases tell of it, too."""
@@ -151,14 +161,6 @@ def _attribute(frame: Any, module: Any) -> str:
             if value is module:
                 return "%s.%s" % (name, attribute)
     return ""
-
-
-def _schedulers(module: Any) -> Iterator[Any]:
-    """Schedulers that have a constructor of their own: not all of them call that of the base."""
-    base = module.LRScheduler
-    for _, kind in getmembers(module, isclass):
-        if issubclass(kind, base) and "__init__" in vars(kind):
-            yield kind
 
 
 def _numbers(schedule: Any) -> Any:

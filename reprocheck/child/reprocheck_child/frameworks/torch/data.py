@@ -71,6 +71,7 @@ class Loaders:
         if self.deep.boundary is not None:
             self.deep.boundary.held.append(self.write_private)
             self.deep.boundary.of_loaders.append(self.own_generators)
+            self.deep.boundary.archives.parts.append(self.parts)
         if getattr(self.deep.boundary, "values", None) is not None:
             replace(base, "__next__", self.exchanging, put=self.deep.hooks.put)
         self._wrap(dataloader.DataLoader, "__init__", None, self.built)
@@ -238,6 +239,12 @@ class Loaders:
     def own_generators(self) -> List[Any]:
         """The generators that all loaders have of their own."""
         return [one for loader, _ in self.places.living() for _, one in self._generators(loader)]
+
+    def parts(self) -> Iterator[Tuple[str, Any]]:
+        """The loaders that were walked through, and their samplers, by their places."""
+        for loader, place in self.places.living():
+            yield place, loader
+            yield "sampler of " + place, loader.sampler
 
     def _generators(self, loader: Any) -> Iterator[Tuple[str, Any]]:
         """The generators that the loader and its samplers have of their own, and where they

@@ -3,15 +3,14 @@ resumed one.
 """
 
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Tuple
 
-from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS
+from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS, Slots
 from .attributes import attributes, numbers
 
+Slot = Tuple[str, Callable[[], Any], Callable[[Any], object]]
 _COUNTER = "n_averaged"
 """The buffer that `AveragedModel` counts in: what lies beside it are averages of weights."""
-
-
 _MOST_BESIDE = 1 << 26
 """Bytes of tensors that modules keep beside their weights, such as caches."""
 
@@ -21,15 +20,17 @@ def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
     values = deep.boundary.values
     tensors = _Tensors(torch)
     values.codec.add("torch", tensors.encode, tensors.decode)
+    beside = getattr(values, "beside", None)
+    same = partial(_same, torch)
     values.holders += [
-        _Weights(torch, held),
+        Slots(WEIGHTS, lambda: _weights(torch, held, False), same),
         _States(torch, held),
-        _Schedules(torch, held),
-        _Generators(torch),
-        _TensorsBeside(torch, values, partial(_copies, own)),
-        _TensorsBeside(torch, values, partial(_attributes, torch, held)),
-        _NumbersBeside(values, SCHEDULES, partial(_counts, own)),
-        _NumbersBeside(values, WEIGHTS, partial(numbers, held.names)),
+        Slots(SCHEDULES, lambda: _schedules(torch, held), same),
+        Slots(GENERATORS, lambda: _generators(torch), same),
+        Slots(WEIGHTS, lambda: _tensors(torch, _copies(own)), same, beside),
+        Slots(WEIGHTS, lambda: _tensors(torch, _attributes(torch, held)), same, beside),
+        Slots(SCHEDULES, lambda: _numbers_of(_counts(own)), same, beside),
+        Slots(WEIGHTS, lambda: _numbers_of(numbers(held.names)), same, beside),
     ]
 
 
@@ -56,35 +57,17 @@ class _Tensors:
         return flat.view(dtype).reshape(shape).to(device)
 
 
-class _Weights:
-    """Weights and buffers, but for averages of them."""
+def _weights(torch: Any, held: Any, averaged: bool) -> Iterator[Slot]:
+    """Weights and buffers, or the averages of them."""
+    held.name_others()
+    averages = _averages(held)
+    named = ((name, tensor) for name, tensor, _ in held.weights())
+    return _tensors(torch, (one for one in named if one[0].startswith(averages) is averaged))
 
-    rung = WEIGHTS
 
-    def __init__(self, torch: Any, held: Any) -> None:
-        self.torch = torch
-        self.held = held
-
-    def take(self) -> Dict[str, Any]:
-        """By name."""
-        self.held.name_others()
-        return dict(self.mine())
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """In place."""
-        self.held.name_others()
-        changed = []
-        for name, tensor in self.mine():
-            if name in kept and _replaced(self.torch, tensor, kept[name]):
-                changed.append(name)
-        return changed
-
-    def mine(self) -> Iterator[Tuple[str, Any]]:
-        """Those of this rung."""
-        averaged = _averages(self.held)
-        for name, tensor, _ in self.held.weights():
-            if not name.startswith(averaged):
-                yield name, tensor
+def _tensors(torch: Any, named: Iterable[Tuple[str, Any]]) -> Iterator[Slot]:
+    for name, tensor in named:
+        yield name, partial(_itself, tensor), partial(_copy, torch, tensor)
 
 
 class _States:
@@ -123,106 +106,33 @@ class _States:
                 yield "%d:%d" % (index, number), name, optimizer, tensor, state
 
 
-class _Schedules:
-    """Hyper-parameters of optimizers, schedulers, loss scales, and averages of weights."""
-
-    rung = SCHEDULES
-
-    def __init__(self, torch: Any, held: Any) -> None:
-        self.torch = torch
-        self.held = held
-
-    def take(self) -> Dict[str, Any]:
-        """By name."""
-        found: Dict[str, Any] = {}
-        for index, optimizer in self.held.optimizers():
-            found["optimizer %d" % index] = [_numbers(group) for group in optimizer.param_groups]
-        for name, schedule in self.held.live_schedules():
-            found[name] = schedule.state_dict()
-        found.update(self._averages())
-        return found
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Schedules first: theirs may be the rates of an optimizer."""
-        changed = []
-        for name, schedule in self.held.live_schedules():
-            if name in kept and not _same(self.torch, schedule.state_dict(), kept[name]):
-                schedule.load_state_dict(kept[name])
-                changed.append(name)
-        for index, optimizer in self.held.optimizers():
-            name = "optimizer %d" % index
-            for group, wanted in zip(optimizer.param_groups, kept.get(name, [])):
-                if not _same(self.torch, _numbers(group), wanted):
-                    group.update(wanted)
-                    changed.append(name)
-        for name, tensor in self._averages():
-            if name in kept and _replaced(self.torch, tensor, kept[name]):
-                changed.append(name)
-        return changed
-
-    def _averages(self) -> Iterator[Tuple[str, Any]]:
-        self.held.name_others()
-        averaged = _averages(self.held)
-        for name, tensor, _ in self.held.weights():
-            if name.startswith(averaged):
-                yield name, tensor
+def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
+    """Schedulers, loss scales, hyper-parameters of optimizers, averages. Schedules come first:
+    the rates of an optimizer may be theirs.
+    """
+    for name, schedule in held.live_schedules():
+        yield name, schedule.state_dict, schedule.load_state_dict
+    for index, optimizer in held.optimizers():
+        groups = optimizer.param_groups
+        yield "optimizer %d" % index, partial(_numbers, groups), partial(_update, groups)
+    yield from _weights(torch, held, True)
 
 
-class _Generators:
-    """The default generators of the host and of each device."""
-
-    rung = GENERATORS
-
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
-
-    def take(self) -> Dict[str, Any]:
-        """Their states."""
-        return {name: generator.get_state() for name, generator in self._each()}
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """By the generators themselves: the functions of the modules are watched."""
-        changed = []
-        for name, generator in self._each():
-            if name in kept and not _same(self.torch, generator.get_state(), kept[name]):
-                generator.set_state(kept[name].cpu())
-                changed.append(name)
-        return changed
-
-    def _each(self) -> Iterator[Tuple[str, Any]]:
-        yield "torch", self.torch.default_generator
-        for backend in ("cuda", "xpu"):
-            module: Any = getattr(self.torch, backend, None)
-            generators = getattr(module, "default_generators", ())
-            if generators and module.is_initialized():
-                for number, generator in enumerate(generators):
-                    yield "%s:%d" % (backend, number), generator
+def _generators(torch: Any) -> Iterator[Slot]:
+    """The default generators of the host and of each device. By the generators themselves: the
+    functions of the modules are watched.
+    """
+    yield _generator("torch", torch.default_generator)
+    for backend in ("cuda", "xpu"):
+        module: Any = getattr(torch, backend, None)
+        generators = getattr(module, "default_generators", ())
+        if generators and module.is_initialized():
+            for number, generator in enumerate(generators):
+                yield _generator("%s:%d" % (backend, number), generator)
 
 
-class _TensorsBeside:
-    """Tensors that no `state_dict` has; of these, those are put back whose names are asked for."""
-
-    rung = WEIGHTS
-
-    def __init__(
-        self, torch: Any, values: Any, each: Callable[[], Iterator[Tuple[str, Any]]]
-    ) -> None:
-        self.torch = torch
-        self.values = values
-        self.each = each
-
-    def take(self) -> Dict[str, Any]:
-        """By name."""
-        return dict(self.each())
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """In place."""
-        wanted = self.values.beside & kept.keys()
-        return [
-            name
-            for name, tensor in self.each()
-            if name in wanted and _replaced(self.torch, tensor, kept[name])
-        ]
+def _generator(name: str, generator: Any) -> Slot:
+    return name, generator.get_state, lambda state: generator.set_state(state.cpu())
 
 
 def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
@@ -247,29 +157,13 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
         yield name, tensor
 
 
-class _NumbersBeside:
-    """Numbers that modules and objects of the script count on, as `_TensorsBeside`."""
-
-    def __init__(
-        self, values: Any, rung: str, each: Callable[[], Iterator[Tuple[str, Any, str]]]
-    ) -> None:
-        self.values = values
-        self.rung = rung
-        self.each = each
-
-    def take(self) -> Dict[str, Any]:
-        """By name."""
-        return {name: vars(thing)[attribute] for name, thing, attribute in self.each()}
-
-    def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Past `__setattr__`, which may be the script's."""
-        changed = []
-        for name, thing, attribute in list(self.each()):
-            now = vars(thing)[attribute]
-            if name in self.values.beside and name in kept and now != kept[name]:
-                vars(thing)[attribute] = kept[name]
-                changed.append(name)
-        return changed
+def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
+    """Numbers that modules and objects of the script count on: past `__setattr__`, which may be the
+    script's.
+    """
+    for name, thing, attribute in each:
+        own = vars(thing)
+        yield name, partial(own.get, attribute), partial(own.__setitem__, attribute)
 
 
 def _averages(held: Any) -> Tuple[str, ...]:
@@ -278,8 +172,13 @@ def _averages(held: Any) -> Tuple[str, ...]:
     return tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
 
 
-def _numbers(group: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: value for name, value in group.items() if name != "params"}
+def _numbers(groups: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    return [{name: one for name, one in group.items() if name != "params"} for group in groups]
+
+
+def _update(groups: List[Dict[str, Any]], kept: List[Dict[str, Any]]) -> None:
+    for group, wanted in zip(groups, kept):
+        group.update(wanted)
 
 
 def _local(tensor: Any) -> Any:
@@ -287,20 +186,19 @@ def _local(tensor: Any) -> Any:
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor
 
 
-def _replaced(torch: Any, tensor: Any, kept: Any) -> bool:
-    """Gives a tensor these values; returns whether it had others."""
-    local = _local(tensor.detach())
-    if _same(torch, local, kept):
-        return False
+def _itself(tensor: Any) -> Any:
+    return _local(tensor.detach())
+
+
+def _copy(torch: Any, tensor: Any, kept: Any) -> None:
     with torch.no_grad():
-        local.copy_(kept)
-    return True
+        _itself(tensor).copy_(kept)
 
 
 def _same(torch: Any, one: Any, other: Any) -> bool:
     """Whether two values are the same in every bit."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return _same_tensors(torch, _local(one.detach()), _local(other))
+        return _same_tensors(torch, _itself(one), _local(other))
     if isinstance(one, dict) and isinstance(other, dict):
         keys = one.keys() | other.keys()
         return all(k in one and k in other and _same(torch, one[k], other[k]) for k in keys)

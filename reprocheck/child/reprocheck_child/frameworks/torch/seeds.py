@@ -200,7 +200,9 @@ class _Loads:
     ) -> None:
         """A module has taken a state."""
         missing, unexpected = _lists(returned)
-        found = [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
+        key = "" if self.deep.boundary is None else self.deep.boundary.archives.key_of(state_dict)
+        found = [["key", {"v": key}]]
+        found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
         found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
         self._seen(self._name(module), "load_state_dict", found)
 
@@ -215,6 +217,8 @@ class _Loads:
         if isinstance(path, str):
             place = self._relative(path)
         self._seen(place, "torch.load", [], self._contents(returned))
+        if self.deep.boundary is not None:
+            self.deep.boundary.archives.read(returned)
 
     def _contents(self, returned: Any) -> List[Any]:
         """One hash of all tensors that were loaded, with their names; nothing where there are none

@@ -1,0 +1,144 @@
+"""The fix of a mechanism in the words of the script: the lines to add to its files, or, where these
+are not known, those of the catalogue with the script's own names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from reprocheck.causes.usercode import UserCode
+from reprocheck.resume.confirm.search import LOOKED_INTO
+from reprocheck.resume.fix.patch import patched
+from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
+from reprocheck.resume.fix.tried import lost_of
+from reprocheck.resume.gap.archive import words_of
+from reprocheck.resume.gap.source import place_of
+from reprocheck.resume.gap.twister import class_of
+from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
+
+_PLAIN = ("torch.save", "pickle.dump", "joblib.dump")
+"""Savers that save what they are given, and nothing of their own."""
+COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
+UNTRIED = "# not tried yet: `reprocheck explain --resume` does\n"
+_WORDS = (
+    ("optimizer", r"optimizer 0"),
+    ("scaler", r"\w*Scaler\[\d+\]"),
+    ("scheduler", r"(?!DataLoader|StatefulDataLoader)\w+\[\d+\]"),
+    ("model", r"module "),
+    ("average", r"module .+"),
+    ("loader", r"\w*DataLoader\[\d+\].*"),
+    ("sampler", r"sampler of .*"),
+    ("generator", r".* \(torch\.Generator\)"),
+    ("rng", r".* \((numpy\.|random\.).*\)"),
+)
+"""A word of the catalogue, and what a trace calls such a part."""
+
+
+def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
+    """The outcome, whose mechanisms have fixes that fit the script; `drafts`: as a patch, where one
+    is known.
+    """
+    explained = outcome.explained
+    first, archive = explained.mechanism, explained.archive
+    if first is None or outcome.verdict not in LOOKED_INTO:
+        return outcome
+    frames = (*archive.saving, *archive.reading, *archive.training)
+    files = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
+    texts = {file: code.sources.text(file) or "" for file in files if code.sources.has(file)}
+    changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
+    draft = "".join(_difference(texts, changed))
+    checkpoint = outcome.place.checkpoint
+    is_own = checkpoint is not None and checkpoint.by in _PLAIN
+    lines = "\n".join(_lines(explained)) if is_own else ""
+
+    def told(mechanism: Mechanism) -> Mechanism:
+        if draft and mechanism.code == first.code:
+            return replace(mechanism, fix=UNTRIED + draft)
+        if lines and mechanism.code in ("RC112", "RC118", "RC119"):
+            return replace(mechanism, fix=lines)
+        counts = next((one.source.at for one in mechanism.marks if one.role == "counts"), "")
+        if counts:
+            fix = _of_counter(explained, counts) or mechanism.fix
+            return replace(mechanism, fix=fix.replace("steps", _counted(explained)))
+        return replace(mechanism, fix=_renamed(mechanism.fix, archive))
+
+    own = {rung: told(one) for rung, one in explained.mechanisms.items()}
+    return replace(outcome, explained=replace(explained, mechanism=told(first), mechanisms=own))
+
+
+def _difference(texts: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+    for name, text in changed.items():
+        before, after = texts[name].splitlines(True), text.splitlines(True)
+        yield from difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", n=1)
+
+
+def _lines(explained: Explained) -> Iterator[str]:
+    """What is to be saved and loaded, where the file is one of the script's own making."""
+    archive = explained.archive
+    if not archive.is_known or not archive.saving or not archive.reading:
+        return
+    names = {**archive.training[0].names, **archive.saving[0].names} if archive.training else {}
+    saves, loads = [], []
+    for lost in explained.lost:
+        expression = names.get(lost.part, "")
+        default = key_of(expression or lost.part)
+        if lost.kind == "generator":
+            read, write = _of_generator(lost.part, expression)
+            default = DEFAULTS[lost.part].key if lost.part in DEFAULTS else default
+        elif expression:
+            read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
+        else:
+            read, write = lost.part, f"{lost.part} = {{}}"
+        if not read or (" " in lost.part and not expression):
+            continue
+        key = lost.key or default
+        if not lost.key:
+            saves.append(f"{value_of('saved', key)} = {read}")
+        loads.append(write.format(value_of("saved", key)))
+    if saves:
+        yield from (f"# what is saved at {archive.saving[0].line} lacks:", *saves)
+    if loads:
+        yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
+
+
+def _of_counter(explained: Explained, line: str) -> str:
+    """What to do about a number that is counted from the beginning again, on the line that counts;
+    "" where the file does not hold it.
+    """
+    place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
+    return COUNT.format(line=line, key=".".join(words_of(place))) if place[0] == "[" else ""
+
+
+def _counted(explained: Explained) -> str:
+    """The last name of what is counted."""
+    place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
+    return re.split(r"\W+", place.strip("]'"))[-1]
+
+
+def _of_generator(name: str, expression: str) -> tuple[str, str]:
+    """How the state of a generator is read and set; "" where it has no name there."""
+    if class_of(name) in OWN and expression:
+        read, write = OWN[class_of(name)]
+        return read.format(expression), write.format(expression)
+    if name not in DEFAULTS:
+        return "", ""
+    one = DEFAULTS[name]
+    return f"{one.module}.{one.get}", f"{one.module}.{one.put.replace('{}{}', '{}')}"
+
+
+def _renamed(fix: str, archive: Archive) -> str:
+    """The lines of the catalogue with the names that the script has for such parts."""
+    frames = (*archive.saving, *archive.training, *archive.reading)
+    known = {part: name for frame in reversed(frames) for part, name in frame.names.items()}
+    for word, pattern in _WORDS if "\n" in fix else ():
+        names = (name for part, name in known.items() if re.fullmatch(pattern, part))
+        own = next(names, word)
+        if "." in own and re.search(rf"^ *{word}\b.* = ", fix, re.MULTILINE):
+            continue  # the lines make it themselves
+        named = re.compile(rf"(?<![\w\".])\b{word}\b(?![\"'=])")
+        rows = (row.partition("#") for row in fix.split("\n"))
+        fix = "\n".join(named.sub(own, code) + sign + said for code, sign, said in rows)
+    return fix

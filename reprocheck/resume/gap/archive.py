@@ -1,0 +1,216 @@
+"""What a checkpoint holds of a training, by key, and what the resumed run loaded of it: where each
+part that differs was saved, and where it was loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reprocheck.resume.gap import evidence
+from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.twister import class_of
+from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
+from reprocheck.trace.deep import Seen
+
+Custody = Literal["not saved", "not loaded", "loaded", "unknown"]
+"""What became of a part of the training between the two runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Provenance:
+    """Where a part that differs was saved and loaded.
+
+    part   what it is called among the names of frames
+    keys   where the file holds it
+    line   where it was loaded, or put back
+    file   that holds it
+    other  whether another one than the part that trains was given it
+    """
+
+    custody: Custody = "unknown"
+    part: str = ""
+    keys: tuple[str, ...] = ()
+    line: str = ""
+    file: str = ""
+    other: bool = False
+
+
+def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
+    """What the continued run saved last before the boundary, and what the resumed one loaded of
+    these files.
+    """
+    saved = list(continued.before("saved"))
+    last = [fact for fact in saved if fact.iteration == saved[-1].iteration]
+    saving = _frames(last[-1].frames) if last else ()
+    reads = [fact for fact in resumed.before("names") if fact.place == "read"]
+    reading = _frames(reads[-1].frames) if reads else _opened(resumed, files)
+    return Archive(
+        entries=tuple(
+            Entry(key=path, kind=leaf.dtype, name=leaf.value, file=fact.place)
+            for fact in last
+            for path, leaf in fact.inputs
+        ),
+        loads=tuple(map(_load, resumed.before("load", "restore"))),
+        saving=saving,
+        reading=reading,
+        training=_frames(next((one.frames for one in resumed.since("names")), [])),
+        opened={one.path: one.line for one in resumed.trace.opened if one.line},
+    )
+
+
+def _frames(found: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[Frame, ...]:
+    return tuple(Frame(line=line, names=names) for line, names in found)
+
+
+def _opened(resumed: Side, files: Sequence[str]) -> tuple[Frame, ...]:
+    """The line that opened one of the files, where no loader is known that did."""
+    lines = (one.line for one in resumed.trace.opened if one.path in files and one.line)
+    return tuple(Frame(line=line) for line in list(lines)[-1:])
+
+
+def _load(fact: Seen) -> Load:
+    key = dict(fact.inputs).get("key")
+    return Load(part=fact.place, key=str(key.value) if key is not None else "", line=fact.line)
+
+
+def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
+    """Where what a gap is of was saved and loaded."""
+    if isinstance(gap, evidence.OptimizerGap):
+        return _of_part(f"optimizer {gap.index}", archive, "optimizer")
+    if isinstance(gap, evidence.ScheduleGap) and not gap.own:
+        is_rate = gap.optimizer is not None
+        part = f"optimizer {gap.optimizer}" if is_rate else gap.place
+        return _of_part(part, archive, "optimizer" if is_rate else "schedule")
+    if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap, evidence.ScheduleGap)):
+        return _of_weights(gap, archive)
+    if isinstance(gap, evidence.GeneratorGap):
+        return _of_generator(gap, archive)
+    if isinstance(gap, evidence.BatchGap):
+        if gap.generator is not None:
+            return _of_generator(gap.generator, archive)
+        loaders = archive.held([""], "loader")
+        custody: Custody = "loaded" if loaders else "not saved"
+        return Provenance(custody=custody, keys=tuple(one.key for one in loaders))
+    return Provenance()
+
+
+def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
+    """Of an optimizer, a scheduler or a scaler."""
+    held = archive.held([part], kind)
+    keys = tuple(one.key for one in held)
+    if not archive.is_known:
+        return Provenance(part=part)
+    if not held:
+        return Provenance(custody="not saved", part=part)
+    taken = [one for one in archive.loads if one.part == part or (one.key and one.key in keys)]
+    if not taken:
+        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
+    last = taken[-1]
+    is_other = last.part != part
+    return Provenance(custody="loaded", part=part, keys=keys, line=last.line, other=is_other)
+
+
+def _of_weights(
+    gap: evidence.WeightsGap | evidence.AverageGap | evidence.ScheduleGap, archive: Archive
+) -> Provenance:
+    """Of weights, buffers, copies of weights, and numbers beside these."""
+    names = (gap.place,) if isinstance(gap, evidence.ScheduleGap) else gap.names
+    part = _module_of(names[0], archive)
+    if not archive.is_known:
+        return Provenance(part=part)
+    held = archive.held(names, *OF_WEIGHTS)
+    if getattr(gap, "own", False):
+        held = _own(names, archive)
+    keys = tuple(one.key for one in held)
+    if not held:
+        return Provenance(custody="not saved", part=part)
+    taken = [one for one in archive.loads if one.key and _is_within(one.key, keys)]
+    if taken:
+        return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
+    is_seen = any(one.key for one in archive.loads)
+    custody: Custody = "not loaded" if is_seen and not getattr(gap, "own", False) else "unknown"
+    return Provenance(custody=custody, part=part, keys=keys)
+
+
+def _own(names: Sequence[str], archive: Archive) -> list[Entry]:
+    """The entries with the last part of a name that an object of the script has: `['updates']` of
+    `ema.updates`, or what holds as many tensors as that object does.
+    """
+    ends = {name.partition("[")[0].rpartition(".")[2] for name in names}
+    return [one for one in archive.entries if ends & set(words_of(one.key))]
+
+
+def words_of(key: str) -> list[str]:
+    """The keys of subscripts.
+
+    >>> words_of("['ema']['updates']")
+    ['ema', 'updates']
+    """
+    return [word.strip("'\"") for word in key.strip("[]").split("][")]
+
+
+def _is_within(key: str, keys: Sequence[str]) -> bool:
+    return any(key.startswith(one) or one.startswith(key) for one in keys)
+
+
+def _module_of(name: str, archive: Archive) -> str:
+    """The outermost module that a weight belongs to, as the names of frames have it."""
+    frames = (*archive.training, *archive.saving)
+    known = {part for frame in frames for part in frame.names if part.startswith("module ")}
+    fitting = [one for one in known if f"{name}.".startswith(f"{one[7:]}.") or one == "module "]
+    return max(fitting, key=len, default="")
+
+
+def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
+    """Of a generator: by its name, or, of one of the script's own, by its class and its last
+    name.
+    """
+    base = gap.name.partition(":")[0] if not class_of(gap.name) else gap.name
+    part = _same_part(gap.name, archive) or base
+    held = [
+        one
+        for one in archive.entries
+        if one.kind == "generator" and (one.name == base or _are_alike(str(one.name), gap.name))
+    ]
+    keys = tuple(one.key for one in held)
+    if gap.restored:
+        return Provenance(custody="loaded", part=part, keys=keys, line=gap.line)
+    if held:
+        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
+    return Provenance(custody="not saved" if archive.entries else "unknown", part=part)
+
+
+def _same_part(name: str, archive: Archive) -> str:
+    frames = (*archive.saving, *archive.reading, *archive.training)
+    known = (part for frame in frames for part in frame.names)
+    return next((part for part in known if part == name or _are_alike(part, name)), "")
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two names are of one generator, found by way of other variables.
+
+    >>> _are_alike("self.rng (random.Random)", "data.rng (random.Random)")
+    True
+    """
+    if not class_of(one) or class_of(one) != class_of(other):
+        return False
+    ends = [name.rpartition(" (")[0].rpartition(".")[2] for name in (one, other)]
+    return ends[0] == ends[1]
+
+
+def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
+    """The parts of the training that a gap is of: what they are called among the names of frames,
+    the key in the file, and whether they were loaded.
+    """
+    found = provenance(gap, archive)
+    key = found.keys[0] if found.keys else ""
+    if isinstance(gap, evidence.WeightsGap) and gap.own:
+        names = dict.fromkeys(name.partition("[")[0] for name in gap.names)
+        return [(name, "", False) for name in names]
+    if isinstance(gap, evidence.ScheduleGap) and gap.own:
+        return [(gap.place, "", False)]
+    if isinstance(gap, evidence.CounterGap) or not found.part:
+        return []
+    return [(found.part, key, found.custody == "loaded")]

@@ -1,0 +1,90 @@
+"""What a script counts, its steps above all: where the resumed run counts from the beginning again.
+
+A variable alone says little, as the index of a loop begins anew in each pass. Two things do: the
+number that the next checkpoint holds, and a variable of the name under which the checkpoint held a
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reprocheck.resume.gap.archive import words_of
+from reprocheck.resume.gap.evidence import CounterGap
+from reprocheck.resume.gap.sides import Side
+from reprocheck.trace.deep import Seen
+
+Numbers = Mapping[str, int]
+"""Key in the file, or variable -> a whole number."""
+_STEPS = ("step", "iter", "update", "epoch")
+"""In the names of what a training counts."""
+
+
+def counter(continued: Side, resumed: Side) -> CounterGap | None:
+    """The number that the resumed run counts from the beginning again; None where none is known."""
+    saved = _saved_at(list(continued.before("saved")))
+    if not saved:
+        return None
+    nexts = list(_next_saves(continued, resumed))
+    for iteration, due, came in nexts:
+        for key in saved.keys() & due.keys() & came.keys():
+            behind = due[key] - came[key]
+            if behind > 0 and behind in (saved[key], saved[key] + 1):
+                values = due[key], came[key]
+                return CounterGap(name=key, values=values, key=key, iteration=iteration)
+    restarted = _restarted(continued, resumed)
+    for name in restarted if not nexts else ():
+        key = next((one for one in saved if _are_alike(one, name)), "")
+        if key:
+            return restarted[name].under(key)
+    return None
+
+
+def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
+    """A variable that counts from the beginning again, where a rate is another one: it may be
+    computed from that.
+    """
+    found = _restarted(continued, resumed)
+    counted = (continued.offset, continued.offset + 1)
+    steps = [name for name in found if found[name].values[0] in counted]
+    named = (name for name in found if any(word in name.lower() for word in _STEPS))
+    name = next(iter((*steps, *named)), None)
+    return None if name is None else found[name]
+
+
+def _saved_at(saves: list[Seen]) -> Numbers:
+    """The whole numbers in what was saved last."""
+    if not saves:
+        return {}
+    last = [fact for fact in saves if fact.iteration == saves[-1].iteration]
+    return {key: number for fact in last for key, number in _numbers(fact).items()}
+
+
+def _numbers(fact: Seen) -> Numbers:
+    leaves = ((path, leaf) for path, leaf in fact.inputs if leaf.dtype == "int")
+    return {path: leaf.value for path, leaf in leaves if isinstance(leaf.value, int)}
+
+
+def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, Numbers]]:
+    """The checkpoints that both write after as many updates: the iteration of the resumed run."""
+    due = {fact.iteration - continued.offset: fact for fact in continued.since("saved")}
+    came = {fact.iteration: fact for fact in resumed.since("saved")}
+    for iteration in sorted(due.keys() & came.keys()):
+        yield iteration - 1, _numbers(due[iteration]), _numbers(came[iteration])
+
+
+def _restarted(continued: Side, resumed: Side) -> dict[str, CounterGap]:
+    """Variables that stand where they stood before the first iteration of all, and had moved."""
+    came, began = resumed.counts, continued.counts_at_first
+    return {
+        name: CounterGap(name=name, values=(due, came[name]))
+        for name, due in continued.counts.items()
+        if name in came and name in began and came[name] == began[name] < due
+    }
+
+
+def _are_alike(key: str, name: str) -> bool:
+    """Whether a variable has the name of a key: `self.start_step` of `['step']`."""
+    word = words_of(key)[-1]
+    own = name.rpartition(".")[2].strip("]'\"[")
+    return bool(word) and (word in own or own in word)

@@ -1,0 +1,240 @@
+"""The option by which a script is told to resume, found in its source: of argparse, click, typer,
+absl, fire, classes of arguments, Hydra and OmegaConf, plain `sys.argv`, and variables that a
+configurator sets.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from reprocheck.model import SourceLine
+from reprocheck.resume.asked import CHECKPOINT
+from reprocheck.resume.model import Option
+from reprocheck.scan.index import within
+from reprocheck.scan.syntax import word
+
+Trees = Mapping[str, ast.Module]
+_NAMES: Sequence[Sequence[str]] = (
+    ("resume",),
+    ("continue", "restart"),
+    ("restore",),
+    ("ckpt_path", "from_checkpoint", "load_checkpoint", "load_ckpt", "init_from", "load_from"),
+    ("checkpoint_path", "load_path", "load", "checkpoint", "ckpt", "load_folder"),
+)
+"""What stands in the name of such an option, the surest first; the last are whole names, and only
+where the script reads what they hold.
+"""
+_OTHERS = frozenset(
+    (
+        "every", "freq", "frequency", "interval", "dir", "folder", "save", "keep", "num", "best",
+        "only", "grad", "gradient", "activation", "pretrained", "strategy", "wandb", "id", "no",
+        "skip", "limit", "data", "model", "checkpointing", "epochs", "steps",
+    )
+)  # fmt: skip
+"""Words in names of other options."""
+_READS = ("load", "restore", "resume", "read", "fit", "train", "run", "exists")
+"""Functions that an option is given to which names a checkpoint."""
+_ASKED = ("resume", "auto", "latest", "last")
+"""Values that ask for a resume."""
+_PARSERS = ("HfArgumentParser", "tyro", "simple_parsing", "draccus", "pyrallis", "jsonargparse")
+_VALUE, _FLAG, _TRUE = "value", "flag", "true"
+"""What an option takes: a path, nothing, or a truth; anything else is the value itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An option of a script as it is typed (`--resume`, `resume=`), what it takes, its line."""
+
+    name: str
+    form: str
+    line: int
+
+    @property
+    def plain(self) -> str:
+        """`resume_from` of `--resume-from`."""
+        return self.name.strip("-=").replace("-", "_").lower()
+
+    @property
+    def rank(self) -> int | None:
+        """How sure its name says that it resumes; None where it does not."""
+        whole = len(_NAMES) - 1
+        for rank, names in enumerate(_NAMES):
+            if self.plain in names:
+                return rank
+            if rank < whole and any(one in self.plain for one in names):
+                return None if _OTHERS.intersection(self.plain.split("_")) else rank
+        return None
+
+    @property
+    def words(self) -> str:
+        """As it is added to the command."""
+        if self.form == _FLAG:
+            return self.name
+        value = CHECKPOINT if self.form == _VALUE else self.form
+        return f"{self.name}{'' if self.name.endswith('=') else ' '}{value}"
+
+
+def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
+    """The option that a script has to be given to resume, where its source has one; `given`: the
+    words of its command, which may have it already.
+    """
+    ranked: list[tuple[int, Option]] = []
+    for file, tree in trees.items():
+        for found in _options(tree, trees):
+            rank = found.rank
+            is_given = any(one.startswith(found.name) for one in given)
+            if rank is None or is_given or (rank == len(_NAMES) - 1 and not _is_read(found, trees)):
+                continue
+            source = SourceLine(file=file, line=found.line)
+            ranked.append((rank, Option(words=found.words, source=source)))
+    return min(ranked, key=lambda one: one[0], default=(0, None))[1]
+
+
+def _options(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
+    for call in within([tree], ast.Call):
+        yield from _of_call(call, trees)
+    for function in within([tree], ast.FunctionDef):
+        yield from _of_typer(function, tree)
+    yield from _of_classes(tree, trees)
+    yield from _of_hydra(tree)
+    for node in within([tree], ast.Compare):  # `"--resume" in sys.argv`, `sys.argv[1] == "resume"`
+        if "argv" in ast.unparse(node):
+            texts = _texts([node.left, *node.comparators])
+            yield from (_Found(text, _FLAG, node.lineno) for text in texts)
+    if any(word(call) == "exec" for call in within([tree], ast.Call)):
+        yield from _of_configurator(tree)
+
+
+def _of_call(call: ast.Call, trees: Trees) -> Iterator[_Found]:
+    name, texts = word(call), _texts(call.args)
+    if name in ("add_argument", "add_option", "option", "Option"):
+        named = [text for text in texts if text.startswith("-")]
+        form = _taken(call, trees, max(named, key=len, default=""))
+        if named and form:
+            yield _Found(max(named, key=len).partition("/")[0], form, call.lineno)
+    elif name.startswith("DEFINE_") and texts and "int" not in name:
+        yield _Found(f"--{texts[0]}", _FLAG if "bool" in name else _VALUE, call.lineno)
+    elif name == "LightningCLI":
+        yield _Found("--ckpt_path", _VALUE, call.lineno)
+    elif name == "Fire":
+        for function in within([*trees.values()], ast.FunctionDef):
+            if not call.args or ast.unparse(call.args[0]) == function.name:
+                yield from _parameters(function, "--")
+
+
+def _texts(nodes: Sequence[ast.expr]) -> list[str]:
+    values = (one.value for one in nodes if isinstance(one, ast.Constant))
+    return [value for value in values if isinstance(value, str)]
+
+
+def _taken(call: ast.Call, trees: Trees, name: str) -> str:
+    """What an option of argparse, click or typer takes; "" of a number."""
+    said = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
+    is_flag = "/" in name or said.get("is_flag") == "True" or "const" in said
+    if is_flag or any(one in said.get("action", "") for one in ("store_true", "Boolean")):
+        return _FLAG
+    kind = said.get("type", "")
+    if kind in ("int", "float"):
+        return ""
+    if "bool" in kind:
+        return _TRUE
+    choices = next((one.value for one in call.keywords if one.arg == "choices"), None)
+    asked = [one for one in _texts(getattr(choices, "elts", [])) if one in _ASKED]
+    return asked[0] if asked else _compared(name, trees) or _VALUE
+
+
+def _compared(name: str, trees: Trees) -> str:
+    """A value that asks for a resume, with which the source compares an option; "" for none."""
+    plain = name.strip("-=").replace("-", "_")
+    for node in within([*trees.values()], ast.Compare):
+        if _last(node.left) == plain:
+            found = [one for one in _texts(node.comparators) if one in _ASKED]
+            if found:
+                return found[0]
+    return ""
+
+
+def _last(node: ast.expr) -> str:
+    """`resume` of `args.resume`, `cfg["resume"]` and `resume`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def _parameters(function: ast.FunctionDef, dashes: str, dashed: str = "_") -> Iterator[_Found]:
+    """The parameters of a function that have a default, as options."""
+    plain, args = function.args.args, function.args
+    pairs = zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True)
+    for one, default in chain(pairs, zip(args.kwonlyargs, args.kw_defaults, strict=True)):
+        form = _FLAG if _is_truth(default, one.annotation) else _VALUE
+        yield _Found(dashes + one.arg.replace("_", dashed), form, one.lineno)
+
+
+def _is_truth(default: ast.expr | None, kind: ast.expr | None) -> bool:
+    value = default.value if isinstance(default, ast.Constant) else None
+    return isinstance(value, bool) or (kind is not None and ast.unparse(kind) == "bool")
+
+
+def _of_typer(function: ast.FunctionDef, tree: ast.Module) -> Iterator[_Found]:
+    decorators = " ".join(map(ast.unparse, function.decorator_list))
+    is_run = f"typer.run({function.name})" in ast.unparse(tree)
+    if (".command" in decorators and "click" not in decorators) or is_run:
+        yield from _parameters(function, "--", "-")
+
+
+def _of_classes(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
+    """Fields of dataclasses, where a library makes options of them."""
+    source = " ".join(map(ast.unparse, trees.values()))
+    if not any(name in source for name in _PARSERS):
+        return
+    dash, truth = ("-", _FLAG) if "tyro" in source else ("_", "True")
+    for node in within([tree], ast.AnnAssign):
+        if isinstance(node.target, ast.Name):
+            form = truth if _is_truth(node.value, node.annotation) else _VALUE
+            yield _Found(f"--{node.target.id.replace('_', dash)}", form, node.lineno)
+    if "HfArgumentParser" in source:  # a field of `TrainingArguments` that the library leaves alone
+        for one in within([tree], ast.Attribute):
+            if one.attr == "resume_from_checkpoint":
+                yield _Found(f"--{one.attr}", _VALUE, one.lineno)
+
+
+def _of_hydra(tree: ast.Module) -> Iterator[_Found]:
+    """What a script asks its configuration for, where Hydra or OmegaConf reads the command line."""
+    holders: set[str] = set()
+    for function in within([tree], ast.FunctionDef):
+        if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
+            holders |= {one.arg for one in function.args.args[:1]}
+    for made in within([tree], ast.Assign):
+        if any(f"OmegaConf.{one}(" in ast.unparse(made.value) for one in ("merge", "from_cli")):
+            holders.add(ast.unparse(made.targets[0]))
+    tests = [ast.unparse(one.test) for one in within([tree], ast.If)]
+    texts = [ast.unparse(one) for one in within([tree], ast.Attribute)]
+    for node in within([tree], ast.Attribute):
+        text = ast.unparse(node)
+        root, _, path = text.partition(".")
+        if root in holders and path.replace(".", "").isidentifier():
+            is_tested = sum(text in test for test in tests) >= texts.count(text)
+            yield _Found(f"{path}=", _TRUE if is_tested else _VALUE, node.lineno)
+
+
+def _of_configurator(tree: ast.Module) -> Iterator[_Found]:
+    """Variables of a script that executes another one which sets them from the command line."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            name = ast.unparse(node.targets[0])
+            is_truth = isinstance(node.value.value, bool)
+            form = "True" if is_truth else _compared(name, {"": tree}) or _VALUE
+            yield _Found(f"--{name}=", form, node.lineno)
+
+
+def _is_read(found: _Found, trees: Trees) -> bool:
+    """Whether what an option holds is handed to something that reads or trains."""
+    for call in within([*trees.values()], ast.Call):
+        if any(name in word(call).lower() for name in _READS):
+            nodes = within([*call.args, *(one.value for one in call.keywords)], ast.expr)
+            if any(_last(node) == found.plain.rpartition(".")[2] for node in nodes):
+                return True
+    return False
