@@ -50,7 +50,7 @@ def hit(
     [
         ("reprocheck.settings", "load", False),
         ("reprocheck.launch.snapshot", "keep", False),
-        ("reprocheck.launch.snapshot", "restore", True),
+        ("reprocheck.launch.workdir", "restore", True),
         ("reprocheck.workflow.replay", "judged", True),
         ("reprocheck.report", "write", True),
     ],
