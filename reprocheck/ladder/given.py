@@ -32,16 +32,7 @@ _PARTS = frozenset(
         "nonce",
     }
 )
-_NAMES = frozenset(
-    {
-        "rank",
-        "local_rank",
-        "node_rank",
-        "host",
-        "run_id",
-        "multiprocessing_fork",
-    }
-)
+_NAMES = frozenset({"rank", "local_rank", "node_rank", "host", "run_id", "multiprocessing_fork"})
 """Parts of the names of arguments, and whole names, that differ from start to start by their nature
 and lead nowhere into a training.
 """
@@ -75,17 +66,7 @@ _OF_RUNS = frozenset(
         "start",
     }
 )
-_PLACES = frozenset(
-    {
-        "dir",
-        "directory",
-        "path",
-        "folder",
-        "file",
-        "root",
-        "prefix",
-    }
-)
+_PLACES = frozenset({"dir", "directory", "path", "folder", "file", "root", "prefix"})
 _OF_RESULTS = frozenset(
     {
         "output",
@@ -102,18 +83,7 @@ _OF_RESULTS = frozenset(
         "artifacts",
     }
 )
-_RESULTS = frozenset(
-    {
-        "output",
-        "out",
-        "o",
-        "outdir",
-        "savedir",
-        "logdir",
-        "logfile",
-        "outfile",
-    }
-)
+_RESULTS = frozenset({"output", "out", "o", "outdir", "savedir", "logdir", "logfile", "outfile"})
 _NAMING = _CALLS | _RESULTS
 """Whole names of what says how a run is called, and where its results go: `--tag`, `--logdir`."""
 _NAMING_BEHIND: Mapping[str, frozenset[str]] = {

@@ -12,17 +12,7 @@ from pathlib import Path
 from reprocheck.files.regular_file import open_regular
 from reprocheck.model import Check, RunRecord
 
-SIGNS = (
-    "resum",
-    "restor",
-    "checkpoint",
-    "continu",
-    "cache",
-    "load",
-    "found",
-    "reus",
-    "skip",
-)
+SIGNS = ("resum", "restor", "checkpoint", "continu", "cache", "load", "found", "reus", "skip")
 """Parts of the words with which trainings speak of a state that they found."""
 MOST_BYTES = 1 << 18
 LONGEST = 120

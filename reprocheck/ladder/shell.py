@@ -12,19 +12,8 @@ from dataclasses import dataclass
 from itertools import chain, dropwhile, pairwise, takewhile
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-SHELLS = (
-    ".sh",
-    ".bash",
-    ".ksh",
-    ".zsh",
-)
-_INTERPRETERS = (
-    "sh",
-    "bash",
-    "dash",
-    "ksh",
-    "zsh",
-)
+SHELLS = (".sh", ".bash", ".ksh", ".zsh")
+_INTERPRETERS = ("sh", "bash", "dash", "ksh", "zsh")
 _INLINE = ("-c", "-lc", "-ec")
 """Options of a shell before a text that it executes."""
 _MAKES = ("make", "gmake")
@@ -33,15 +22,7 @@ _DEEPEST = 4
 _MOST_FILES = 20
 _OTHER_SCRIPT = re.compile(rf"[\w./-]+(?:{'|'.join(map(re.escape, SHELLS))})(?![\w.])")
 _CALLS_MAKE = re.compile(r"(?:^|[\s;&|])g?make(?=$|[\s;&|])")
-_OF_SHELL = (
-    "RANDOM",
-    "SRANDOM",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "BASHPID",
-    "PPID",
-    "SECONDS",
-)
+_OF_SHELL = ("RANDOM", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "PPID", "SECONDS")
 """Variables of a shell that are another value at each start."""
 _OF_PROGRAMS = (
     "date",
