@@ -20,52 +20,14 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items, Made, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
-ARRIVES = frozenset(
-    {
-        "concurrent.futures.as_completed",
-        "asyncio.as_completed",
-        "ray.wait",
-        "ray.util.as_completed",
-        "dask.distributed.as_completed",
-    }
-)
+ARRIVES = words("arrival", "arrives")
 ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
-_QUEUES = frozenset(
-    f"{name}().get"
-    for name in (
-        "queue.Queue",
-        "queue.SimpleQueue",
-        "multiprocessing.Queue",
-        "multiprocessing.SimpleQueue",
-        "torch.multiprocessing.Queue",
-    )
-)
-_WRITES = frozenset(
-    {
-        "add_",
-        "sub_",
-        "mul_",
-        "div_",
-        "copy_",
-        "step",
-        "backward",
-        "addcmul_",
-        "lerp_",
-    }
-)
-_THREADS = (
-    "threading.Thread",
-    "torch.multiprocessing.Process",
-    "multiprocessing.Process",
-    "concurrent.futures.ThreadPoolExecutor().submit",
-)
-_LOCKS = (
-    "Lock",
-    "RLock",
-    "Semaphore",
-    "Condition",
-)
+_QUEUES = frozenset(f"{name}().get" for name in names("arrival", "queues"))
+_WRITES = words("arrival", "writes")
+_THREADS = names("arrival", "threads")
+_LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
 _OF_THREADS = frozenset({"map", "interleave"})

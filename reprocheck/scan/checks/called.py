@@ -20,20 +20,9 @@ from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
+from reprocheck.scan.vocabulary import words
 
-_PLAIN_DECORATORS = frozenset(
-    {
-        "staticmethod",
-        "classmethod",
-        "property",
-        "cached_property",
-        "lru_cache",
-        "cache",
-        "wraps",
-        "no_grad",
-    }
-)
-"""Decorators that hand a function to nobody. Any other one may register it somewhere."""
+_PLAIN_DECORATORS = words("execution", "plain_decorators")
 _ANY = "*"
 """What is mentioned where a function is called that can call any other one, by a name that is known
 at run time alone.

@@ -37,6 +37,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
 from reprocheck.scan.steps import Call, Step, Store
 from reprocheck.scan.values import UNKNOWN
+from reprocheck.scan.vocabulary import words
 
 _LEVELS: tuple[Severity, ...] = ("error", "warning", "note")
 _MOST = 2_000
@@ -149,25 +150,7 @@ def _is_named_beside(module: Module) -> bool:
     return training.BESIDE.search(PurePath(module.shown).stem.lower()) is not None
 
 
-_FOREIGN = frozenset(
-    {
-        "third_party",
-        "thirdparty",
-        "third-party",
-        "3rdparty",
-        "vendor",
-        "vendored",
-        "external",
-        "externals",
-        "extern",
-        "submodules",
-        "test",
-        "tests",
-        "testing",
-        "unittests",
-    }
-)
-"""Folders of what is not the training of this project."""
+_FOREIGN = words("folders", "foreign")
 _FUNCTIONS = re.compile(
     rf"(^|_)({training.WORDS}|translate|download|upload|remove|delete|backup)(_|$|\d)|^_?(print|log)(_|$)"
 )
@@ -262,16 +245,7 @@ def _may_be_replaced(order: Order, hit: Hit) -> int:
     return int(any(not _is_resume(order, one) for one in islice(loads, _MOST)))
 
 
-_LOADS = frozenset(
-    {
-        "load_state_dict",
-        "load_weights",
-        "load_checkpoint",
-        "load_from_checkpoint",
-        "load_model",
-        "restore",
-    }
-)
+_LOADS = words("weights", "may_load")
 
 
 def _is_drawn_again(order: Order, hit: Hit) -> int:

@@ -17,75 +17,27 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Instance, Items, Made, Part, Value
+from reprocheck.scan.vocabulary import names
 
-_TEXT_METHODS = frozenset(
-    {
-        "split",
-        "splitlines",
-        "listdir",
-        "readlines",
-    }
-)
+_TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
 _TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
 _CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
 """What `map` gives, by the function that it applies."""
-_TELLING = (
-    "text",
-    "object",
-    "unknown",
-    "number",
-)
+_TELLING = ("text", "object", "unknown", "number")
 """The kinds of elements: the first that one of them is decides what is said of a set.
 
 A number hashes to itself, so that sets of numbers are in the same order in each process.
 """
-_KNOWN = (
-    "text",
-    "object",
-    "number",
-    "unknown",
-)
+_KNOWN = ("text", "object", "number", "unknown")
 """The same for several sets that are joined: what is known of one of them decides."""
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
-_SET_METHODS = frozenset(
-    {
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "copy",
-    }
-)
+_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 _HANDS_ON = _SET_METHODS | {"keys"}
 """Methods that give the elements of what they are called on and of what they are given."""
-_SET_OPERATORS = frozenset(
-    {
-        "BitOr",
-        "BitAnd",
-        "BitXor",
-        "Sub",
-    }
-)
-_KEEPS = (
-    "builtins.list",
-    "builtins.tuple",
-    "builtins.sorted",
-    "builtins.iter",
-    "builtins.reversed",
-    "builtins.set",
-    "builtins.frozenset",
-)
-_NUMBERS = (
-    "builtins.range",
-    "builtins.int",
-    "builtins.len",
-    "builtins.float",
-    "builtins.round",
-    "builtins.abs",
-    "builtins.ord",
-    "numpy.arange",
-)
+_SET_OPERATORS = frozenset({"BitOr", "BitAnd", "BitXor", "Sub"})
+_KEEPS = names("orders", "keeps")
+_NUMBERS = names("orders", "numbers")
 UNSURE = {
     "unsure": (
         "the text does not show what the set holds, and `sorted` takes only what can be compared"
@@ -96,15 +48,7 @@ _LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
 """Layers hash by their address."""
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
-_MODULES = frozenset(
-    {
-        "parameters",
-        "modules",
-        "children",
-        "get_parameters",
-        "trainable_params",
-    }
-)
+_MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
 _HELD_BY_NAME = {
     **dict.fromkeys(_NUMBERS, "number"),
     **dict.fromkeys(_TEXT_CALLS, "text"),
@@ -160,14 +104,7 @@ def address_order(order: Order) -> Iterator[Hit]:
             )
 
 
-_COMPARING = frozenset(
-    {
-        "sort",
-        "sorted",
-        "min",
-        "max",
-    }
-)
+_COMPARING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def is_set(value: Value, depth: int = 0) -> bool:

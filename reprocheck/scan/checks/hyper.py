@@ -20,27 +20,14 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import words
 
 _NAMES = re.compile(
     r"^(?:\w*_)?(?:lr|lrs|learning_rate|momentum|weight_decay|wd|dropout_rate|drop_rate|warmup_steps|batch_size|hidden_size|label_smoothing)"
     r"(?:_max|_min|_\d)?$"
 )
 _SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
-_KEYWORDS = frozenset(
-    {
-        "lr",
-        "learning_rate",
-        "momentum",
-        "weight_decay",
-        "betas",
-        "eps",
-        "alpha",
-        "max_lr",
-        "base_lr",
-        "lr_lambda",
-        "label_smoothing",
-    }
-)
+_KEYWORDS = words("hyper", "keywords")
 _POSITIONS = {
     "torch.optim.": 1,
     "mindspore.nn.": 1,
@@ -141,40 +128,7 @@ def _targets(statement: ast.AST | None) -> list[ast.expr]:
     return syntax.targets(statement)
 
 
-_OTHERS = frozenset(
-    {
-        "port",
-        "dist_url",
-        "init_method",
-        "url",
-        "header",
-        "headers",
-        "master_port",
-        "address",
-        "name",
-        "run_name",
-        "suffix",
-        "dummy",
-        "dummy_input",
-        "session_id",
-        "run_id",
-        "job_id",
-        "exp_id",
-        "exp_name",
-        "experiment_id",
-        "experiment_name",
-        "trial_name",
-        "unique_id",
-        "uid",
-        "uuid",
-        "filename",
-        "file_name",
-        "fname",
-        "tmp_dir",
-        "tmpdir",
-        "temp_dir",
-    }
-)
+_OTHERS = words("hyper", "others")
 
 
 def is_pause(call: Call) -> bool:

@@ -23,16 +23,9 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Items, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
-# One input cell gets its gradient from several output cells, and they are added with atomics. The
-# mode `nearest` copies, and has a deterministic kernel.
-_UPSAMPLES = (
-    "torch.nn.functional.interpolate",
-    "torch.nn.functional.upsample",
-    "torch.nn.Upsample",
-    "torch.nn.functional.grid_sample",
-    "torch.nn.UpsamplingBilinear2d",
-)
+_UPSAMPLES = names("kernels", "upsamples")
 _MODE_AT = {
     "torch.nn.functional.interpolate": 3,
     "torch.nn.functional.upsample": 3,
@@ -42,63 +35,12 @@ _MODE_AT = {
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
 _IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
 """Functions in which an operator may be differentiated, and the top level."""
-_SMOOTH = frozenset(
-    {
-        "linear",
-        "bilinear",
-        "bicubic",
-        "trilinear",
-    }
-)
-# The functions take `deterministic=True` themselves. FLASH_ATTENTION_DETERMINISTIC is read by
-# Transformers, which passes it on to them.
-_FLASH = (
-    "flash_attn.flash_attn_func",
-    "flash_attn.flash_attn_varlen_func",
-    "flash_attn.flash_attn_qkvpacked_func",
-    "flash_attn.flash_attn_interface.*",
-)
-# Deterministic mode of torch knows the operators of torch alone: it neither replaces a kernel of an
-# extension nor raises an error for it.
-_MAMBA = (
-    "mamba_ssm",
-    "causal_conv1d",
-    "selective_scan_cuda",
-    "selective_scan_cuda_core",
-    "selective_scan",
-)
-_RARE = (
-    "Tensor.scatter",
-    "index_copy",
-    "bmm",
-    "NLLLoss",
-    "gather",
-    "index_select",
-    "repeat_interleave",
-)
-"""Listed for uses that a call does not show: sparse tensors, tensors with repeated indices."""
-_METHODS = frozenset(
-    {
-        "index_put_",
-        "index_put",
-        "put_",
-        "scatter_add_",
-        "scatter_add",
-        "scatter_reduce",
-        "scatter_reduce_",
-        "index_add",
-        "index_add_",
-        "bincount",
-        "histc",
-    }
-)
-"""Methods of tensors that no other library has."""
-_WITHOUT_TORCH = (
-    "numpy.",
-    "mindspore.",
-    "tensorflow.",
-    "jax.",
-)
+_SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
+_FLASH = names("kernels", "flash")
+_MAMBA = names("kernels", "mamba")
+_RARE = names("kernels", "rare")
+_METHODS = words("kernels", "methods")
+_WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
 """Where such a method is one of another library all the same."""
 _LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
 """Operators with a rule of their own, or for uses that no call shows."""
@@ -119,27 +61,9 @@ _WHERE = {True: mark("on CUDA"), False: mark("by several threads")}
 _DEVICES = {"cuda": mark("a GPU"), "npu": mark("an NPU")}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
-_JOINS_RANKS = (
-    "torch.distributed.init_process_group",
-    "mindspore.communication.init",
-    "mindspore.communication.management.init",
-)
-_ASCEND = (
-    "mindspore.ops.",
-    "mindspore.nn.",
-    "mindspore.mint.",
-    "torch.nn.",
-    "torch.",
-)
-_TENSORS = (
-    "torch.zeros",
-    "torch.ones",
-    "torch.randn",
-    "torch.rand",
-    "torch.empty",
-    "torch.full",
-    "torch.tensor",
-)
+_JOINS_RANKS = names("kernels", "joins_ranks")
+_ASCEND = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.", "torch.nn.", "torch.")
+_TENSORS = names("kernels", "tensors")
 _MOST_NAMED = 3
 
 

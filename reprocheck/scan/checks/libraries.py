@@ -53,7 +53,7 @@ def _hit(call: Call, known: tables.Library) -> Hit:
 
 
 def _differs(order: Order, call: Call, known: tables.Library) -> bool:
-    places = dict(known.positions)
+    places = known.positions
     conditions = [one for one in (known.seed, *known.unless) if one]
     if any(given(call, one, places.get(_keyword(one))) for one in conditions):
         return False
@@ -70,7 +70,7 @@ def _keyword(condition: str) -> str:
 
 def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
     """What dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be seen."""
-    for name, position in known.options:
+    for name, position in known.options.items():
         value = call.argument(position, name)
         match value:
             case Items(kind="dict", keys=keys, items=items, whole=True):

@@ -29,29 +29,10 @@ from reprocheck.scan.values import (
     literal,
     reached,
 )
+from reprocheck.scan.vocabulary import names, words
 
-# These return memory as they find it: zeros in one run, what was there before in another.
-EMPTY = (
-    "torch.empty",
-    "torch.empty_like",
-    "torch.empty_strided",
-    "torch.Tensor",
-    "torch.FloatTensor",
-    "torch.DoubleTensor",
-    "torch.cuda.FloatTensor",
-    "torch.HalfTensor",
-    "numpy.empty",
-    "numpy.empty_like",
-    "mindspore.mint.empty",
-    "mindspore.mint.empty_like",
-    "mindspore.ops.empty",
-)
-_KEEPS = (
-    "torch.nn.Parameter",
-    "mindspore.Parameter",
-    "torch.nn.Buffer",
-    "torch.nn.parameter.Buffer",
-)
+EMPTY = names("memory", "empty")
+_KEEPS = names("memory", "keeps")
 _FILLS = re.compile(
     r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$"
     r"|(mul|add|sub|div|lerp|addcmul|addcdiv|pow|sqrt|neg|abs|exp|index_add|scatter_add)_$)\w+_$"
@@ -60,100 +41,15 @@ _FILLS = re.compile(
 
 Those that compute with what was there before leave it what it was: nothing.
 """
-_FILL_METHODS = frozenset(
-    {
-        "fill",
-        "copyto",
-        "set_data",
-        "load_state_dict",
-        "apply",
-        "broadcast",
-        "recv",
-        "irecv",
-        "all_gather",
-        "all_gather_into_tensor",
-        "scatter",
-        "all_reduce",
-        "reset_parameters",
-        "init_weights",
-        "post_init",
-        "_init_weights",
-        "initialize_weights",
-        "set_value",
-        "readinto",
-        "from_pretrained",
-        "weight_norm",
-        "init_parameters",
-        "_reset_parameters",
-        "copy_to",
-        "initialize",
-        "swap_tensors",
-        "register_parametrization",
-    }
-)
-_VIEWS = frozenset(
-    {
-        "view",
-        "view_as",
-        "reshape",
-        "flatten",
-        "squeeze",
-        "unsqueeze",
-        "t",
-        "transpose",
-        "permute",
-        "detach",
-        "chunk",
-        "split",
-        "unbind",
-        "narrow",
-        "select",
-        "parameters",
-        "named_parameters",
-        "buffers",
-        "named_buffers",
-        "modules",
-        "named_modules",
-        "children",
-        "state_dict",
-        "values",
-        "items",
-        "Parameter",
-        "Buffer",
-        "Sequential",
-        "ModuleList",
-        "ModuleDict",
-        "ParameterList",
-        "ParameterDict",
-        "get_parameters",
-        "trainable_params",
-        "parameters_and_names",
-        "list",
-        "to",
-    }
-)
-_SHAPES = (
-    "size",
-    "shape",
-    "input",
-    "prototype",
-)
+_FILL_METHODS = words("memory", "fill_methods")
+_VIEWS = words("memory", "views")
+_SHAPES = ("size", "shape", "input", "prototype")
 _KEPT_AS = {True: mark("buffer"), False: mark("parameter")}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
-_MINDSPORE_LOADS = (
-    "mindspore.load_param_into_net",
-    "mindspore.train.serialization.load_param_into_net",
-)
+_MINDSPORE_LOADS = names("memory", "mindspore_loads")
 _ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
-_LOGS = (
-    "info",
-    "warning",
-    "print",
-    "log",
-    "debug",
-    "warn",
-)
+_LOGS = ("info", "warning", "print", "log", "debug", "warn")
 _OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")

@@ -16,24 +16,10 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Loop
 from reprocheck.scan.values import Derived, Value
+from reprocheck.scan.vocabulary import names
 
-_TENSORS = (
-    "torch.tensor",
-    "torch.as_tensor",
-    "numpy.array",
-    "numpy.asarray",
-    "mindspore.Tensor",
-    "jax.numpy.array",
-    "jax.numpy.asarray",
-    "tensorflow.constant",
-    "tensorflow.convert_to_tensor",
-)
-_DRAWN = (
-    "random.",
-    "numpy.random.",
-    "torch.",
-    "tensorflow.random.",
-)
+_TENSORS = names("entropy", "tensors")
+_DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 
 _REMAINDERS = (ast.Mod, ast.BitAnd)

@@ -19,30 +19,10 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Store
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import by_name
 
-MAKERS = {
-    "numpy.random.default_rng": "seed",
-    "numpy.random.RandomState": "seed",
-    "numpy.random.SeedSequence": "entropy",
-    "numpy.random.PCG64": "seed",
-    "numpy.random.MT19937": "seed",
-    "numpy.random.Philox": "seed",
-    "numpy.random.SFC64": "seed",
-    "numpy.random.PCG64DXSM": "seed",
-    "random.Random": "x",
-    "jax.random.PRNGKey": "seed",
-    "jax.random.key": "seed",
-    "tensorflow.random.Generator.from_seed": "seed",
-    "keras.random.SeedGenerator": "seed",
-    "flax.nnx.Rngs": "default",
-    "cupy.random.default_rng": "seed",
-    "cupy.random.RandomState": "seed",
-    "cupy.random.seed": "seed",
-    "torch.Generator().manual_seed": "seed",
-    "numpy.random.RandomState().seed": "seed",
-    "random.Random().seed": "a",
-}
-"""Calls that are given the number of a generator of their own, and its keyword."""
+MAKERS = by_name("generators", "takes_number")
+_PRIMITIVES = by_name("generators", "primitives")
 
 _MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
@@ -58,30 +38,7 @@ _TAKES_NUMBER = {
     "torch.cuda.seed": "torch.cuda.manual_seed",
     "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
 }
-_KEYWORDS = (
-    "seed",
-    "random_state",
-    "random_seed",
-    "np_seed",
-    "data_seed",
-)
-_ZERO = {
-    "StandardNormal": (0, 1),
-    "UniformReal": (0, 1),
-    "UniformInt": (0, 1),
-    "Gamma": (0, 1),
-    "Poisson": (0, 1),
-    "Multinomial": (0, 1),
-    "StandardLaplace": (0, 1),
-    "RandomPoisson": (0, 1),
-    "RandomGamma": (0, 1),
-    "TruncatedNormal": (0, 1),
-    "ParameterizedTruncatedNormal": (0, 1),
-    "RandomChoiceWithMask": (1, 2),
-    "Dropout": (1, 2),
-    "RandomShuffle": (0, 1),
-}
-"""MindSpore's random primitives that no global seed reaches, and where their two seeds stand."""
+_KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,7 +149,7 @@ def zero_seed(order: Order) -> Iterator[Hit]:
                     " `mindspore.set_seed`"
                 ),
             )
-        if name in _ZERO and not _has_own_seed(call, _ZERO[name]):
+        if name in _PRIMITIVES and not _has_own_seed(call, int(_PRIMITIVES[name])):
             yield hit(
                 "RC408",
                 call,
@@ -236,10 +193,9 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
 
 
-def _has_own_seed(call: Call, places: tuple[int, int]) -> bool:
+def _has_own_seed(call: Call, first: int) -> bool:
     """Whether one of the two seeds of a primitive is given and not 0."""
-    arguments = zip(places, _SEED_WORDS, strict=True)
-    seeds = (call.argument(place, *words) for place, words in arguments)
+    seeds = (call.argument(place, *words) for place, words in enumerate(_SEED_WORDS, first))
     return any(streams.spelt(seed) not in ("0", "None") for seed in seeds if seed is not None)
 
 

@@ -14,61 +14,14 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call, Step, Store
 from reprocheck.scan.values import Value, literal
+from reprocheck.scan.vocabulary import by_name, names, words
 
 _CUDNN = "torch.backends.cudnn."
-_KNOWN = frozenset(
-    {
-        "enabled",
-        "benchmark",
-        "deterministic",
-        "allow_tf32",
-        "benchmark_limit",
-        "fp32_precision",
-        "conv",
-        "rnn",
-        "m",
-        "flags",
-        "version",
-        "is_available",
-    }
-)
-_MEANT = {
-    "enable": "enabled",
-    "benchmarks": "benchmark",
-    "benckmark": "benchmark",
-    "benchmark_mode": "benchmark",
-    "determinstic": "deterministic",
-    "deterministics": "deterministic",
-    "determinism": "deterministic",
-    "is_deterministic": "deterministic",
-    "Benchmark": "benchmark",
-}
-_CORES = (
-    "os.cpu_count",
-    "multiprocessing.cpu_count",
-    "psutil.cpu_count",
-    "os.sched_getaffinity",
-    "os.process_cpu_count",
-    "torch.multiprocessing.cpu_count",
-)
-_PRODUCTS = (
-    "backward",
-    "matmul",
-    "mm",
-    "bmm",
-    "addmm",
-    "einsum",
-    "linear",
-    "__call__",
-    "fit",
-)
-_THREADS = (
-    "torch.set_num_threads",
-    "torch.set_num_interop_threads",
-    "mindspore.set_cpu_threads",
-    "tensorflow.config.threading.set_intra_op_parallelism_threads",
-    "tensorflow.config.threading.set_inter_op_parallelism_threads",
-)
+_KNOWN = words("switches", "known")
+_MEANT = by_name("switches", "meant")
+_CORES = names("switches", "cores")
+_PRODUCTS = ("backward", "matmul", "mm", "bmm", "addmm", "einsum", "linear", "__call__", "fit")
+_THREADS = names("switches", "threads")
 
 
 _SWITCH = "torch.use_deterministic_algorithms"
@@ -114,13 +67,7 @@ def benchmark(order: Order) -> Iterator[Hit]:
         yield hit("RC706", store, message)
 
 
-_SETTLES = (
-    "monai.utils.set_determinism",
-    "monai.utils.misc.set_determinism",
-    "transformers.enable_full_determinism",
-    "transformers.trainer_utils.enable_full_determinism",
-)
-"""Calls that seed and switch the benchmark off."""
+_SETTLES = names("switches", "settles")
 
 
 def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:

@@ -55,18 +55,8 @@ WORDS = {
     "number": mark("`{name}` draws here"),
     "hyper-parameter": mark("`{name}` draws a hyper-parameter here"),
 }
-_PARAMETERS = (
-    "torch.nn.Parameter",
-    "mindspore.Parameter",
-    "tensorflow.Variable",
-    "keras.Variable",
-)
-_WEIGHTS = (
-    ".weight",
-    ".bias",
-    ".weight.data",
-    ".bias.data",
-)
+_PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable")
+_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
 _BY_HAND = {
     "optuna": mark(
         "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, with_seed
 from reprocheck.scan.patches.tree import (
@@ -17,19 +18,10 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
+from reprocheck.scan.vocabulary import names
 
-_TAKE_A_SEED = {
-    "default_rng": "seed",
-    "RandomState": "seed",
-    "SeedSequence": "entropy",
-    "PCG64": "seed",
-    "MT19937": "seed",
-    "Philox": "seed",
-    "SFC64": "seed",
-    "PCG64DXSM": "seed",
-    "Random": "x",
-    "SeedGenerator": "seed",
-}
+_MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
+_TAKE_A_SEED = {last(name): MAKERS[name] for name in _MAKERS}
 """What makes a generator, and the keyword of its seed, which comes first."""
 _SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
 """Methods that take no seed, each with the one beside it that does."""

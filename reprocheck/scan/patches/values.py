@@ -26,35 +26,10 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
+from reprocheck.scan.vocabulary import names, words
 
-_WORDS = (
-    "seed",
-    "random_state",
-    "random_seed",
-    "np_seed",
-    "data_seed",
-    "x",
-    "a",
-    "entropy",
-    "default",
-)
-_CONVERT = frozenset(
-    {
-        "int",
-        "round",
-        "abs",
-        "float",
-        "hash",
-        "id",
-        "str",
-        "pow",
-        "divmod",
-        "len",
-        "min",
-        "max",
-        "repr",
-    }
-)
+_WORDS = names("patches", "words")
+_CONVERT = words("patches", "convert")
 _CONVERSIONS = _CONVERT | {"int.from_bytes"}
 _OF_OBJECTS = ("builtins.hash", "builtins.id")
 """Functions whose number stands for the object that they are given."""
@@ -65,47 +40,8 @@ _HOLDERS = (cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
 _KINDS = ("clock", "process", "system", "load")
 _ARITHMETIC = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Attribute)
 """What computes a number of another."""
-_NUMBERS = frozenset(
-    {
-        "int",
-        "float",
-        "round",
-        "abs",
-        "hash",
-        "id",
-        "len",
-        "timestamp",
-        "microsecond",
-        "second",
-        "time_low",
-    }
-)
-"""Conversions, methods and attributes that give a number."""
-_GIVE_NUMBERS = frozenset(
-    {
-        "time",
-        "time_ns",
-        "perf_counter",
-        "perf_counter_ns",
-        "monotonic",
-        "monotonic_ns",
-        "process_time",
-        "getpid",
-        "getppid",
-    }
-    | {
-        "randint",
-        "random",
-        "randrange",
-        "getrandbits",
-        "randbelow",
-        "randbits",
-        "rand",
-        "uniform",
-        "integers",
-    }
-)
-"""Clocks, process ids and draws that give one."""
+_NUMBERS = words("patches", "numbers")
+_GIVE_NUMBERS = words("patches", "give_numbers")
 _DRAWS = ("random.", "numpy.random.", "torch.rand")
 _WORKER = "{torch}.initial_seed() % 2**32"
 """The number that torch gives each data worker: another one in each, the same in each run where the
@@ -317,7 +253,7 @@ def _changes(tree: Tree, call: cst.Call) -> bool:
     name = tree.function(call)
     if name in _OF_OBJECTS or name.startswith(_DRAWS):
         return True
-    return any(name in tables.words("entropy", kind) for kind in _KINDS)
+    return any(name in tables.calls("entropy", kind) for kind in _KINDS)
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
