@@ -18,10 +18,7 @@ BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")
 
 FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "numpy")
 
-KNOWN_PACKAGES = frozenset(sys.stdlib_module_names) | {
-    *FRAMEWORKS,
-    *words("packages", "known"),
-}
+KNOWN_PACKAGES = frozenset(sys.stdlib_module_names) | {*FRAMEWORKS, *words("packages", "known")}
 
 _PREFIXES = by_name("packages", "prefixes")
 _PATTERNS = names("packages", "inner")
@@ -75,9 +72,7 @@ def of_library_alone(star: str, name: str) -> str | None:
 
 
 def free_name(
-    name: str,
-    stars: Sequence[str],
-    expand: Callable[[str, str], str | None] = of_library_alone,
+    name: str, stars: Sequence[str], expand: Callable[[str, str], str | None] = of_library_alone
 ) -> str | None:
     """What a name stands for that nothing binds: by the star imports of its module, the last first,
     else a builtin, else what one of them may bring.

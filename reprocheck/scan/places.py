@@ -15,15 +15,7 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any
 
-from reprocheck.scan.checks import (
-    arrival,
-    entropy,
-    files,
-    hash_order,
-    memory,
-    private,
-    tables,
-)
+from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
 from reprocheck.scan.checks.streams import drawings, every, is_none
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.order import Order
@@ -43,10 +35,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 _LONGEST = 80
 _KEEP_ORDER = names("places", "keep_order")
 _TELLING = words("places", "telling")
-_PATHS = {
-    True: "clock path",
-    False: "system path",
-}
+_PATHS = {True: "clock path", False: "system path"}
 """The kind of a branch, by whether a clock decides it."""
 _DECIDING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 _PLAIN = frozenset(

@@ -72,10 +72,7 @@ def _top_level(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
 
 
 EXECUTION = Execution(
-    is_entry=is_entry,
-    body=execution.body,
-    program=execution.program,
-    parts=execution.parts,
+    is_entry=is_entry, body=execution.body, program=execution.program, parts=execution.parts
 )
 """What projects are made with."""
 

@@ -135,7 +135,7 @@ _BY_HAND = {
     "asyncio.as_completed": mark(
         "Go over `await asyncio.gather(*coroutines)` instead: it keeps the order in which they"
         " were given."
-    ),
+    )
 }
 """What to write instead, where that is no other word in the same place."""
 
@@ -308,14 +308,11 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
             workers = call.argument(0, "num")
         number = literal(workers)
         if isinstance(number, int) and number > 1:
-            yield hit(
-                "RC514",
-                call,
-                tr(
-                    "with {number} data workers random operators draw other numbers than with one",
-                    number=number,
-                ),
+            message = tr(
+                "with {number} data workers random operators draw other numbers than with one",
+                number=number,
             )
+            yield hit("RC514", call, message)
             return
 
 

@@ -417,12 +417,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC303": (*_RARELY_RIGHT, _refuted_by(_is_far_from_optimizer)),
     "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
-    "RC402": (
-        *_OF_PROGRAMS,
-        _refuted_by(_is_path),
-        _refuted_by(_is_left_out),
-        _is_unsure,
-    ),
+    "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _refuted_by(_is_left_out), _is_unsure),
     "RC406": _OF_NUMBERS,
     "RC407": (
         *_OF_VALUES,

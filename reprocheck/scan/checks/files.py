@@ -148,16 +148,13 @@ def temporary_names(order: Order) -> Iterator[Hit]:
         names = chain(_random_names(call.first), _left_in_folder(order, call))
         name = next(names, None)
         if name is not None:
-            yield hit(
-                "RC105",
-                call,
-                tr(
-                    "{what} comes from random names ({name}, {line}), which are new in each run",
-                    what=tr(_FROM_NAMES[call.method]),
-                    name=name.name,
-                    line=at(name, call.module),
-                ),
+            message = tr(
+                "{what} comes from random names ({name}, {line}), which are new in each run",
+                what=tr(_FROM_NAMES[call.method]),
+                name=name.name,
+                line=at(name, call.module),
             )
+            yield hit("RC105", call, message)
 
 
 @check_programs("RC101")
@@ -170,15 +167,12 @@ def state_left(order: Order) -> Iterator[Hit]:
         if written is None or not _is_asked_for(order, load, source):
             continue
         if not _is_own(order, load, saves) and _carries_over(order, load, written):
-            yield hit(
-                "RC101",
-                load,
-                tr(
-                    "this reads what an earlier run wrote ({line}) if it is there:"
-                    " the next run starts elsewhere",
-                    line=at(written, load.module),
-                ),
+            message = tr(
+                "this reads what an earlier run wrote ({line}) if it is there:"
+                " the next run starts elsewhere",
+                line=at(written, load.module),
             )
+            yield hit("RC101", load, message)
             return
 
 
@@ -200,14 +194,11 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
     for call in filter(_lacks_generators, first.values()):
-        yield hit(
-            "RC102",
-            call,
-            tr(
-                "this checkpoint holds the optimizer and no generator state: a resumed training"
-                " draws other numbers"
-            ),
+        message = tr(
+            "this checkpoint holds the optimizer and no generator state: a resumed training"
+            " draws other numbers"
         )
+        yield hit("RC102", call, message)
 
 
 def _lacks_generators(save: Call) -> bool:

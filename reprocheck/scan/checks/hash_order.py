@@ -49,19 +49,10 @@ _LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
 _MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
-_HELD_BY_NAME = {
-    **dict.fromkeys(_NUMBERS, "number"),
-    **dict.fromkeys(_TEXT_CALLS, "text"),
-}
-_HELD_BY_METHOD = {
-    **dict.fromkeys(_TEXT_METHODS, "text"),
-    **dict.fromkeys(_MODULES, "object"),
-}
+_HELD_BY_NAME = {**dict.fromkeys(_NUMBERS, "number"), **dict.fromkeys(_TEXT_CALLS, "text")}
+_HELD_BY_METHOD = {**dict.fromkeys(_TEXT_METHODS, "text"), **dict.fromkeys(_MODULES, "object")}
 """What a call gives that gives several, by its name or the last part of that."""
-_KIND_OF_RESULT = {
-    **dict.fromkeys(_NUMBERS, "number"),
-    "builtins.object": "object",
-}
+_KIND_OF_RESULT = {**dict.fromkeys(_NUMBERS, "number"), "builtins.object": "object"}
 """What a call gives that gives one."""
 
 
@@ -81,10 +72,11 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
     for call in order.calls("builtins.hash"):
         decides = entropy.is_text(call.first) and _is_reckoned_with(call)
         if decides and not seed_values.feeds_seed(order, call):
+            message = tr("`hash()` of a string differs in each process")
             yield hit(
                 "RC505",
                 call,
-                tr("`hash()` of a string differs in each process"),
+                message,
                 by_hand=tr("Take `zlib.crc32` of its bytes, or a digest of `hashlib`."),
             )
 
@@ -94,14 +86,11 @@ def address_order(order: Order) -> Iterator[Hit]:
     """Sorting by `id`."""
     for call in order.methods(*_COMPARING):
         if is_address(call.keywords.get("key", UNKNOWN)):
-            yield hit(
-                "RC507",
-                call,
-                tr(
-                    "`{method}` by `id` orders by memory address, which differs in each process",
-                    method=call.method,
-                ),
+            message = tr(
+                "`{method}` by `id` orders by memory address, which differs in each process",
+                method=call.method,
             )
+            yield hit("RC507", call, message)
 
 
 _COMPARING = frozenset({"sort", "sorted", "min", "max"})
@@ -253,14 +242,15 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
             tr("a set of objects goes by memory address here, and {how}", how=use.how),
         )
         return
+    message = tr(
+        "the order of a set of {elements} differs in each process, and {how}",
+        elements=tr(_ELEMENTS[kind]),
+        how=use.how,
+    )
     yield hit(
         "RC505",
         use.step,
-        tr(
-            "the order of a set of {elements} differs in each process, and {how}",
-            elements=tr(_ELEMENTS[kind]),
-            how=use.how,
-        ),
+        message,
         node=node_of(use.step),
         severity=_SEVERITIES[kind, use.strong, order.whole],
         patchable=kind == "text",

@@ -52,10 +52,7 @@ _NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
 _TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
 _NOISY = {"backward": "RC701"}
 # `index_put_` and `put_` that accumulate add in parallel on the CPU as well.
-_USED = {
-    True: frozenset({"cpu", "cuda"}),
-    False: frozenset({"cpu"}),
-}
+_USED = {True: frozenset({"cpu", "cuda"}), False: frozenset({"cpu"})}
 """The devices on which an operator counts, by whether the program uses CUDA."""
 _WHERE = {True: mark("on CUDA"), False: mark("by several threads")}
 _DEVICES = {"cuda": mark("a GPU"), "npu": mark("an NPU")}
@@ -146,14 +143,11 @@ def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
     for call in filter(_is_flash, every(order)):
         if call.argument(None, "deterministic") is None and not _is_generation(call):
-            yield hit(
-                "RC703",
-                call,
-                tr(
-                    "the backward pass of flash attention adds to the gradient of the queries with"
-                    " atomics"
-                ),
+            message = tr(
+                "the backward pass of flash attention adds to the gradient of the queries with"
+                " atomics"
             )
+            yield hit("RC703", call, message)
             return
 
 
@@ -185,15 +179,11 @@ def extensions(order: Order) -> Iterator[Hit]:
     used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
     if used is None and imported.module is not order.root:
         return
-    yield hit(
-        "RC704",
-        used or imported,
-        tr(
-            "the backward pass of `{name}` adds with atomics, and deterministic mode"
-            " does not know it",
-            name=imported.name,
-        ),
+    message = tr(
+        "the backward pass of `{name}` adds with atomics, and deterministic mode does not know it",
+        name=imported.name,
     )
+    yield hit("RC704", used or imported, message)
 
 
 def _is_lenient(order: Order) -> bool:
@@ -212,15 +202,12 @@ def refused(order: Order) -> Iterator[Hit]:
         if operator is None or not _is_there(order, operator):
             continue
         if _is_triggered(call, operator):
-            yield hit(
-                "RC008",
-                call,
-                tr(
-                    "`{name}` has no deterministic kernel, and deterministic mode raises"
-                    " an error for it",
-                    name=operator.name,
-                ),
+            message = tr(
+                "`{name}` has no deterministic kernel, and deterministic mode raises"
+                " an error for it",
+                name=operator.name,
             )
+            yield hit("RC008", call, message)
             return
 
 
@@ -268,15 +255,12 @@ def device_draws(order: Order) -> Iterator[Hit]:
         if kind is None or drawing.draws.kind not in ("number", "order"):
             continue
         if not given(call, "generator"):
-            yield hit(
-                "RC405",
-                call,
-                tr(
-                    "this is drawn on {device}: another kind of device draws other numbers"
-                    " from the same seed",
-                    device=tr(_DEVICES[kind]),
-                ),
+            message = tr(
+                "this is drawn on {device}: another kind of device draws other numbers"
+                " from the same seed",
+                device=tr(_DEVICES[kind]),
             )
+            yield hit("RC405", call, message)
             return
 
 
@@ -312,14 +296,11 @@ def collectives(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_JOINS_RANKS):
         backend = call.argument(0, "backend", "backend_name")
         if literal(backend) == "hccl":
-            yield hit(
-                "RC801",
-                call,
-                tr(
-                    "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
-                    " before the start"
-                ),
+            message = tr(
+                "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
+                " before the start"
             )
+            yield hit("RC801", call, message)
             return
 
 
@@ -368,15 +349,12 @@ def upsampling(order: Order) -> Iterator[Hit]:
             shown = f"`{call.method}`"
             if mode is not None and "grid" not in call.name:
                 shown += tr(" with mode={mode!r}", mode=mode)
-            yield hit(
-                "RC702",
-                call,
-                tr(
-                    "the backward pass of {shown} adds with atomics on an accelerator, and has no"
-                    " deterministic kernel",
-                    shown=shown,
-                ),
+            message = tr(
+                "the backward pass of {shown} adds with atomics on an accelerator, and has no"
+                " deterministic kernel",
+                shown=shown,
             )
+            yield hit("RC702", call, message)
             return
 
 

@@ -42,10 +42,11 @@ def of_libraries(order: Order) -> Iterator[Hit]:
 def _hit(call: Call, known: tables.Library) -> Hit:
     name = call.name.removesuffix(".__init__").rpartition(".")[2]
     fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
+    message = tr(_CAUSES[known.cause], name=name)
     return hit(
         known.code,
         call,
-        tr(_CAUSES[known.cause], name=name),
+        message,
         severity=_SEVERITIES.get(known.cause),
         patchable=False,
         by_hand=fix,

@@ -19,16 +19,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import (
-    Either,
-    Instance,
-    Items,
-    Made,
-    Part,
-    Value,
-    literal,
-    reached,
-)
+from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
 from reprocheck.scan.vocabulary import names, words
 
 EMPTY = names("memory", "empty")
@@ -68,15 +59,12 @@ def unfilled(order: Order) -> Iterator[Hit]:
         if not _is_read(call) or _may_be_filled(order, call, kept):
             continue
         what = tr(_KEPT_AS[kept.method in _BUFFERS])
-        yield hit(
-            "RC303",
-            call,
-            tr(
-                "this {what} is `{name}`, memory as it was, and nothing fills it",
-                what=what,
-                name=call.name,
-            ),
+        message = tr(
+            "this {what} is `{name}`, memory as it was, and nothing fills it",
+            what=what,
+            name=call.name,
         )
+        yield hit("RC303", call, message)
 
 
 def _of_input(order: Order, call: Call) -> Iterator[Hit]:
@@ -107,15 +95,11 @@ def partial(order: Order) -> Iterator[Hit]:
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue
-        yield hit(
-            "RC305",
-            call,
-            tr(
-                "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
-                " and no code checks which these are"
-            ),
-            severity=_of_partial_load(order, call),
+        message = tr(
+            "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
+            " and no code checks which these are"
         )
+        yield hit("RC305", call, message, severity=_of_partial_load(order, call))
 
 
 def _of_partial_load(order: Order, call: Call) -> Severity | None:
@@ -133,15 +117,11 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
     """The same in MindSpore, which is not strict unless told."""
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
-            yield hit(
-                "RC305",
-                call,
-                tr(
-                    "weights that the checkpoint lacks stay as they were drawn, and no code checks"
-                    " which these are"
-                ),
-                severity="note",
+            message = tr(
+                "weights that the checkpoint lacks stay as they were drawn, and no code checks"
+                " which these are"
             )
+            yield hit("RC305", call, message, severity="note")
 
 
 def _is_partial_load(call: Call) -> bool:

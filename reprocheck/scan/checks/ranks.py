@@ -73,10 +73,6 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
         return
     for call in order.calls(*_SAMPLERS):
         if not given(call, "shuffle=False", 3, sure=True):
-            yield hit(
-                "RC510",
-                call,
-                tr("without `set_epoch` this sampler repeats the order of the first epoch"),
-                severity="note",
-            )
+            message = tr("without `set_epoch` this sampler repeats the order of the first epoch")
+            yield hit("RC510", call, message, severity="note")
             return

@@ -109,10 +109,11 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         shown, by_hand, in_sight = made, tr(_MADE_HERE), "no"
         where = tr("it is set in {line}", line=at(first.call, made.module))
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
+    message = tr("{message}; {where}", message=first.message, where=where)
     return hit(
         first.code,
         shown,
-        tr("{message}; {where}", message=first.message, where=where),
+        message,
         severity=first.severity,
         source=made.name,
         drawn_in=str(made.line),
@@ -141,14 +142,11 @@ def zero_seed(order: Order) -> Iterator[Hit]:
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
         if name == "bernoulli" and not given(call, "seed", 2):
-            yield hit(
-                "RC408",
-                call,
-                tr(
-                    "`mindspore.ops.bernoulli` without its own seed is not reached by"
-                    " `mindspore.set_seed`"
-                ),
+            message = tr(
+                "`mindspore.ops.bernoulli` without its own seed is not reached by"
+                " `mindspore.set_seed`"
             )
+            yield hit("RC408", call, message)
         if name in _PRIMITIVES and not _has_own_seed(call, int(_PRIMITIVES[name])):
             yield hit(
                 "RC408",
@@ -181,11 +179,12 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
         name = module.name_of(node.value)
         known = tables.seeds().get(name)
         if known is not None and "." in name:
+            message = tr("`{name}` is named and not called: nothing is seeded", name=name)
             yield Hit(
                 code="RC409",
                 module=module,
                 node=node.value,
-                message=tr("`{name}` is named and not called: nothing is seeded", name=name),
+                message=message,
                 patchable=_takes_a_number(name, known),
             )
 

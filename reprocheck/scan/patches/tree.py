@@ -373,12 +373,7 @@ def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
 
 
 def filled(
-    call: cst.Call,
-    given: cst.Arg | None,
-    word: str,
-    value: str,
-    *,
-    imports: tuple[str, ...] = (),
+    call: cst.Call, given: cst.Arg | None, word: str, value: str, *, imports: tuple[str, ...] = ()
 ) -> Edit | None:
     """This value for an argument of a call that is not given, or is None; nothing where it has
     another.
