@@ -110,16 +110,11 @@ class Beside(Resolver):
         found = [
             module
             for path, module in self._project.modules.items()
-            if not ends.isdisjoint(_ends(path))
+            if not ends.isdisjoint([path.parts[start:] for start in range(len(path.parts))])
         ]
         if len(found) != 1:
             return None
         return found[0]
-
-
-def _ends(path: Path) -> list[tuple[str, ...]]:
-    """The parts with which a path ends, one, two and so on."""
-    return [path.parts[start:] for start in range(len(path.parts))]
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:

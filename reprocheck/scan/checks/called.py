@@ -17,7 +17,6 @@ from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
 from reprocheck.scan.kept import kept
-from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.vocabulary import words
@@ -237,16 +236,11 @@ def _called_by(
 ) -> frozenset[str]:
     """The names of which one must be mentioned before a function can run."""
     names = frozenset({function.name})
-    if not _PLAIN_DECORATORS.issuperset(map(_last_word, function.decorator_list)):
+    if not _PLAIN_DECORATORS.issuperset(map(syntax.decorator, function.decorator_list)):
         return frozenset()
     if holder is not None and (holder.bases or function.name.startswith("__")):
         return names | {holder.name}
     return names
-
-
-def _last_word(decorator: ast.expr) -> str:
-    """The last part of the name of a decorator or call."""
-    return last_word(getattr(decorator, "func", decorator))
 
 
 def _mentioned(node: ast.AST) -> tuple[str, ...]:

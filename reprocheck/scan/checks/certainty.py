@@ -49,7 +49,8 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     if severity == "note" or order.root.single or hit.module.single:
         return severity
     doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
-    if _is_of_library(hit):
+    # A call that trains by itself, or has a generator of its own, needs no more of a training.
+    if isinstance(hit.step, Call) and hit.step.name in tables.libraries():
         doubts = (_is_for_others, _is_pictured)
     steps = sum(doubt(order, hit) for doubt in doubts)
     level = _LEVELS[min(_LEVELS.index(severity) + steps, len(_LEVELS) - 1)]
@@ -57,13 +58,6 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     if level == "error" and not is_earned(order, hit):
         return "warning"
     return level
-
-
-def _is_of_library(hit: Hit) -> bool:
-    """Whether it is a call of a library that trains by itself, or draws what it was not seeded for:
-    no more of a training needs to be seen.
-    """
-    return isinstance(hit.step, Call) and hit.step.name in tables.libraries()
 
 
 def _is_without_loop(order: Order, hit: Hit) -> int:
@@ -267,11 +261,7 @@ _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 def _is_resume(order: Order, load: Step) -> bool:
     """Whether a checkpoint is loaded only where somebody asks to go on from it."""
-    return any(_asks_to_resume(ast.unparse(one.test)) for one in load.conditions)
-
-
-def _asks_to_resume(test: str) -> bool:
-    return _RESUMES.search(test.lower()) is not None
+    return any(_RESUMES.search(ast.unparse(one.test).lower()) for one in load.conditions)
 
 
 _RESUMES = re.compile(

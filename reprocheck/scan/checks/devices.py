@@ -81,13 +81,8 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
     if call.method == kind and not call.arguments:
         return True
     device = call.argument(_DEVICE_AT.get(call.method), "device")
-    is_one_of_several = sure and _is_open(device)
+    is_one_of_several = sure and any(len(one.options()) > 1 for one in _spellings(device))
     return on(device, kind) and not is_one_of_several
-
-
-def _is_open(device: Value | None) -> bool:
-    """Whether a device may be another one."""
-    return any(len(one.options()) > 1 for one in _spellings(device))
 
 
 def on(device: Value | None, kind: str) -> bool:

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain, filterfalse
-from operator import attrgetter
+from itertools import chain
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.operators import Operator, operator_lists
@@ -18,7 +17,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.index import of_kind, within
-from reprocheck.scan.names import last_part, last_word
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
@@ -114,12 +113,8 @@ def _is_evaluation(order: Order, call: Call) -> bool:
 
 def _is_in_function_without_gradients(call: Call) -> bool:
     """Whether a function around it is decorated so: `@torch.no_grad()`."""
-    decorators = map(attrgetter("decorator_list"), reach.functions(call))
-    return any(map(_decorates_without, chain.from_iterable(decorators)))
-
-
-def _decorates_without(decorator: ast.expr) -> bool:
-    return last_word(getattr(decorator, "func", decorator)) in ("no_grad", "inference_mode")
+    decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
+    return not {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 
 @check_programs("RC701", unless=(devices.is_deterministic, beside.is_without_training))
@@ -345,7 +340,7 @@ def upsampling(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_UPSAMPLES):
         mode = literal(call.argument(_MODE_AT.get(call.name, 2), "mode"))
         is_smooth = call.name.endswith(_ALWAYS_SMOOTH) or mode in _SMOOTH
-        if is_smooth and _is_in_forward(call):
+        if is_smooth and _IN_FORWARD.search(call.function_name) is not None:
             shown = f"`{call.method}`"
             if mode is not None and "grid" not in call.name:
                 shown += tr(" with mode={mode!r}", mode=mode)
@@ -356,13 +351,6 @@ def upsampling(order: Order) -> Iterator[Hit]:
             )
             yield hit("RC702", call, message)
             return
-
-
-def _is_in_forward(call: Call) -> bool:
-    """Whether it may be differentiated: in the forward pass of a module, or at the top level; not
-    in what prepares images.
-    """
-    return _IN_FORWARD.search(call.function_name) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -385,11 +373,7 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
 def _torch_operators() -> Iterator[Operator]:
     """The operators of PyTorch that a call shows to be noisy."""
     of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
-    return filterfalse(_is_left_out, chain.from_iterable(of_torch))
-
-
-def _is_left_out(operator: Operator) -> bool:
-    return _LEFT_OUT.search(operator.name) is not None
+    return (one for one in chain.from_iterable(of_torch) if not _LEFT_OUT.search(one.name))
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:

@@ -66,16 +66,12 @@ def _becomes_data(found: Call, value: Value) -> bool:
     """Whether a value is data that changes: what is only measured, or a hash, is none."""
     kind = entropy.source(found)
     if kind == "clock":
-        return _is_phase(value)
+        # A remainder is taken of a phase; what is only measured is none.
+        return any(
+            isinstance(one, Derived) and one.kind in ("Mod", "BitAnd")
+            for one in islice(value.origin(), 200)
+        )
     return kind not in ("load", "hash")
-
-
-def _is_phase(value: Value) -> bool:
-    """Whether a remainder is taken: what is only measured is no phase."""
-    return any(
-        isinstance(one, Derived) and one.kind in ("Mod", "BitAnd")
-        for one in islice(value.origin(), 200)
-    )
 
 
 @check("RC403")

@@ -296,7 +296,7 @@ def _late_use(step: Step) -> str | None:
     """The use of what was drawn from it."""
     if step.driver in HOOKS:
         return "RC705"
-    if step.stored.endswith(".grad") or _changes_gradient(step):
+    if step.stored.endswith(".grad") or "grad" in syntax.attributes(syntax.changed(step.statement)):
         return "RC802"
     if step.driver in _LOADERS:
         return "RC504"
@@ -342,8 +342,3 @@ def _holders(call: Call) -> list[ast.expr]:
         case ast.Assign(targets=targets, value=value) if value is call.node:
             return targets
     return []
-
-
-def _changes_gradient(step: Step) -> bool:
-    """`weight.grad = ...`, `weight.grad += ...`."""
-    return "grad" in syntax.attributes(syntax.changed(step.statement))

@@ -220,10 +220,11 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         and known.without == "system"
         and is_none(call.argument(0, known.keyword or "seed"))
     ):
-        if not _restores(call):
+        # A test or a context manager puts a generator back.
+        if not call.function_name.startswith(("test_", "tearDown", "__exit__")):
             yield _from_system(order, call)
         return
-    if call.name in MAKERS and _is_for_others(order, call):
+    if call.name in MAKERS and syntax.are_all(order.on(call.result), hyper.is_for_others):
         return
     for number in _numbers(call, known):
         found = entropy.inside(number)
@@ -248,11 +249,6 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 by_hand=by_hand,
             )
             return
-
-
-def _is_for_others(order: Order, made: Call) -> bool:
-    """Whether all that is drawn from a generator are ports, names and the like."""
-    return syntax.are_all(order.on(made.result), hyper.is_for_others)
 
 
 def _unsure(number: Value) -> Severity | None:
@@ -350,11 +346,6 @@ def _by_loader(call: Call) -> bool:
     if call.by is None or not call.driver.endswith("DataLoader"):
         return False
     return "worker_init_fn" in call.by.keywords and "__getitem__" not in call.function_name
-
-
-def _restores(call: Call) -> bool:
-    """A test or context manager that puts a generator back."""
-    return call.function_name.startswith(("test_", "tearDown", "__exit__"))
 
 
 def _unseeded_draw(order: Order, number: Value) -> streams.Drawing | None:

@@ -198,13 +198,9 @@ def _is_message(module: Module, call: ast.Call) -> bool:
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
-    find = _OF_LOOPS.get(type(loop.node), _of_other_loop)
-    return find(order, loop, depth)
-
-
-def _of_other_loop(order: Order, loop: Loop, depth: int) -> Use | None:
-    """A set has no order that the loop could decide."""
-    return None
+    find = _OF_LOOPS.get(type(loop.node))
+    # A comprehension of a set has no order that the loop could decide.
+    return find and find(order, loop, depth)
 
 
 def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:

@@ -123,7 +123,7 @@ def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding |
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
     """The calls that seed one of the streams, in order."""
-    return [one for one in seedings(order) if _seeds(one, streams)]
+    return [one for one in seedings(order) if one.everything or one.streams & streams]
 
 
 @kept
@@ -355,10 +355,6 @@ def _may_seed(call: Call) -> bool:
     if package in _OWN_SEEDS or package == "?" or not rest:
         return False
     return "()" not in call.name and not is_none(call.keywords.get("seed"))
-
-
-def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
-    return one.everything or bool(one.streams & streams)
 
 
 def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Call]:

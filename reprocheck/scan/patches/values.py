@@ -23,6 +23,7 @@ from reprocheck.scan.patches.tree import (
     keyword,
     last,
     on_call,
+    with_number,
     with_value,
     written,
 )
@@ -186,12 +187,7 @@ def _computes(node: cst.BaseExpression, number: cst.BaseExpression) -> bool:
     """Whether an expression only computes: of calls a method of the number, or a conversion."""
     if not isinstance(node, cst.Call):
         return True
-    return node.func is number or _converts(node)
-
-
-def _converts(call: cst.Call) -> bool:
-    """`int(...)`, `int.from_bytes(...)` and the like."""
-    return _root(call.func) in _CONVERT
+    return node.func is number or _root(node.func) in _CONVERT
 
 
 @on_call
@@ -229,16 +225,12 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
         return None
     function = tree.function(call)
     if not function.startswith("torch."):
-        return Edit(changes=((call, _with_zero),))
+        return Edit(changes=((call, with_number),))
     sister = _SISTERS.get(last(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
-            return Edit(changes=((call, lambda node: _with_zero(called(node, sister))),))
+            return Edit(changes=((call, lambda node: with_number(called(node, sister))),))
     return None
-
-
-def _with_zero(node: cst.CSTNode) -> cst.CSTNode:
-    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer("0"))])
 
 
 def _sources(tree: Tree, value: cst.BaseExpression) -> list[cst.Call]:
