@@ -20,7 +20,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Value
-from reprocheck.scan.vocabulary import words
+from reprocheck.scan.vocabulary import by_name, words
 
 _NAMES = re.compile(
     r"^(?:\w*_)?(?:lr|lrs|learning_rate|momentum|weight_decay|wd|dropout_rate|drop_rate|warmup_steps|batch_size|hidden_size|label_smoothing)"
@@ -28,14 +28,7 @@ _NAMES = re.compile(
 )
 _SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
 _KEYWORDS = words("hyper", "keywords")
-_POSITIONS = {
-    "torch.optim.": 1,
-    "mindspore.nn.": 1,
-    "mindspore.mint.optim.": 1,
-    "mindspore.experimental.optim.": 1,
-    "keras.optimizers.": 0,
-    "optax.": 0,
-}
+_POSITIONS = by_name("hyper", "positions")
 _PACKAGES = tuple(_POSITIONS)
 _OPTIMIZER = re.compile(
     r"\.(?:SGD|Adam\w*|Nadam|RAdam|RMSprop|RMSProp|Adagrad|Adadelta|Adamax|Momentum|Lion|LARS|Lamb|Ftrl|ASGD|LBFGS|Rprop|Muon|Adafactor|"
@@ -196,5 +189,5 @@ def _rate(call: Call) -> tuple[Value, ...]:
     if not call.name.startswith(_PACKAGES) or not _OPTIMIZER.search(call.name):
         return ()
     package = next(filter(call.name.startswith, _PACKAGES))
-    position = _POSITIONS[package]
+    position = int(_POSITIONS[package])
     return call.arguments[position : position + 1]

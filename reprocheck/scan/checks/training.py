@@ -100,11 +100,9 @@ _TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGN
 
 
 def _owner(call: Call) -> str:
-    """What a method is called on, as it is written and as it is known."""
-    written = ""
-    match call.node:
-        case ast.Call(func=ast.Attribute(value=owner)):
-            written = last_word(owner)
+    """Return what a method is called on, as it is written and as it is known."""
+    owner = syntax.owner(call.node)
+    written = last_word(owner) if owner else ""
     return f"{written} {call.name}"
 
 
