@@ -13,27 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from reprocheck.scan.finding import Unreadable
+from reprocheck.scan.vocabulary import words
 
 SUFFIXES = (".py", ".pyw", ".ipynb")
-LEFT_OUT = frozenset(
-    {
-        "__pycache__",
-        "__pypackages__",
-        "node_modules",
-        "site-packages",
-        "dist-packages",
-        "build",
-        "dist",
-        "venv",
-        "env",
-        "_build",
-        "buck-out",
-    }
-)
-"""Folders that are not gone into unless they are named themselves.
-
-Hidden folders, virtual environments and reports are not either.
-"""
+LEFT_OUT = words("folders", "left_out")
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = Path(os.__file__).parent
 _ROOTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")

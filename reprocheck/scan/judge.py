@@ -27,6 +27,7 @@ from reprocheck.scan.registry import Check, Hit, checks
 from reprocheck.scan.steps import Step
 from reprocheck.scan.suppress import Ignore, answered, complaint, ignores
 from reprocheck.scan.values import WALK
+from reprocheck.scan.vocabulary import by_name
 
 _WITHOUT_NETS = ("sklearn", "numpy")
 _WITH_NETS = frozenset(FRAMEWORKS) - {"numpy"}
@@ -35,14 +36,7 @@ FIX_LENGTH = 110
 _NO_CODE = re.compile(r"\s*(import |from \S+ import |#|$)")
 """Lines of a fix that its one line leaves out."""
 _BEGINS_BLOCK = re.compile(r"(with|for|if|while|def|class) ")
-_ALSO = {
-    "lightning": "torch",
-    "pytorch_lightning": "torch",
-    "transformers": "torch",
-    "accelerate": "torch",
-    "flax": "jax",
-    "optax": "jax",
-}
+_ALSO = by_name("packages", "made_for")
 
 
 def findings(project: Project) -> list[Finding]:

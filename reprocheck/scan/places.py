@@ -15,15 +15,7 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any
 
-from reprocheck.scan.checks import (
-    arrival,
-    entropy,
-    files,
-    hash_order,
-    memory,
-    private,
-    tables,
-)
+from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
 from reprocheck.scan.checks.streams import drawings, every, is_none
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.order import Order
@@ -31,6 +23,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.syntax import word
 from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
 OF_OBJECTS = "a set of objects"
 """What a set is called whose elements lie in it by their addresses."""
@@ -40,36 +33,9 @@ _MOST = 400
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 """Where a statement holds others: of these, what it is fed by is asked of each by itself."""
 _LONGEST = 80
-_KEEP_ORDER = (
-    "builtins.list",
-    "builtins.tuple",
-    "builtins.enumerate",
-    "builtins.iter",
-    "builtins.zip",
-    "builtins.map",
-    "builtins.dict.fromkeys",
-)
-_TELLING = frozenset(
-    {
-        "print",
-        "debug",
-        "info",
-        "warning",
-        "log",
-        "write",
-        "set_postfix",
-        "set_description",
-        "flush",
-        "append",
-        "format",
-        "update",
-    }
-)
-"""Calls that change nothing of a training: a branch that holds no others is for show."""
-_PATHS = {
-    True: "clock path",
-    False: "system path",
-}
+_KEEP_ORDER = names("places", "keep_order")
+_TELLING = words("places", "telling")
+_PATHS = {True: "clock path", False: "system path"}
 """The kind of a branch, by whether a clock decides it."""
 _DECIDING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 _PLAIN = frozenset(
@@ -329,7 +295,7 @@ def _nodes(order: Order, *kinds: type[ast.AST]) -> Iterator[tuple[Module, Any]]:
 
 def _of_start(kind: str, call: Call) -> str:
     """The kind of a clock, or of a time by it, where it may be one that counts from a start."""
-    if call.name not in tables.words("entropy", "monotonic"):
+    if call.name not in tables.calls("entropy", "monotonic"):
         return kind
     return {"clock": "monotonic", "elapsed": "monotonic elapsed"}[kind]
 

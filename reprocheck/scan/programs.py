@@ -15,39 +15,11 @@ from reprocheck.scan.index import of_kind
 from reprocheck.scan.project import Execution, Module, Project, Resolver
 from reprocheck.scan.source import parse
 from reprocheck.scan.steps import Call
+from reprocheck.scan.vocabulary import words
 
-TRAINING = frozenset(
-    {
-        "backward",
-        "step",
-        "zero_grad",
-        "fit",
-        "train_on_batch",
-        "fit_generator",
-        "apply_gradients",
-        "minimize",
-        "update",
-    }
-)
-"""Methods whose call at the top level of a module is a training; `update` and `step` count inside
-of a loop only.
-"""
+TRAINING = words("training", "methods")
 _IN_LOOP = frozenset({"step", "update"})
-_DRIVERS = frozenset(
-    {
-        "lightning.pytorch.Trainer().fit",
-        "transformers.Trainer().train",
-        "mindspore.train.Model().train",
-        "mindspore.Model().train",
-    }
-    | {
-        "jax.grad",
-        "jax.value_and_grad",
-        "mindspore.value_and_grad",
-        "mindspore.ops.value_and_grad",
-        "torch.autograd.grad",
-    }
-)
+_DRIVERS = words("training", "drivers")
 
 
 def is_entry(module: Module) -> bool:
@@ -100,10 +72,7 @@ def _top_level(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
 
 
 EXECUTION = Execution(
-    is_entry=is_entry,
-    body=execution.body,
-    program=execution.program,
-    parts=execution.parts,
+    is_entry=is_entry, body=execution.body, program=execution.program, parts=execution.parts
 )
 """What projects are made with."""
 
@@ -141,16 +110,11 @@ class Beside(Resolver):
         found = [
             module
             for path, module in self._project.modules.items()
-            if not ends.isdisjoint(_ends(path))
+            if not ends.isdisjoint([path.parts[start:] for start in range(len(path.parts))])
         ]
         if len(found) != 1:
             return None
         return found[0]
-
-
-def _ends(path: Path) -> list[tuple[str, ...]]:
-    """The parts with which a path ends, one, two and so on."""
-    return [path.parts[start:] for start in range(len(path.parts))]
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:

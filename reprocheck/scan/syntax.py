@@ -42,6 +42,11 @@ def word(node: ast.AST | None) -> str:
     return ""
 
 
+def decorator(node: ast.expr) -> str:
+    """Return the last part of the name of a decorator, called or not."""
+    return last_word(getattr(node, "func", node))
+
+
 def given(node: ast.AST | None) -> list[ast.expr]:
     """The arguments of a call, by position and then by keyword."""
     match node:

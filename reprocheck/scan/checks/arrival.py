@@ -20,52 +20,14 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items, Made, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
-ARRIVES = frozenset(
-    {
-        "concurrent.futures.as_completed",
-        "asyncio.as_completed",
-        "ray.wait",
-        "ray.util.as_completed",
-        "dask.distributed.as_completed",
-    }
-)
+ARRIVES = words("arrival", "arrives")
 ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"})
-_QUEUES = frozenset(
-    f"{name}().get"
-    for name in (
-        "queue.Queue",
-        "queue.SimpleQueue",
-        "multiprocessing.Queue",
-        "multiprocessing.SimpleQueue",
-        "torch.multiprocessing.Queue",
-    )
-)
-_WRITES = frozenset(
-    {
-        "add_",
-        "sub_",
-        "mul_",
-        "div_",
-        "copy_",
-        "step",
-        "backward",
-        "addcmul_",
-        "lerp_",
-    }
-)
-_THREADS = (
-    "threading.Thread",
-    "torch.multiprocessing.Process",
-    "multiprocessing.Process",
-    "concurrent.futures.ThreadPoolExecutor().submit",
-)
-_LOCKS = (
-    "Lock",
-    "RLock",
-    "Semaphore",
-    "Condition",
-)
+_QUEUES = frozenset(f"{name}().get" for name in names("arrival", "queues"))
+_WRITES = words("arrival", "writes")
+_THREADS = names("arrival", "threads")
+_LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
 _OF_THREADS = frozenset({"map", "interleave"})
@@ -173,7 +135,7 @@ _BY_HAND = {
     "asyncio.as_completed": mark(
         "Go over `await asyncio.gather(*coroutines)` instead: it keeps the order in which they"
         " were given."
-    ),
+    )
 }
 """What to write instead, where that is no other word in the same place."""
 
@@ -346,14 +308,11 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
             workers = call.argument(0, "num")
         number = literal(workers)
         if isinstance(number, int) and number > 1:
-            yield hit(
-                "RC514",
-                call,
-                tr(
-                    "with {number} data workers random operators draw other numbers than with one",
-                    number=number,
-                ),
+            message = tr(
+                "with {number} data workers random operators draw other numbers than with one",
+                number=number,
             )
+            yield hit("RC514", call, message)
             return
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from reprocheck.scan import syntax
 from reprocheck.scan.checks import streams
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.kept import kept
@@ -150,7 +150,7 @@ def _drives(call: Call) -> bool:
         return False
     if _DRIVES.match(call.method):
         return True
-    match call.node:
-        case ast.Call(func=ast.Attribute(attr=method, value=owner)):
-            return _DRIVERS.search(f"{last_word(owner)}.{method}") is not None
-    return False
+    owner = syntax.owner(call.node)
+    if owner is None:
+        return False
+    return _DRIVERS.search(f"{last_word(owner)}.{syntax.method(call.node)}") is not None

@@ -17,23 +17,11 @@ from reprocheck.scan import syntax
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import children
 from reprocheck.scan.kept import kept
-from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
+from reprocheck.scan.vocabulary import words
 
-_PLAIN_DECORATORS = frozenset(
-    {
-        "staticmethod",
-        "classmethod",
-        "property",
-        "cached_property",
-        "lru_cache",
-        "cache",
-        "wraps",
-        "no_grad",
-    }
-)
-"""Decorators that hand a function to nobody. Any other one may register it somewhere."""
+_PLAIN_DECORATORS = words("execution", "plain_decorators")
 _ANY = "*"
 """What is mentioned where a function is called that can call any other one, by a name that is known
 at run time alone.
@@ -248,16 +236,11 @@ def _called_by(
 ) -> frozenset[str]:
     """The names of which one must be mentioned before a function can run."""
     names = frozenset({function.name})
-    if not _PLAIN_DECORATORS.issuperset(map(_last_word, function.decorator_list)):
+    if not _PLAIN_DECORATORS.issuperset(map(syntax.decorator, function.decorator_list)):
         return frozenset()
     if holder is not None and (holder.bases or function.name.startswith("__")):
         return names | {holder.name}
     return names
-
-
-def _last_word(decorator: ast.expr) -> str:
-    """The last part of the name of a decorator or call."""
-    return last_word(getattr(decorator, "func", decorator))
 
 
 def _mentioned(node: ast.AST) -> tuple[str, ...]:

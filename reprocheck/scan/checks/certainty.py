@@ -37,6 +37,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit
 from reprocheck.scan.steps import Call, Step, Store
 from reprocheck.scan.values import UNKNOWN
+from reprocheck.scan.vocabulary import words
 
 _LEVELS: tuple[Severity, ...] = ("error", "warning", "note")
 _MOST = 2_000
@@ -48,7 +49,8 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     if severity == "note" or order.root.single or hit.module.single:
         return severity
     doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
-    if _is_of_library(hit):
+    # A call that trains by itself, or has a generator of its own, needs no more of a training.
+    if isinstance(hit.step, Call) and hit.step.name in tables.libraries():
         doubts = (_is_for_others, _is_pictured)
     steps = sum(doubt(order, hit) for doubt in doubts)
     level = _LEVELS[min(_LEVELS.index(severity) + steps, len(_LEVELS) - 1)]
@@ -56,13 +58,6 @@ def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
     if level == "error" and not is_earned(order, hit):
         return "warning"
     return level
-
-
-def _is_of_library(hit: Hit) -> bool:
-    """Whether it is a call of a library that trains by itself, or draws what it was not seeded for:
-    no more of a training needs to be seen.
-    """
-    return isinstance(hit.step, Call) and hit.step.name in tables.libraries()
 
 
 def _is_without_loop(order: Order, hit: Hit) -> int:
@@ -149,25 +144,7 @@ def _is_named_beside(module: Module) -> bool:
     return training.BESIDE.search(PurePath(module.shown).stem.lower()) is not None
 
 
-_FOREIGN = frozenset(
-    {
-        "third_party",
-        "thirdparty",
-        "third-party",
-        "3rdparty",
-        "vendor",
-        "vendored",
-        "external",
-        "externals",
-        "extern",
-        "submodules",
-        "test",
-        "tests",
-        "testing",
-        "unittests",
-    }
-)
-"""Folders of what is not the training of this project."""
+_FOREIGN = words("folders", "foreign")
 _FUNCTIONS = re.compile(
     rf"(^|_)({training.WORDS}|translate|download|upload|remove|delete|backup)(_|$|\d)|^_?(print|log)(_|$)"
 )
@@ -262,16 +239,7 @@ def _may_be_replaced(order: Order, hit: Hit) -> int:
     return int(any(not _is_resume(order, one) for one in islice(loads, _MOST)))
 
 
-_LOADS = frozenset(
-    {
-        "load_state_dict",
-        "load_weights",
-        "load_checkpoint",
-        "load_from_checkpoint",
-        "load_model",
-        "restore",
-    }
-)
+_LOADS = words("weights", "may_load")
 
 
 def _is_drawn_again(order: Order, hit: Hit) -> int:
@@ -293,11 +261,7 @@ _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 def _is_resume(order: Order, load: Step) -> bool:
     """Whether a checkpoint is loaded only where somebody asks to go on from it."""
-    return any(_asks_to_resume(ast.unparse(one.test)) for one in load.conditions)
-
-
-def _asks_to_resume(test: str) -> bool:
-    return _RESUMES.search(test.lower()) is not None
+    return any(_RESUMES.search(ast.unparse(one.test).lower()) for one in load.conditions)
 
 
 _RESUMES = re.compile(
@@ -443,12 +407,7 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
     "RC303": (*_RARELY_RIGHT, _refuted_by(_is_far_from_optimizer)),
     "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
-    "RC402": (
-        *_OF_PROGRAMS,
-        _refuted_by(_is_path),
-        _refuted_by(_is_left_out),
-        _is_unsure,
-    ),
+    "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _refuted_by(_is_left_out), _is_unsure),
     "RC406": _OF_NUMBERS,
     "RC407": (
         *_OF_VALUES,

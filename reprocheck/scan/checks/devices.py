@@ -12,17 +12,14 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Made, Value, literal, reached
+from reprocheck.scan.vocabulary import names
 
 KINDS = ("cuda", "npu")
 _MOST = 60
 """Values that are looked at for the name of one device."""
 _DEVICE_AT = {"to": 0}
 """Where the device stands by position; else it is a keyword alone."""
-_SWITCHES = (
-    "torch.use_deterministic_algorithms",
-    "torch.set_deterministic",
-    "torch.set_deterministic_debug_mode",
-)
+_SWITCHES = names("switches", "switches")
 _OPTIONS = ("deterministic=True", "full_determinism=True", "deterministic=ON")
 """Arguments of trainers and contexts that ask for deterministic kernels."""
 _ASKING = frozenset({"torch.device", "torch.cuda.is_available"})
@@ -30,13 +27,7 @@ _ASKING = frozenset({"torch.device", "torch.cuda.is_available"})
 
 _TEXT = re.compile(r"""["'](cuda|gpu|ascend)(?::[^"']*)?["']|\.(cuda)\b""", re.IGNORECASE)
 _KIND_OF_WORD = {"cuda": "cuda", "gpu": "cuda"}
-_FULL = (
-    "transformers.enable_full_determinism",
-    "monai.utils.set_determinism",
-    "tensorflow.config.experimental.enable_op_determinism",
-    "mindspore.set_deterministic",
-    "fastai.torch_core.set_seed",
-)
+_FULL = names("switches", "full")
 
 
 @kept
@@ -90,13 +81,8 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
     if call.method == kind and not call.arguments:
         return True
     device = call.argument(_DEVICE_AT.get(call.method), "device")
-    is_one_of_several = sure and _is_open(device)
+    is_one_of_several = sure and any(len(one.options()) > 1 for one in _spellings(device))
     return on(device, kind) and not is_one_of_several
-
-
-def _is_open(device: Value | None) -> bool:
-    """Whether a device may be another one."""
-    return any(len(one.options()) > 1 for one in _spellings(device))
 
 
 def on(device: Value | None, kind: str) -> bool:

@@ -22,13 +22,9 @@ from reprocheck.scan.values import (
     Value,
     reached,
 )
+from reprocheck.scan.vocabulary import names, words
 
-KINDS = (
-    "clock",
-    "process",
-    "system",
-    "load",
-)
+KINDS = ("clock", "process", "system", "load")
 WORDS = {
     "clock": mark("the clock"),
     "process": mark("the process id"),
@@ -42,21 +38,14 @@ _HASHED = {True: "hash", False: None}
 _MOST = 400
 _DEEPEST = 6
 _TABLES = ("csv.reader", "csv.DictReader")
-_LISTS = (
-    "builtins.list",
-    "builtins.tuple",
-    "builtins.sorted",
-    "builtins.enumerate",
-    "builtins.iter",
-    "builtins.next",
-)
+_LISTS = names("entropy", "lists")
 
 
 def kind(name: str) -> str | None:
     """What a call by this name gives: `clock`, `process`, `system`, `load`; None where nothing of
     the sort.
     """
-    return next((kind for kind in KINDS if name in tables.words("entropy", kind)), None)
+    return next((kind for kind in KINDS if name in tables.calls("entropy", kind)), None)
 
 
 def source(call: Call) -> str | None:
@@ -137,43 +126,9 @@ def _is_text(option: Value, depth: int) -> bool:
     return False
 
 
-_TEXT_CALLS = frozenset(
-    {
-        "builtins.str",
-        "builtins.repr",
-        "builtins.chr",
-        "os.path.join",
-        "os.path.basename",
-    }
-)
-_TEXTS = frozenset(
-    {
-        "split",
-        "strip",
-        "lower",
-        "upper",
-        "join",
-        "format",
-        "decode",
-        "replace",
-        "hexdigest",
-        "readline",
-        "rsplit",
-        "lstrip",
-        "rstrip",
-        "title",
-    }
-)
-_GIVE_TEXTS = frozenset(
-    {
-        "split",
-        "splitlines",
-        "listdir",
-        "glob",
-        "keys",
-        "readlines",
-    }
-)
+_TEXT_CALLS = words("entropy", "text_calls")
+_TEXTS = words("entropy", "texts")
+_GIVE_TEXTS = frozenset({"split", "splitlines", "listdir", "glob", "keys", "readlines"})
 
 
 def _holds_text(value: Value, depth: int) -> bool:
@@ -212,9 +167,9 @@ def _list_of(value: Value) -> Value:
     return value
 
 
-_PASSING_METHODS = tables.texts("entropy", "methods")
+_PASSING_METHODS = words("entropy", "methods")
 
 
 def _passes(call: Call) -> bool:
     """Whether what a call gives is made of what it is given."""
-    return call.method in _PASSING_METHODS or call.name in tables.words("entropy", "through")
+    return call.method in _PASSING_METHODS or call.name in tables.calls("entropy", "through")

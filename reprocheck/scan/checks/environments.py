@@ -30,12 +30,7 @@ _SPACE = re.compile(r"(?:^|_)space$")
 _LEARNER = re.compile(
     r"(?:stable_baselines3|sb3_contrib)\.(?:[A-Z][A-Z0-9]+|RecurrentPPO|MaskablePPO)"
 )
-_PACKAGES = (
-    "gymnasium",
-    "gym",
-    "stable_baselines3",
-    "sb3_contrib",
-)
+_PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
 
 
 def _trains_no_agent(order: Order) -> bool:

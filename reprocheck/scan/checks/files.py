@@ -19,43 +19,17 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Items, Made, Part, Value, text_of
+from reprocheck.scan.vocabulary import names, words
 
-_LISTS = frozenset(
-    {
-        "os.listdir",
-        "os.scandir",
-        "os.walk",
-        "glob.glob",
-        "glob.iglob",
-        "tensorflow.io.gfile.listdir",
-        "tensorflow.io.gfile.glob",
-        "os.fwalk",
-    }
-)
+_LISTS = words("files", "lists")
 _ENTRIES = frozenset({"walk", "fwalk", "scandir"})
 """What these give cannot be sorted as it is."""
 _PATH_LISTS = frozenset({"iterdir", "rglob"})
-TEMPORARY = (
-    "tempfile.mkstemp",
-    "tempfile.mkdtemp",
-    "tempfile.mktemp",
-    "tempfile.NamedTemporaryFile",
-    "tempfile.TemporaryDirectory",
-)
+TEMPORARY = names("files", "temporary")
 _RANDOM_NAMES = frozenset(
     {*TEMPORARY, "uuid.uuid4", "uuid.uuid1", "secrets.token_hex", "secrets.token_urlsafe"}
 )
-_RESTORES = frozenset(
-    {
-        "load_state_dict",
-        "load_param_into_net",
-        "set_weights",
-        "set_state_dict",
-        "load",
-        "setstate",
-        "set_rng_state",
-    }
-)
+_RESTORES = words("files", "restores")
 _DATA = re.compile(
     r"(?:^|_)"
     r"(?:data|sample|image|file|path|example|corpus|vocab|shard"
@@ -85,70 +59,17 @@ _TAKING = (
 _GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
 _KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})
 _OF_DICTS = frozenset({"values", "keys", "items"})
-_METHODS_OF_PATHS = frozenset(
-    {
-        "read_text",
-        "read_bytes",
-        "write_text",
-        "write_bytes",
-    }
-)
-_PATH_SECOND = frozenset(
-    {
-        "torch.save",
-        "joblib.dump",
-        "pickle.dump",
-        "mindspore.save_checkpoint",
-    }
-)
+_METHODS_OF_PATHS = frozenset({"read_text", "read_bytes", "write_text", "write_bytes"})
+_PATH_SECOND = frozenset({"torch.save", "joblib.dump", "pickle.dump", "mindspore.save_checkpoint"})
 """Functions that are given what to save before where to."""
-_JOINS = frozenset(
-    {
-        "pathlib.Path",
-        "builtins.str",
-        "os.path.join",
-        "pathlib.PurePath",
-    }
-)
+_JOINS = frozenset({"pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"})
 _BETWEEN = {"Div": "/", "Add": ""}
 """What stands between two parts of a path, by the operator that joins them."""
 _FROM_NAMES = {"sorted": mark("the order"), "hash": mark("the number"), "crc32": mark("the number")}
 _MOST = 200
-_TESTS = frozenset(
-    {
-        "exists",
-        "is_file",
-        "isfile",
-        "is_dir",
-        "isdir",
-    }
-)
-_LOADS = frozenset(
-    {
-        "load",
-        "load_checkpoint",
-        "read_text",
-        "read_bytes",
-        "load_weights",
-        "load_model",
-        "restore",
-        "open",
-        "from_pretrained",
-    }
-)
-_SAVES = frozenset(
-    {
-        "save",
-        "save_checkpoint",
-        "write_text",
-        "write_bytes",
-        "save_weights",
-        "save_model",
-        "savez",
-        "dump",
-        "save_pretrained",
-    }
-)
+_TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
+_LOADS = words("files", "loads")
+_SAVES = words("files", "saves")
 _GENERATORS = re.compile("rng|random|seed")
 _LOADERS = frozenset({"load_state_dict", "load_param_into_net"})
 
@@ -227,16 +148,13 @@ def temporary_names(order: Order) -> Iterator[Hit]:
         names = chain(_random_names(call.first), _left_in_folder(order, call))
         name = next(names, None)
         if name is not None:
-            yield hit(
-                "RC105",
-                call,
-                tr(
-                    "{what} comes from random names ({name}, {line}), which are new in each run",
-                    what=tr(_FROM_NAMES[call.method]),
-                    name=name.name,
-                    line=at(name, call.module),
-                ),
+            message = tr(
+                "{what} comes from random names ({name}, {line}), which are new in each run",
+                what=tr(_FROM_NAMES[call.method]),
+                name=name.name,
+                line=at(name, call.module),
             )
+            yield hit("RC105", call, message)
 
 
 @check_programs("RC101")
@@ -249,15 +167,12 @@ def state_left(order: Order) -> Iterator[Hit]:
         if written is None or not _is_asked_for(order, load, source):
             continue
         if not _is_own(order, load, saves) and _carries_over(order, load, written):
-            yield hit(
-                "RC101",
-                load,
-                tr(
-                    "this reads what an earlier run wrote ({line}) if it is there:"
-                    " the next run starts elsewhere",
-                    line=at(written, load.module),
-                ),
+            message = tr(
+                "this reads what an earlier run wrote ({line}) if it is there:"
+                " the next run starts elsewhere",
+                line=at(written, load.module),
             )
+            yield hit("RC101", load, message)
             return
 
 
@@ -279,14 +194,11 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
     for call in filter(_lacks_generators, first.values()):
-        yield hit(
-            "RC102",
-            call,
-            tr(
-                "this checkpoint holds the optimizer and no generator state: a resumed training"
-                " draws other numbers"
-            ),
+        message = tr(
+            "this checkpoint holds the optimizer and no generator state: a resumed training"
+            " draws other numbers"
         )
+        yield hit("RC102", call, message)
 
 
 def _lacks_generators(save: Call) -> bool:

@@ -17,75 +17,27 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Derived, Instance, Items, Made, Part, Value
+from reprocheck.scan.vocabulary import names
 
-_TEXT_METHODS = frozenset(
-    {
-        "split",
-        "splitlines",
-        "listdir",
-        "readlines",
-    }
-)
+_TEXT_METHODS = frozenset({"split", "splitlines", "listdir", "readlines"})
 _TEXT_CALLS = frozenset({"os.listdir", "glob.glob"})
 _CONVERTED = {"builtins.str": "text", "builtins.int": "number"}
 """What `map` gives, by the function that it applies."""
-_TELLING = (
-    "text",
-    "object",
-    "unknown",
-    "number",
-)
+_TELLING = ("text", "object", "unknown", "number")
 """The kinds of elements: the first that one of them is decides what is said of a set.
 
 A number hashes to itself, so that sets of numbers are in the same order in each process.
 """
-_KNOWN = (
-    "text",
-    "object",
-    "number",
-    "unknown",
-)
+_KNOWN = ("text", "object", "number", "unknown")
 """The same for several sets that are joined: what is known of one of them decides."""
 
 _SET = frozenset({"builtins.set", "builtins.frozenset"})
-_SET_METHODS = frozenset(
-    {
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "copy",
-    }
-)
+_SET_METHODS = frozenset({"union", "intersection", "difference", "symmetric_difference", "copy"})
 _HANDS_ON = _SET_METHODS | {"keys"}
 """Methods that give the elements of what they are called on and of what they are given."""
-_SET_OPERATORS = frozenset(
-    {
-        "BitOr",
-        "BitAnd",
-        "BitXor",
-        "Sub",
-    }
-)
-_KEEPS = (
-    "builtins.list",
-    "builtins.tuple",
-    "builtins.sorted",
-    "builtins.iter",
-    "builtins.reversed",
-    "builtins.set",
-    "builtins.frozenset",
-)
-_NUMBERS = (
-    "builtins.range",
-    "builtins.int",
-    "builtins.len",
-    "builtins.float",
-    "builtins.round",
-    "builtins.abs",
-    "builtins.ord",
-    "numpy.arange",
-)
+_SET_OPERATORS = frozenset({"BitOr", "BitAnd", "BitXor", "Sub"})
+_KEEPS = names("orders", "keeps")
+_NUMBERS = names("orders", "numbers")
 UNSURE = {
     "unsure": (
         "the text does not show what the set holds, and `sorted` takes only what can be compared"
@@ -96,28 +48,11 @@ _LAYER = re.compile(r"(torch|mindspore)\.nn\.[A-Z]\w*$")
 """Layers hash by their address."""
 _DEEPEST = 6
 """How far containers in containers are followed: one may hold itself."""
-_MODULES = frozenset(
-    {
-        "parameters",
-        "modules",
-        "children",
-        "get_parameters",
-        "trainable_params",
-    }
-)
-_HELD_BY_NAME = {
-    **dict.fromkeys(_NUMBERS, "number"),
-    **dict.fromkeys(_TEXT_CALLS, "text"),
-}
-_HELD_BY_METHOD = {
-    **dict.fromkeys(_TEXT_METHODS, "text"),
-    **dict.fromkeys(_MODULES, "object"),
-}
+_MODULES = frozenset({"parameters", "modules", "children", "get_parameters", "trainable_params"})
+_HELD_BY_NAME = {**dict.fromkeys(_NUMBERS, "number"), **dict.fromkeys(_TEXT_CALLS, "text")}
+_HELD_BY_METHOD = {**dict.fromkeys(_TEXT_METHODS, "text"), **dict.fromkeys(_MODULES, "object")}
 """What a call gives that gives several, by its name or the last part of that."""
-_KIND_OF_RESULT = {
-    **dict.fromkeys(_NUMBERS, "number"),
-    "builtins.object": "object",
-}
+_KIND_OF_RESULT = {**dict.fromkeys(_NUMBERS, "number"), "builtins.object": "object"}
 """What a call gives that gives one."""
 
 
@@ -137,10 +72,11 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
     for call in order.calls("builtins.hash"):
         decides = entropy.is_text(call.first) and _is_reckoned_with(call)
         if decides and not seed_values.feeds_seed(order, call):
+            message = tr("`hash()` of a string differs in each process")
             yield hit(
                 "RC505",
                 call,
-                tr("`hash()` of a string differs in each process"),
+                message,
                 by_hand=tr("Take `zlib.crc32` of its bytes, or a digest of `hashlib`."),
             )
 
@@ -150,24 +86,14 @@ def address_order(order: Order) -> Iterator[Hit]:
     """Sorting by `id`."""
     for call in order.methods(*_COMPARING):
         if is_address(call.keywords.get("key", UNKNOWN)):
-            yield hit(
-                "RC507",
-                call,
-                tr(
-                    "`{method}` by `id` orders by memory address, which differs in each process",
-                    method=call.method,
-                ),
+            message = tr(
+                "`{method}` by `id` orders by memory address, which differs in each process",
+                method=call.method,
             )
+            yield hit("RC507", call, message)
 
 
-_COMPARING = frozenset(
-    {
-        "sort",
-        "sorted",
-        "min",
-        "max",
-    }
-)
+_COMPARING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def is_set(value: Value, depth: int = 0) -> bool:
@@ -316,14 +242,15 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
             tr("a set of objects goes by memory address here, and {how}", how=use.how),
         )
         return
+    message = tr(
+        "the order of a set of {elements} differs in each process, and {how}",
+        elements=tr(_ELEMENTS[kind]),
+        how=use.how,
+    )
     yield hit(
         "RC505",
         use.step,
-        tr(
-            "the order of a set of {elements} differs in each process, and {how}",
-            elements=tr(_ELEMENTS[kind]),
-            how=use.how,
-        ),
+        message,
         node=node_of(use.step),
         severity=_SEVERITIES[kind, use.strong, order.whole],
         patchable=kind == "text",

@@ -20,35 +20,15 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import by_name, words
 
 _NAMES = re.compile(
     r"^(?:\w*_)?(?:lr|lrs|learning_rate|momentum|weight_decay|wd|dropout_rate|drop_rate|warmup_steps|batch_size|hidden_size|label_smoothing)"
     r"(?:_max|_min|_\d)?$"
 )
 _SCHEDULE = re.compile(r"\.(?:LambdaLR|MultiplicativeLR|LearningRateScheduler)$")
-_KEYWORDS = frozenset(
-    {
-        "lr",
-        "learning_rate",
-        "momentum",
-        "weight_decay",
-        "betas",
-        "eps",
-        "alpha",
-        "max_lr",
-        "base_lr",
-        "lr_lambda",
-        "label_smoothing",
-    }
-)
-_POSITIONS = {
-    "torch.optim.": 1,
-    "mindspore.nn.": 1,
-    "mindspore.mint.optim.": 1,
-    "mindspore.experimental.optim.": 1,
-    "keras.optimizers.": 0,
-    "optax.": 0,
-}
+_KEYWORDS = words("hyper", "keywords")
+_POSITIONS = by_name("hyper", "positions")
 _PACKAGES = tuple(_POSITIONS)
 _OPTIMIZER = re.compile(
     r"\.(?:SGD|Adam\w*|Nadam|RAdam|RMSprop|RMSProp|Adagrad|Adadelta|Adamax|Momentum|Lion|LARS|Lamb|Ftrl|ASGD|LBFGS|Rprop|Muon|Adafactor|"
@@ -141,40 +121,7 @@ def _targets(statement: ast.AST | None) -> list[ast.expr]:
     return syntax.targets(statement)
 
 
-_OTHERS = frozenset(
-    {
-        "port",
-        "dist_url",
-        "init_method",
-        "url",
-        "header",
-        "headers",
-        "master_port",
-        "address",
-        "name",
-        "run_name",
-        "suffix",
-        "dummy",
-        "dummy_input",
-        "session_id",
-        "run_id",
-        "job_id",
-        "exp_id",
-        "exp_name",
-        "experiment_id",
-        "experiment_name",
-        "trial_name",
-        "unique_id",
-        "uid",
-        "uuid",
-        "filename",
-        "file_name",
-        "fname",
-        "tmp_dir",
-        "tmpdir",
-        "temp_dir",
-    }
-)
+_OTHERS = words("hyper", "others")
 
 
 def is_pause(call: Call) -> bool:
@@ -242,5 +189,5 @@ def _rate(call: Call) -> tuple[Value, ...]:
     if not call.name.startswith(_PACKAGES) or not _OPTIMIZER.search(call.name):
         return ()
     package = next(filter(call.name.startswith, _PACKAGES))
-    position = _POSITIONS[package]
+    position = int(_POSITIONS[package])
     return call.arguments[position : position + 1]

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain, filterfalse
-from operator import attrgetter
+from itertools import chain
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.operators import Operator, operator_lists
@@ -18,21 +17,14 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, reach, streams
 from reprocheck.scan.checks.streams import every, given, short
 from reprocheck.scan.index import of_kind, within
-from reprocheck.scan.names import last_part, last_word
+from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Items, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
-# One input cell gets its gradient from several output cells, and they are added with atomics. The
-# mode `nearest` copies, and has a deterministic kernel.
-_UPSAMPLES = (
-    "torch.nn.functional.interpolate",
-    "torch.nn.functional.upsample",
-    "torch.nn.Upsample",
-    "torch.nn.functional.grid_sample",
-    "torch.nn.UpsamplingBilinear2d",
-)
+_UPSAMPLES = names("kernels", "upsamples")
 _MODE_AT = {
     "torch.nn.functional.interpolate": 3,
     "torch.nn.functional.upsample": 3,
@@ -42,63 +34,12 @@ _MODE_AT = {
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
 _IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
 """Functions in which an operator may be differentiated, and the top level."""
-_SMOOTH = frozenset(
-    {
-        "linear",
-        "bilinear",
-        "bicubic",
-        "trilinear",
-    }
-)
-# The functions take `deterministic=True` themselves. FLASH_ATTENTION_DETERMINISTIC is read by
-# Transformers, which passes it on to them.
-_FLASH = (
-    "flash_attn.flash_attn_func",
-    "flash_attn.flash_attn_varlen_func",
-    "flash_attn.flash_attn_qkvpacked_func",
-    "flash_attn.flash_attn_interface.*",
-)
-# Deterministic mode of torch knows the operators of torch alone: it neither replaces a kernel of an
-# extension nor raises an error for it.
-_MAMBA = (
-    "mamba_ssm",
-    "causal_conv1d",
-    "selective_scan_cuda",
-    "selective_scan_cuda_core",
-    "selective_scan",
-)
-_RARE = (
-    "Tensor.scatter",
-    "index_copy",
-    "bmm",
-    "NLLLoss",
-    "gather",
-    "index_select",
-    "repeat_interleave",
-)
-"""Listed for uses that a call does not show: sparse tensors, tensors with repeated indices."""
-_METHODS = frozenset(
-    {
-        "index_put_",
-        "index_put",
-        "put_",
-        "scatter_add_",
-        "scatter_add",
-        "scatter_reduce",
-        "scatter_reduce_",
-        "index_add",
-        "index_add_",
-        "bincount",
-        "histc",
-    }
-)
-"""Methods of tensors that no other library has."""
-_WITHOUT_TORCH = (
-    "numpy.",
-    "mindspore.",
-    "tensorflow.",
-    "jax.",
-)
+_SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
+_FLASH = names("kernels", "flash")
+_MAMBA = names("kernels", "mamba")
+_RARE = names("kernels", "rare")
+_METHODS = words("kernels", "methods")
+_WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
 """Where such a method is one of another library all the same."""
 _LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
 """Operators with a rule of their own, or for uses that no call shows."""
@@ -110,36 +51,15 @@ _NOT_CALLED = re.compile(r"all_?reduce|backward", re.IGNORECASE)
 _TORCH_MADE = re.compile(r"^torch\..*\)$", re.DOTALL)
 _NOISY = {"backward": "RC701"}
 # `index_put_` and `put_` that accumulate add in parallel on the CPU as well.
-_USED = {
-    True: frozenset({"cpu", "cuda"}),
-    False: frozenset({"cpu"}),
-}
+_USED = {True: frozenset({"cpu", "cuda"}), False: frozenset({"cpu"})}
 """The devices on which an operator counts, by whether the program uses CUDA."""
 _WHERE = {True: mark("on CUDA"), False: mark("by several threads")}
 _DEVICES = {"cuda": mark("a GPU"), "npu": mark("an NPU")}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
-_JOINS_RANKS = (
-    "torch.distributed.init_process_group",
-    "mindspore.communication.init",
-    "mindspore.communication.management.init",
-)
-_ASCEND = (
-    "mindspore.ops.",
-    "mindspore.nn.",
-    "mindspore.mint.",
-    "torch.nn.",
-    "torch.",
-)
-_TENSORS = (
-    "torch.zeros",
-    "torch.ones",
-    "torch.randn",
-    "torch.rand",
-    "torch.empty",
-    "torch.full",
-    "torch.tensor",
-)
+_JOINS_RANKS = names("kernels", "joins_ranks")
+_ASCEND = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.", "torch.nn.", "torch.")
+_TENSORS = names("kernels", "tensors")
 _MOST_NAMED = 3
 
 
@@ -193,12 +113,8 @@ def _is_evaluation(order: Order, call: Call) -> bool:
 
 def _is_in_function_without_gradients(call: Call) -> bool:
     """Whether a function around it is decorated so: `@torch.no_grad()`."""
-    decorators = map(attrgetter("decorator_list"), reach.functions(call))
-    return any(map(_decorates_without, chain.from_iterable(decorators)))
-
-
-def _decorates_without(decorator: ast.expr) -> bool:
-    return last_word(getattr(decorator, "func", decorator)) in ("no_grad", "inference_mode")
+    decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
+    return not {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
 
 @check_programs("RC701", unless=(devices.is_deterministic, beside.is_without_training))
@@ -222,14 +138,11 @@ def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
     for call in filter(_is_flash, every(order)):
         if call.argument(None, "deterministic") is None and not _is_generation(call):
-            yield hit(
-                "RC703",
-                call,
-                tr(
-                    "the backward pass of flash attention adds to the gradient of the queries with"
-                    " atomics"
-                ),
+            message = tr(
+                "the backward pass of flash attention adds to the gradient of the queries with"
+                " atomics"
             )
+            yield hit("RC703", call, message)
             return
 
 
@@ -261,15 +174,11 @@ def extensions(order: Order) -> Iterator[Hit]:
     used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
     if used is None and imported.module is not order.root:
         return
-    yield hit(
-        "RC704",
-        used or imported,
-        tr(
-            "the backward pass of `{name}` adds with atomics, and deterministic mode"
-            " does not know it",
-            name=imported.name,
-        ),
+    message = tr(
+        "the backward pass of `{name}` adds with atomics, and deterministic mode does not know it",
+        name=imported.name,
     )
+    yield hit("RC704", used or imported, message)
 
 
 def _is_lenient(order: Order) -> bool:
@@ -288,15 +197,12 @@ def refused(order: Order) -> Iterator[Hit]:
         if operator is None or not _is_there(order, operator):
             continue
         if _is_triggered(call, operator):
-            yield hit(
-                "RC008",
-                call,
-                tr(
-                    "`{name}` has no deterministic kernel, and deterministic mode raises"
-                    " an error for it",
-                    name=operator.name,
-                ),
+            message = tr(
+                "`{name}` has no deterministic kernel, and deterministic mode raises"
+                " an error for it",
+                name=operator.name,
             )
+            yield hit("RC008", call, message)
             return
 
 
@@ -344,15 +250,12 @@ def device_draws(order: Order) -> Iterator[Hit]:
         if kind is None or drawing.draws.kind not in ("number", "order"):
             continue
         if not given(call, "generator"):
-            yield hit(
-                "RC405",
-                call,
-                tr(
-                    "this is drawn on {device}: another kind of device draws other numbers"
-                    " from the same seed",
-                    device=tr(_DEVICES[kind]),
-                ),
+            message = tr(
+                "this is drawn on {device}: another kind of device draws other numbers"
+                " from the same seed",
+                device=tr(_DEVICES[kind]),
             )
+            yield hit("RC405", call, message)
             return
 
 
@@ -388,14 +291,11 @@ def collectives(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_JOINS_RANKS):
         backend = call.argument(0, "backend", "backend_name")
         if literal(backend) == "hccl":
-            yield hit(
-                "RC801",
-                call,
-                tr(
-                    "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
-                    " before the start"
-                ),
+            message = tr(
+                "HCCL adds the ranks' gradients in any order unless HCCL_DETERMINISTIC is set"
+                " before the start"
             )
+            yield hit("RC801", call, message)
             return
 
 
@@ -440,27 +340,17 @@ def upsampling(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_UPSAMPLES):
         mode = literal(call.argument(_MODE_AT.get(call.name, 2), "mode"))
         is_smooth = call.name.endswith(_ALWAYS_SMOOTH) or mode in _SMOOTH
-        if is_smooth and _is_in_forward(call):
+        if is_smooth and _IN_FORWARD.search(call.function_name) is not None:
             shown = f"`{call.method}`"
             if mode is not None and "grid" not in call.name:
                 shown += tr(" with mode={mode!r}", mode=mode)
-            yield hit(
-                "RC702",
-                call,
-                tr(
-                    "the backward pass of {shown} adds with atomics on an accelerator, and has no"
-                    " deterministic kernel",
-                    shown=shown,
-                ),
+            message = tr(
+                "the backward pass of {shown} adds with atomics on an accelerator, and has no"
+                " deterministic kernel",
+                shown=shown,
             )
+            yield hit("RC702", call, message)
             return
-
-
-def _is_in_forward(call: Call) -> bool:
-    """Whether it may be differentiated: in the forward pass of a module, or at the top level; not
-    in what prepares images.
-    """
-    return _IN_FORWARD.search(call.function_name) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -483,11 +373,7 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
 def _torch_operators() -> Iterator[Operator]:
     """The operators of PyTorch that a call shows to be noisy."""
     of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
-    return filterfalse(_is_left_out, chain.from_iterable(of_torch))
-
-
-def _is_left_out(operator: Operator) -> bool:
-    return _LEFT_OUT.search(operator.name) is not None
+    return (one for one in chain.from_iterable(of_torch) if not _LEFT_OUT.search(one.name))
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:

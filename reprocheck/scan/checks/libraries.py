@@ -42,10 +42,11 @@ def of_libraries(order: Order) -> Iterator[Hit]:
 def _hit(call: Call, known: tables.Library) -> Hit:
     name = call.name.removesuffix(".__init__").rpartition(".")[2]
     fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
+    message = tr(_CAUSES[known.cause], name=name)
     return hit(
         known.code,
         call,
-        tr(_CAUSES[known.cause], name=name),
+        message,
         severity=_SEVERITIES.get(known.cause),
         patchable=False,
         by_hand=fix,
@@ -53,7 +54,7 @@ def _hit(call: Call, known: tables.Library) -> Hit:
 
 
 def _differs(order: Order, call: Call, known: tables.Library) -> bool:
-    places = dict(known.positions)
+    places = known.positions
     conditions = [one for one in (known.seed, *known.unless) if one]
     if any(given(call, one, places.get(_keyword(one))) for one in conditions):
         return False
@@ -70,7 +71,7 @@ def _keyword(condition: str) -> str:
 
 def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
     """What dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be seen."""
-    for name, position in known.options:
+    for name, position in known.options.items():
         value = call.argument(position, name)
         match value:
             case Items(kind="dict", keys=keys, items=items, whole=True):

@@ -19,39 +19,11 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import (
-    Either,
-    Instance,
-    Items,
-    Made,
-    Part,
-    Value,
-    literal,
-    reached,
-)
+from reprocheck.scan.values import Either, Instance, Items, Made, Part, Value, literal, reached
+from reprocheck.scan.vocabulary import names, words
 
-# These return memory as they find it: zeros in one run, what was there before in another.
-EMPTY = (
-    "torch.empty",
-    "torch.empty_like",
-    "torch.empty_strided",
-    "torch.Tensor",
-    "torch.FloatTensor",
-    "torch.DoubleTensor",
-    "torch.cuda.FloatTensor",
-    "torch.HalfTensor",
-    "numpy.empty",
-    "numpy.empty_like",
-    "mindspore.mint.empty",
-    "mindspore.mint.empty_like",
-    "mindspore.ops.empty",
-)
-_KEEPS = (
-    "torch.nn.Parameter",
-    "mindspore.Parameter",
-    "torch.nn.Buffer",
-    "torch.nn.parameter.Buffer",
-)
+EMPTY = names("memory", "empty")
+_KEEPS = names("memory", "keeps")
 _FILLS = re.compile(
     r"^(?!requires_grad_|detach_|share_memory_|to_|t_|squeeze_|unsqueeze_|resize_|transpose_|apply_$"
     r"|(mul|add|sub|div|lerp|addcmul|addcdiv|pow|sqrt|neg|abs|exp|index_add|scatter_add)_$)\w+_$"
@@ -60,100 +32,15 @@ _FILLS = re.compile(
 
 Those that compute with what was there before leave it what it was: nothing.
 """
-_FILL_METHODS = frozenset(
-    {
-        "fill",
-        "copyto",
-        "set_data",
-        "load_state_dict",
-        "apply",
-        "broadcast",
-        "recv",
-        "irecv",
-        "all_gather",
-        "all_gather_into_tensor",
-        "scatter",
-        "all_reduce",
-        "reset_parameters",
-        "init_weights",
-        "post_init",
-        "_init_weights",
-        "initialize_weights",
-        "set_value",
-        "readinto",
-        "from_pretrained",
-        "weight_norm",
-        "init_parameters",
-        "_reset_parameters",
-        "copy_to",
-        "initialize",
-        "swap_tensors",
-        "register_parametrization",
-    }
-)
-_VIEWS = frozenset(
-    {
-        "view",
-        "view_as",
-        "reshape",
-        "flatten",
-        "squeeze",
-        "unsqueeze",
-        "t",
-        "transpose",
-        "permute",
-        "detach",
-        "chunk",
-        "split",
-        "unbind",
-        "narrow",
-        "select",
-        "parameters",
-        "named_parameters",
-        "buffers",
-        "named_buffers",
-        "modules",
-        "named_modules",
-        "children",
-        "state_dict",
-        "values",
-        "items",
-        "Parameter",
-        "Buffer",
-        "Sequential",
-        "ModuleList",
-        "ModuleDict",
-        "ParameterList",
-        "ParameterDict",
-        "get_parameters",
-        "trainable_params",
-        "parameters_and_names",
-        "list",
-        "to",
-    }
-)
-_SHAPES = (
-    "size",
-    "shape",
-    "input",
-    "prototype",
-)
+_FILL_METHODS = words("memory", "fill_methods")
+_VIEWS = words("memory", "views")
+_SHAPES = ("size", "shape", "input", "prototype")
 _KEPT_AS = {True: mark("buffer"), False: mark("parameter")}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
-_MINDSPORE_LOADS = (
-    "mindspore.load_param_into_net",
-    "mindspore.train.serialization.load_param_into_net",
-)
+_MINDSPORE_LOADS = names("memory", "mindspore_loads")
 _ALL_PARAMETERS = frozenset({"parameters", "named_parameters", "parameters_and_names"})
-_LOGS = (
-    "info",
-    "warning",
-    "print",
-    "log",
-    "debug",
-    "warn",
-)
+_LOGS = ("info", "warning", "print", "log", "debug", "warn")
 _OPTIMIZER = re.compile("optim|schedul")
 _MOST = 500
 _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|quant|fill")
@@ -172,15 +59,12 @@ def unfilled(order: Order) -> Iterator[Hit]:
         if not _is_read(call) or _may_be_filled(order, call, kept):
             continue
         what = tr(_KEPT_AS[kept.method in _BUFFERS])
-        yield hit(
-            "RC303",
-            call,
-            tr(
-                "this {what} is `{name}`, memory as it was, and nothing fills it",
-                what=what,
-                name=call.name,
-            ),
+        message = tr(
+            "this {what} is `{name}`, memory as it was, and nothing fills it",
+            what=what,
+            name=call.name,
         )
+        yield hit("RC303", call, message)
 
 
 def _of_input(order: Order, call: Call) -> Iterator[Hit]:
@@ -211,15 +95,11 @@ def partial(order: Order) -> Iterator[Hit]:
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue
-        yield hit(
-            "RC305",
-            call,
-            tr(
-                "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
-                " and no code checks which these are"
-            ),
-            severity=_of_partial_load(order, call),
+        message = tr(
+            "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
+            " and no code checks which these are"
         )
+        yield hit("RC305", call, message, severity=_of_partial_load(order, call))
 
 
 def _of_partial_load(order: Order, call: Call) -> Severity | None:
@@ -237,15 +117,11 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
     """The same in MindSpore, which is not strict unless told."""
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
-            yield hit(
-                "RC305",
-                call,
-                tr(
-                    "weights that the checkpoint lacks stay as they were drawn, and no code checks"
-                    " which these are"
-                ),
-                severity="note",
+            message = tr(
+                "weights that the checkpoint lacks stay as they were drawn, and no code checks"
+                " which these are"
             )
+            yield hit("RC305", call, message, severity="note")
 
 
 def _is_partial_load(call: Call) -> bool:

@@ -1,43 +1,24 @@
-"""Code that takes another path, or draws another number of times, in each run."""
+"""Code that draws another number of times, or makes other data, in each run."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 
 from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, tables
-from reprocheck.scan.checks.streams import every
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Loop
 from reprocheck.scan.values import Derived, Value
+from reprocheck.scan.vocabulary import names
 
-_TENSORS = (
-    "torch.tensor",
-    "torch.as_tensor",
-    "numpy.array",
-    "numpy.asarray",
-    "mindspore.Tensor",
-    "jax.numpy.array",
-    "jax.numpy.asarray",
-    "tensorflow.constant",
-    "tensorflow.convert_to_tensor",
-)
-_DRAWN = (
-    "random.",
-    "numpy.random.",
-    "torch.",
-    "tensorflow.random.",
-)
-
-
-_REMAINDERS = (ast.Mod, ast.BitAnd)
-_WHOLE_NUMBERS = frozenset({"builtins.int", "builtins.bool", "builtins.round"})
+_TENSORS = names("entropy", "tensors")
+_DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 
 @check_orders("RC403")
@@ -85,28 +66,12 @@ def _becomes_data(found: Call, value: Value) -> bool:
     """Whether a value is data that changes: what is only measured, or a hash, is none."""
     kind = entropy.source(found)
     if kind == "clock":
-        return _is_phase(value)
+        # A remainder is taken of a phase; what is only measured is none.
+        return any(
+            isinstance(one, Derived) and one.kind in ("Mod", "BitAnd")
+            for one in islice(value.origin(), 200)
+        )
     return kind not in ("load", "hash")
-
-
-def _is_phase(value: Value) -> bool:
-    """Whether a remainder is taken: what is only measured is no phase."""
-    return any(
-        isinstance(one, Derived) and one.kind in ("Mod", "BitAnd")
-        for one in islice(value.origin(), 200)
-    )
-
-
-@check_orders("RC605")
-def other_path(order: Order) -> Iterator[Hit]:
-    """An index or a condition of the clock."""
-    for call in every(order):
-        if entropy.kind(call.name) is not None and _chooses(call):
-            message = tr(
-                "{source} decides which branch the program takes here",
-                source=entropy.described(call),
-            )
-            yield hit("RC605", call, message)
 
 
 @check("RC403")
@@ -156,29 +121,3 @@ def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:
 def _is_draw(name: str) -> bool:
     """Whether a call by this name draws from a generator that the rest of the program shares."""
     return name.startswith(_DRAWN) and name in tables.draws()
-
-
-def _chooses(call: Call) -> bool:
-    """Whether a remainder of it is an index, or stands in a condition: `layers[time.time_ns() %
-    2]`. Time limits are no such thing.
-    """
-    module = call.module
-    has_remainder = False
-    for node, parent in pairwise([call.node, *module.around(call.node)]):
-        match parent:
-            case ast.BinOp(op=operator):
-                has_remainder |= isinstance(operator, _REMAINDERS)
-            case (
-                ast.Subscript(slice=deciding)
-                | ast.If(test=deciding)
-                | ast.IfExp(test=deciding)
-                | ast.While(test=deciding)
-            ):
-                return has_remainder and deciding is node
-            case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
-                continue
-            case ast.Call(func=function) if module.names.of(function) in _WHOLE_NUMBERS:
-                continue
-            case _:
-                return False
-    return False

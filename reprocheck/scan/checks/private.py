@@ -12,6 +12,7 @@ from itertools import islice, pairwise, takewhile
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
+from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import last_word
@@ -20,90 +21,23 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import names, words
 
-_SEEDED = {
-    "numpy.random.default_rng": "seed",
-    "numpy.random.RandomState": "seed",
-    "numpy.random.SeedSequence": "entropy",
-    "numpy.random.PCG64": "seed",
-    "numpy.random.MT19937": "seed",
-    "numpy.random.Philox": "seed",
-    "numpy.random.SFC64": "seed",
-    "numpy.random.PCG64DXSM": "seed",
-    "random.Random": "x",
-    "cupy.random.default_rng": "seed",
-    "cupy.random.RandomState": "seed",
-}
-_SYSTEM = frozenset(
-    {
-        "random.SystemRandom",
-        "secrets.SystemRandom",
-        "tensorflow.random.Generator.from_non_deterministic_state",
-    }
-)
+_SEEDED = {name: MAKERS[name] for name in names("generators", "from_system")}
+_SYSTEM = words("generators", "system")
 _KERAS = "keras.random.SeedGenerator"
 _METHODS_OF_SYSTEM = frozenset({"torch.Generator().seed", "torch.cuda.Generator().seed"})
 """Methods that seed their generator from the operating system."""
 _STATES = (".state", ".bit_generator.state")
 _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose")
-_RESEEDS = (
-    "manual_seed",
-    "set_state",
-    "seed",
-    "setstate",
-    "reset_from_seed",
-    "reset",
-)
-_ORDERS = frozenset(
-    {
-        "shuffle",
-        "permutation",
-        "permuted",
-        "randperm",
-        "RandomSampler",
-        "SubsetRandomSampler",
-        "WeightedRandomSampler",
-        "DataLoader",
-        "random_split",
-    }
-)
-_WEIGHTS = (
-    "torch.nn.Parameter",
-    "torch.nn.init.*",
-    "mindspore.Parameter",
-    "keras.Variable",
-    "tensorflow.Variable",
-)
-_SAMPLES = frozenset(
-    {
-        "__getitem__",
-        "__getitems__",
-        "collate_fn",
-        "collate",
-        "augment",
-        "transform",
-    }
-)
+_RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
+_ORDERS = words("generators", "orders")
+_WEIGHTS = names("generators", "weights")
+_SAMPLES = words("generators", "samples")
 _LOADERS = ("DataLoader", "map", "GeneratorDataset")
-_LAYERS = frozenset(
-    {
-        "forward",
-        "construct",
-        "call",
-        "__call__",
-        "training_step",
-        "loss",
-    }
-)
+_LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
-HOOKS = frozenset(
-    {
-        "register_hook",
-        "register_full_backward_hook",
-        "register_post_accumulate_grad_hook",
-        "register_backward_hook",
-    }
-)
+HOOKS = words("generators", "hooks")
 WORDS = {
     "RC502": mark("an order is drawn from it"),
     "RC504": mark("samples are made with it"),
@@ -121,14 +55,7 @@ _BY_FUNCTION = {
 }
 """What a generator is for that is used in a function of such a name."""
 _SCAN_DEPTH = 400
-_BY_WEIGHT = (
-    "RC705",
-    "RC802",
-    "RC502",
-    "RC504",
-    "RC601",
-    "RC304",
-)
+_BY_WEIGHT = ("RC705", "RC802", "RC502", "RC504", "RC601", "RC304")
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +296,7 @@ def _late_use(step: Step) -> str | None:
     """The use of what was drawn from it."""
     if step.driver in HOOKS:
         return "RC705"
-    if step.stored.endswith(".grad") or _changes_gradient(step):
+    if step.stored.endswith(".grad") or "grad" in syntax.attributes(syntax.changed(step.statement)):
         return "RC802"
     if step.driver in _LOADERS:
         return "RC504"
@@ -415,8 +342,3 @@ def _holders(call: Call) -> list[ast.expr]:
         case ast.Assign(targets=targets, value=value) if value is call.node:
             return targets
     return []
-
-
-def _changes_gradient(step: Step) -> bool:
-    """`weight.grad = ...`, `weight.grad += ...`."""
-    return "grad" in syntax.attributes(syntax.changed(step.statement))

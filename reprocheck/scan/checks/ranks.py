@@ -13,25 +13,12 @@ from reprocheck.scan.checks.streams import closure, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call, Condition
+from reprocheck.scan.vocabulary import names
 
-_LAUNCHES = (
-    "torch.distributed.init_process_group",
-    "torch.nn.parallel.DistributedDataParallel",
-    "horovod.torch.init",
-    "deepspeed.initialize",
-)
+_LAUNCHES = names("ranks", "launches")
 _LOADERS = ("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader")
 _SAMPLERS = ("torch.utils.data.DistributedSampler",)
-_OTHERS = (
-    "accelerate",
-    "lightning",
-    "pytorch_lightning",
-    "transformers",
-    "ignite",
-    "composer",
-    "fastai",
-)
-"""Frameworks that put a sampler of their own in."""
+_OTHERS = names("ranks", "others")
 
 
 def _has_no_ranks(order: Order) -> bool:
@@ -86,10 +73,6 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
         return
     for call in order.calls(*_SAMPLERS):
         if not given(call, "shuffle=False", 3, sure=True):
-            yield hit(
-                "RC510",
-                call,
-                tr("without `set_epoch` this sampler repeats the order of the first epoch"),
-                severity="note",
-            )
+            message = tr("without `set_epoch` this sampler repeats the order of the first epoch")
+            yield hit("RC510", call, message, severity="note")
             return

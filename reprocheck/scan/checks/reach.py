@@ -32,7 +32,7 @@ def is_unused(order: Order) -> bool:
     Where no file of the folder is a program, those that use it are elsewhere.
     """
     root = order.root
-    if order.whole or root.single or not _has_programs(root.project):
+    if order.whole or root.single or not any(map(attrgetter("is_entry"), root.project)):
         return False
     defined = _first_name(order)
     if not defined or defined in _mentioned(root.project):
@@ -81,10 +81,6 @@ def _first_name(order: Order) -> str:
     """The function or class of the top level that an order begins in; "" for a module."""
     path = order.function.removeprefix(f"{order.root.name}.")
     return path.partition(".")[0]
-
-
-def _has_programs(project: Project) -> bool:
-    return any(map(attrgetter("is_entry"), project))
 
 
 @kept

@@ -17,34 +17,12 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call, Condition, Step, Store
 from reprocheck.scan.values import Part, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
 _OVERRIDDEN = frozenset({"bias", "grad", "running_mean", "running_var"})
 """Parameters and buffers that say nothing of the weights that are filled."""
-_LOADS = (
-    "load_state_dict",
-    "load_param_into_net",
-    "load_weights",
-    "set_weights",
-    "load_checkpoint",
-    "load_model",
-    "load_checkpoint_and_dispatch",
-)
-_FILLS = frozenset(
-    {
-        "fill_",
-        "zero_",
-        "copy_",
-        "constant_",
-        "ones_",
-        "zeros_",
-        "eye_",
-        "dirac_",
-        "set_data",
-        "set_value",
-        "set_",
-        "assign",
-    }
-)
+_LOADS = names("weights", "loads")
+_FILLS = words("weights", "fills")
 _INITIALISERS = "torch.nn.init."
 DRAWS = frozenset({"normal_", "uniform_"})
 

@@ -19,30 +19,10 @@ from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Store
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import by_name
 
-MAKERS = {
-    "numpy.random.default_rng": "seed",
-    "numpy.random.RandomState": "seed",
-    "numpy.random.SeedSequence": "entropy",
-    "numpy.random.PCG64": "seed",
-    "numpy.random.MT19937": "seed",
-    "numpy.random.Philox": "seed",
-    "numpy.random.SFC64": "seed",
-    "numpy.random.PCG64DXSM": "seed",
-    "random.Random": "x",
-    "jax.random.PRNGKey": "seed",
-    "jax.random.key": "seed",
-    "tensorflow.random.Generator.from_seed": "seed",
-    "keras.random.SeedGenerator": "seed",
-    "flax.nnx.Rngs": "default",
-    "cupy.random.default_rng": "seed",
-    "cupy.random.RandomState": "seed",
-    "cupy.random.seed": "seed",
-    "torch.Generator().manual_seed": "seed",
-    "numpy.random.RandomState().seed": "seed",
-    "random.Random().seed": "a",
-}
-"""Calls that are given the number of a generator of their own, and its keyword."""
+MAKERS = by_name("generators", "takes_number")
+_PRIMITIVES = by_name("generators", "primitives")
 
 _MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
@@ -58,30 +38,7 @@ _TAKES_NUMBER = {
     "torch.cuda.seed": "torch.cuda.manual_seed",
     "torch.cuda.seed_all": "torch.cuda.manual_seed_all",
 }
-_KEYWORDS = (
-    "seed",
-    "random_state",
-    "random_seed",
-    "np_seed",
-    "data_seed",
-)
-_ZERO = {
-    "StandardNormal": (0, 1),
-    "UniformReal": (0, 1),
-    "UniformInt": (0, 1),
-    "Gamma": (0, 1),
-    "Poisson": (0, 1),
-    "Multinomial": (0, 1),
-    "StandardLaplace": (0, 1),
-    "RandomPoisson": (0, 1),
-    "RandomGamma": (0, 1),
-    "TruncatedNormal": (0, 1),
-    "ParameterizedTruncatedNormal": (0, 1),
-    "RandomChoiceWithMask": (1, 2),
-    "Dropout": (1, 2),
-    "RandomShuffle": (0, 1),
-}
-"""MindSpore's random primitives that no global seed reaches, and where their two seeds stand."""
+_KEYWORDS = ("seed", "random_state", "random_seed", "np_seed", "data_seed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,10 +109,11 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         shown, by_hand, in_sight = made, tr(_MADE_HERE), "no"
         where = tr("it is set in {line}", line=at(first.call, made.module))
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
+    message = tr("{message}; {where}", message=first.message, where=where)
     return hit(
         first.code,
         shown,
-        tr("{message}; {where}", message=first.message, where=where),
+        message,
         severity=first.severity,
         source=made.name,
         drawn_in=str(made.line),
@@ -184,15 +142,12 @@ def zero_seed(order: Order) -> Iterator[Hit]:
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
         if name == "bernoulli" and not given(call, "seed", 2):
-            yield hit(
-                "RC408",
-                call,
-                tr(
-                    "`mindspore.ops.bernoulli` without its own seed is not reached by"
-                    " `mindspore.set_seed`"
-                ),
+            message = tr(
+                "`mindspore.ops.bernoulli` without its own seed is not reached by"
+                " `mindspore.set_seed`"
             )
-        if name in _ZERO and not _has_own_seed(call, _ZERO[name]):
+            yield hit("RC408", call, message)
+        if name in _PRIMITIVES and not _has_own_seed(call, int(_PRIMITIVES[name])):
             yield hit(
                 "RC408",
                 call,
@@ -224,11 +179,12 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
         name = module.name_of(node.value)
         known = tables.seeds().get(name)
         if known is not None and "." in name:
+            message = tr("`{name}` is named and not called: nothing is seeded", name=name)
             yield Hit(
                 code="RC409",
                 module=module,
                 node=node.value,
-                message=tr("`{name}` is named and not called: nothing is seeded", name=name),
+                message=message,
                 patchable=_takes_a_number(name, known),
             )
 
@@ -236,10 +192,9 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
 _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
 
 
-def _has_own_seed(call: Call, places: tuple[int, int]) -> bool:
+def _has_own_seed(call: Call, first: int) -> bool:
     """Whether one of the two seeds of a primitive is given and not 0."""
-    arguments = zip(places, _SEED_WORDS, strict=True)
-    seeds = (call.argument(place, *words) for place, words in arguments)
+    seeds = (call.argument(place, *words) for place, words in enumerate(_SEED_WORDS, first))
     return any(streams.spelt(seed) not in ("0", "None") for seed in seeds if seed is not None)
 
 
@@ -265,10 +220,11 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         and known.without == "system"
         and is_none(call.argument(0, known.keyword or "seed"))
     ):
-        if not _restores(call):
+        # A test or a context manager puts a generator back.
+        if not call.function_name.startswith(("test_", "tearDown", "__exit__")):
             yield _from_system(order, call)
         return
-    if call.name in MAKERS and _is_for_others(order, call):
+    if call.name in MAKERS and syntax.are_all(order.on(call.result), hyper.is_for_others):
         return
     for number in _numbers(call, known):
         found = entropy.inside(number)
@@ -293,11 +249,6 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 by_hand=by_hand,
             )
             return
-
-
-def _is_for_others(order: Order, made: Call) -> bool:
-    """Whether all that is drawn from a generator are ports, names and the like."""
-    return syntax.are_all(order.on(made.result), hyper.is_for_others)
 
 
 def _unsure(number: Value) -> Severity | None:
@@ -395,11 +346,6 @@ def _by_loader(call: Call) -> bool:
     if call.by is None or not call.driver.endswith("DataLoader"):
         return False
     return "worker_init_fn" in call.by.keywords and "__getitem__" not in call.function_name
-
-
-def _restores(call: Call) -> bool:
-    """A test or context manager that puts a generator back."""
-    return call.function_name.startswith(("test_", "tearDown", "__exit__"))
 
 
 def _unseeded_draw(order: Order, number: Value) -> streams.Drawing | None:

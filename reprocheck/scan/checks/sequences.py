@@ -22,45 +22,19 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Loop, Step
 from reprocheck.scan.values import Function, Items, Value
+from reprocheck.scan.vocabulary import words
 
-_BLIND = tables.texts("orders", "blind")
+_BLIND = words("orders", "blind")
 """What gives the same whatever the order of what it is given."""
-_SEQUENCES = tables.texts("orders", "sequences")
-_NUMBERED = tables.texts("orders", "numbered")
-_SORTS = frozenset(
-    {
-        "sort",
-        "sorted",
-        "natsorted",
-        "os_sorted",
-        "sort_values",
-    }
-)
-_GROWS = frozenset(
-    {
-        "append",
-        "extend",
-        "insert",
-        "appendleft",
-    }
-)
-_ASKS = tables.texts("orders", "asks")
+_SEQUENCES = words("orders", "sequences")
+_NUMBERED = words("orders", "numbered")
+_SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
+_GROWS = frozenset({"append", "extend", "insert", "appendleft"})
+_ASKS = words("orders", "asks")
 _GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
 _BECOMES_SEQUENCE = mark("it becomes a sequence")
 _NUMBERED_IN_ORDER = mark("its elements are numbered in that order")
-_LOGS = frozenset(
-    {
-        "print",
-        "debug",
-        "info",
-        "warn",
-        "warning",
-        "error",
-        "log",
-        "write",
-        "exception",
-    }
-)
+_LOGS = words("orders", "logs")
 _SAYS = _LOGS - {"write"}
 """What is written to a file may be read again."""
 _HARMLESS_CALLS = _BLIND | _SEQUENCES
@@ -77,14 +51,7 @@ _MOST_FUNCTIONS = 20
 
 
 HANDED_ON = mark("its elements are handed on in that order")
-_TRAINS = frozenset(
-    {
-        "backward",
-        "train_on_batch",
-        "apply_gradients",
-        "partial_fit",
-    }
-)
+_TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_fit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +198,9 @@ def _is_message(module: Module, call: ast.Call) -> bool:
 
 
 def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
-    find = _OF_LOOPS.get(type(loop.node), _of_other_loop)
-    return find(order, loop, depth)
-
-
-def _of_other_loop(order: Order, loop: Loop, depth: int) -> Use | None:
-    """A set has no order that the loop could decide."""
-    return None
+    find = _OF_LOOPS.get(type(loop.node))
+    # A comprehension of a set has no order that the loop could decide.
+    return find and find(order, loop, depth)
 
 
 def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:

@@ -15,6 +15,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.vocabulary import words
 
 _SHOWS = re.compile(r"^_?(plot|show|highlight|visuali[sz]e|display)(_|$)|^_test(_|$)")
 _MEASURES = re.compile(
@@ -23,29 +24,7 @@ _MEASURES = re.compile(
     r"(_mode|_run)?$",
     re.IGNORECASE,
 )
-_PICTURES = frozenset(
-    {
-        "imshow",
-        "imsave",
-        "savefig",
-        "save_image",
-        "make_grid",
-        "add_image",
-        "add_images",
-        "add_figure",
-        "add_scalar",
-        "plot_images",
-        "add_graph",
-        "profile",
-        "summary",
-        "FlopCountAnalysis",
-        "get_model_complexity_info",
-        "save_samples",
-    }
-)
-"""Calls that make a picture or a curve, of what they are given or of the figure, or that show a
-model and count its operations.
-"""
+_PICTURES = words("shown", "pictures")
 _GOES_ON = streams.TRAINING_METHODS | {"DataLoader", "TensorDataset", "from_tensor_slices", "step"}
 _ASKED = frozenset({"shape", "dtype", "ndim"})
 _ASKS = frozenset({"isinstance", "type", "len"})
@@ -132,22 +111,7 @@ def _is_only_told(order: Order, call: Call) -> bool:
     return is_told and streams.trains(order) and not _decides(call)
 
 
-_TELLS = frozenset(
-    {
-        "print",
-        "pprint",
-        "info",
-        "debug",
-        "warning",
-        "add_scalar",
-        "add_text",
-        "set_description",
-        "set_postfix",
-        "open",
-        "makedirs",
-        "mkdir",
-    }
-)
+_TELLS = words("shown", "tells")
 _FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close", "exists"})
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
@@ -20,6 +22,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.values import UNKNOWN, Constant, Instance, Parameter, Value, literal
+from reprocheck.scan.vocabulary import names, words
 
 TITLES = {
     "backend": "Keras",
@@ -34,36 +37,8 @@ TITLES = {
     "keras": "Keras",
     "dgl": "DGL",
 }
-FRAMEWORKS = (
-    "torch",
-    "torch_npu",
-    "mindspore",
-    "tensorflow",
-    "keras",
-    "tf_keras",
-    "jax",
-    "flax",
-    "lightning",
-    "transformers",
-    "sklearn",
-    "paddle",
-)
-_OWN_SEEDS = frozenset(
-    {
-        *FRAMEWORKS,
-        "numpy",
-        "random",
-        "torchvision",
-        "datasets",
-        "pandas",
-        "builtins",
-        "uuid",
-        "secrets",
-        "scipy",
-        "optuna",
-        "cupy",
-    }
-)
+FRAMEWORKS = names("streams", "frameworks")
+_OWN_SEEDS = frozenset({*FRAMEWORKS, *names("streams", "own_seeds")})
 _SEEDS = re.compile("seed|determin")
 # Their calls that seed are in the tables, so that a name alone tells nothing new of theirs.
 _KNOWN_SEEDS = _OWN_SEEDS - {"builtins", "torch", "transformers"}
@@ -76,51 +51,13 @@ _NO_SEEDER = re.compile(
     r"|^seed(s|er|ed|ing)?$"
     r"|^manual_seed$"
 )
-_TRAINS = (
-    "backward",
-    "zero_grad",
-    "fit",
-    "train_on_batch",
-    "apply_gradients",
-    "minimize",
-    "fit_generator",
-    "training_step",
-    "begin_training",
-    "fit_predict",
-    "partial_fit",
-)
+_TRAINS = names("training", "steps")
 TRAINING_METHODS = frozenset(_TRAINS)
 """Methods whose call is a part of a training."""
 _AGENTS = ("stable_baselines3.", "sb3_contrib.", "stable_baselines.")
 _SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn")
 """They start interpreters of their own, on every system."""
-_TRAINERS = (
-    "jax.grad",
-    "jax.value_and_grad",
-    "mindspore.value_and_grad",
-    "mindspore.ops.value_and_grad",
-    "mindspore.grad",
-    "mindspore.ops.grad",
-    "torch.autograd.grad",
-    "mindspore.Model().train",
-    "mindspore.train.Model().train",
-    "mindspore.nn.TrainOneStepCell",
-    "torch.optim.*",
-    "transformers.Trainer().train",
-    "tensorflow.GradientTape",
-    "keras.optimizers.*",
-    "mindspore.nn.SGD",
-    "mindspore.nn.Adam",
-    "mindspore.nn.Momentum",
-    "optax.*",
-    "optuna.create_study().optimize",
-    "sklearn.model_selection.cross_val_score",
-    "sklearn.model_selection.cross_val_predict",
-    "sklearn.model_selection.cross_validate",
-    "torch.func.grad",
-    "spacy.blank().update",
-    "spacy.load().update",
-)
+_TRAINERS = names("training", "whole") + names("training", "parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +123,7 @@ def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding |
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
     """The calls that seed one of the streams, in order."""
-    return [one for one in seedings(order) if _seeds(one, streams)]
+    return [one for one in seedings(order) if one.everything or one.streams & streams]
 
 
 @kept
@@ -393,13 +330,7 @@ def _is_taken(state: Value) -> bool:
     return state.made_by(*_STATES) is not None
 
 
-_STATES = (
-    "torch.get_rng_state",
-    "torch.random.get_rng_state",
-    "torch.cuda.get_rng_state",
-    "torch.cuda.get_rng_state_all",
-    "torch.npu.get_rng_state",
-)
+_STATES = names("streams", "states")
 
 
 def _is_fork(context: Value) -> bool:
@@ -424,10 +355,6 @@ def _may_seed(call: Call) -> bool:
     if package in _OWN_SEEDS or package == "?" or not rest:
         return False
     return "()" not in call.name and not is_none(call.keywords.get("seed"))
-
-
-def _seeds(one: Seeding, streams: frozenset[str]) -> bool:
-    return one.everything or bool(one.streams & streams)
 
 
 def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Call]:
@@ -458,24 +385,8 @@ def _drawing(call: Call) -> Drawing | None:
     return None
 
 
-_IN_PLACE = frozenset(
-    {
-        "normal_",
-        "uniform_",
-        "bernoulli_",
-        "exponential_",
-        "geometric_",
-        "cauchy_",
-        "log_normal_",
-        "random_",
-    }
-)
-_OF_OTHERS = (
-    "mindspore.",
-    "keras.",
-    "tensorflow.",
-    "numpy.",
-)
+_IN_PLACE = words("streams", "in_place")
+_OF_OTHERS = ("mindspore.", "keras.", "tensorflow.", "numpy.")
 _FILLED = tables.Draws(stream="torch", kind="number", when="call")
 
 
@@ -496,7 +407,7 @@ def _reset(call: Call) -> Drawing | None:
     made = tables.draws().get(call.name.removesuffix(RESET))
     if made is None or not call.name.endswith(RESET) or made.kind != "weights":
         return None
-    return Drawing(call, replace(made, when="call"), frozenset({"torch", "device"}))
+    return Drawing(call, msgspec.structs.replace(made, when="call"), frozenset({"torch", "device"}))
 
 
 def _draws(call: Call, known: tables.Draws) -> bool:
@@ -514,19 +425,7 @@ def _draws(call: Call, known: tables.Draws) -> bool:
     return constants < known.needed
 
 
-_FIXED = frozenset(
-    {
-        "ones",
-        "zeros",
-        "one",
-        "zero",
-        "ones_",
-        "zeros_",
-        "constant",
-        "identity",
-        "eye",
-    }
-)
+_FIXED = words("streams", "fixed")
 _FIXED_CALLS = re.compile(
     r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$"
 )
@@ -542,14 +441,7 @@ def _is_constant(value: Value) -> bool:
     return value is UNKNOWN
 
 
-_OF_KERAS = frozenset(
-    {
-        "backend",
-        "tensorflow",
-        "torch",
-        "numpy",
-    }
-)
+_OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 """From one of these `fit` of Keras draws: which one depends on the backend."""
 
 

@@ -14,61 +14,14 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call, Step, Store
 from reprocheck.scan.values import Value, literal
+from reprocheck.scan.vocabulary import by_name, names, words
 
 _CUDNN = "torch.backends.cudnn."
-_KNOWN = frozenset(
-    {
-        "enabled",
-        "benchmark",
-        "deterministic",
-        "allow_tf32",
-        "benchmark_limit",
-        "fp32_precision",
-        "conv",
-        "rnn",
-        "m",
-        "flags",
-        "version",
-        "is_available",
-    }
-)
-_MEANT = {
-    "enable": "enabled",
-    "benchmarks": "benchmark",
-    "benckmark": "benchmark",
-    "benchmark_mode": "benchmark",
-    "determinstic": "deterministic",
-    "deterministics": "deterministic",
-    "determinism": "deterministic",
-    "is_deterministic": "deterministic",
-    "Benchmark": "benchmark",
-}
-_CORES = (
-    "os.cpu_count",
-    "multiprocessing.cpu_count",
-    "psutil.cpu_count",
-    "os.sched_getaffinity",
-    "os.process_cpu_count",
-    "torch.multiprocessing.cpu_count",
-)
-_PRODUCTS = (
-    "backward",
-    "matmul",
-    "mm",
-    "bmm",
-    "addmm",
-    "einsum",
-    "linear",
-    "__call__",
-    "fit",
-)
-_THREADS = (
-    "torch.set_num_threads",
-    "torch.set_num_interop_threads",
-    "mindspore.set_cpu_threads",
-    "tensorflow.config.threading.set_intra_op_parallelism_threads",
-    "tensorflow.config.threading.set_inter_op_parallelism_threads",
-)
+_KNOWN = words("switches", "known")
+_MEANT = by_name("switches", "meant")
+_CORES = names("switches", "cores")
+_PRODUCTS = ("backward", "matmul", "mm", "bmm", "addmm", "einsum", "linear", "__call__", "fit")
+_THREADS = names("switches", "threads")
 
 
 _SWITCH = "torch.use_deterministic_algorithms"
@@ -114,13 +67,7 @@ def benchmark(order: Order) -> Iterator[Hit]:
         yield hit("RC706", store, message)
 
 
-_SETTLES = (
-    "monai.utils.set_determinism",
-    "monai.utils.misc.set_determinism",
-    "transformers.enable_full_determinism",
-    "transformers.trainer_utils.enable_full_determinism",
-)
-"""Calls that seed and switch the benchmark off."""
+_SETTLES = names("switches", "settles")
 
 
 def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
@@ -163,14 +110,11 @@ def half(order: Order) -> Iterator[Hit]:
 def warns_only(order: Order) -> Iterator[Hit]:
     """Deterministic mode that goes on with operators that are not."""
     for call in filter(_only_warns, _switched_on(order)):
-        yield hit(
-            "RC012",
-            call,
-            tr(
-                "with `warn_only=True` operators without a deterministic kernel run as before, with"
-                " a warning"
-            ),
+        message = tr(
+            "with `warn_only=True` operators without a deterministic kernel run as before, with"
+            " a warning"
         )
+        yield hit("RC012", call, message)
 
 
 def _only_warns(call: Call) -> bool:
@@ -184,14 +128,11 @@ def late_workspace(order: Order) -> Iterator[Hit]:
     used = devices.first_use(order, "cuda", sure=True)
     if store is None or used is None or not _is_multiplied(order, used, store):
         return
-    yield hit(
-        "RC007",
-        store,
-        tr(
-            "this comes after CUDA is used in {line}: cuBLAS has read the variable by then",
-            line=at(used, store.module),
-        ),
+    message = tr(
+        "this comes after CUDA is used in {line}: cuBLAS has read the variable by then",
+        line=at(used, store.module),
     )
+    yield hit("RC007", store, message)
 
 
 def _may_run_on_cpu(order: Order) -> bool:
@@ -244,14 +185,11 @@ def hash_seed(order: Order) -> Iterator[Hit]:
     for store in order.environment("PYTHONHASHSEED"):
         tests = [ast.unparse(condition.test) for condition in store.conditions]
         if "PYTHONHASHSEED" not in " ".join(tests):
-            yield hit(
-                "RC506",
-                store,
-                tr(
-                    "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
-                    " only in child processes"
-                ),
+            message = tr(
+                "Python has read PYTHONHASHSEED when it started: this changes nothing here,"
+                " only in child processes"
             )
+            yield hit("RC506", store, message)
 
 
 @check_orders("RC002")
@@ -260,15 +198,12 @@ def threads(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_THREADS):
         cores = next(call.first.calls(*_CORES), None)
         if cores is not None and not _is_put_back(order, call):
-            yield hit(
-                "RC002",
-                call,
-                tr(
-                    "the number of threads follows the machine (`{name}`), and the last bits"
-                    " of sums with it",
-                    name=cores.name,
-                ),
+            message = tr(
+                "the number of threads follows the machine (`{name}`), and the last bits"
+                " of sums with it",
+                name=cores.name,
             )
+            yield hit("RC002", call, message)
 
 
 def _is_put_back(order: Order, call: Call) -> bool:
@@ -287,15 +222,12 @@ def autotune(order: Order) -> Iterator[Hit]:
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
-            yield hit(
-                "RC004",
-                call,
-                tr(
-                    'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
-                    " the next run",
-                    mode=mode,
-                ),
+            message = tr(
+                'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
+                " the next run",
+                mode=mode,
             )
+            yield hit("RC004", call, message)
 
 
 def _deterministic(order: Order) -> list[Step]:

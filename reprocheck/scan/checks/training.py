@@ -18,6 +18,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call, Condition, Loop, Step
 from reprocheck.scan.values import Value
+from reprocheck.scan.vocabulary import names
 
 _MOST = 2_000
 """Steps that are gone along from a value to the training."""
@@ -94,29 +95,14 @@ _PASS_NAMES = ("tensorflow.GradientTape", "spacy.blank().update", "spacy.load().
 _FITS = frozenset({"fit", "fit_predict", "partial_fit"})
 _WHOLE = _FITS | {"fit_generator", "learn", "minimize", "apply_gradients"}
 """What trains as a whole, or puts a training into a graph."""
-_WHOLE_NAMES = (
-    "transformers.Trainer().train",
-    "mindspore.train.Model().train",
-    "mindspore.Model().train",
-    "mindspore.nn.TrainOneStepCell",
-    "jax.grad",
-    "jax.value_and_grad",
-    "mindspore.value_and_grad",
-    "mindspore.ops.value_and_grad",
-    "optuna.create_study().optimize",
-    "sklearn.model_selection.cross_val_score",
-    "sklearn.model_selection.cross_val_predict",
-    "sklearn.model_selection.cross_validate",
-)
+_WHOLE_NAMES = names("training", "whole")
 _TRAINERS = re.compile(r"trainer|runner|learner|engine|solver|estimator", re.IGNORECASE)
 
 
 def _owner(call: Call) -> str:
-    """What a method is called on, as it is written and as it is known."""
-    written = ""
-    match call.node:
-        case ast.Call(func=ast.Attribute(value=owner)):
-            written = last_word(owner)
+    """Return what a method is called on, as it is written and as it is known."""
+    owner = syntax.owner(call.node)
+    written = last_word(owner) if owner else ""
     return f"{written} {call.name}"
 
 
@@ -296,54 +282,7 @@ def _loops(step: Step) -> Iterator[int]:
         yield from (id(one) for one in module.around(node) if isinstance(one, ast.For | ast.While))
 
 
-WORDS = "|".join(
-    (
-        "eval",
-        "evals",
-        "evaluate",
-        "evaluates",
-        "evaluation",
-        "evaluator",
-        "valid",
-        "validate",
-        "validation",
-        "test",
-        "tests",
-        "testing",
-        "infer",
-        "inference",
-        "predict",
-        "prediction",
-        "predictor",
-        r"visuali[sz]e",
-        r"visuali[sz]ation",
-        r"visuali[sz]er",
-        "plot",
-        "plots",
-        "plotting",
-        "show",
-        "demo",
-        "debug",
-        "bench",
-        "benchmark",
-        "benchmarks",
-        "profile",
-        "profiler",
-        "profiling",
-        "gif",
-        "enjoy",
-        "viz",
-        "metric",
-        "metrics",
-        "fid",
-        "display",
-        "report",
-        "summary",
-        "analysis",
-        "analyze",
-        "render",
-    )
-)
+WORDS = "|".join(names("training", "beside"))
 BESIDE = re.compile(rf"(^|_)({WORDS})(_|$|\d)")
 """In the name of a file or of a question: what it is for is no training."""
 

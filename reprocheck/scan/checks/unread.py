@@ -17,26 +17,8 @@ from reprocheck.scan.values import Derived, Items, Value
 _FRESH = frozenset({"list", "sorted", "arange"})
 """Calls that make a list which nobody else holds."""
 
-_POOLS = frozenset(
-    {
-        "map",
-        "imap",
-        "imap_unordered",
-        "starmap",
-        "starmap_async",
-        "map_async",
-    }
-)
-_WRAPPERS = frozenset(
-    {
-        "enumerate",
-        "list",
-        "tuple",
-        "tqdm",
-        "track",
-        "iter",
-    }
-)
+_POOLS = frozenset({"map", "imap", "imap_unordered", "starmap", "starmap_async", "map_async"})
+_WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
 
 
 def is_unread(step: Step) -> bool:

@@ -55,22 +55,12 @@ WORDS = {
     "number": mark("`{name}` draws here"),
     "hyper-parameter": mark("`{name}` draws a hyper-parameter here"),
 }
-_PARAMETERS = (
-    "torch.nn.Parameter",
-    "mindspore.Parameter",
-    "tensorflow.Variable",
-    "keras.Variable",
-)
-_WEIGHTS = (
-    ".weight",
-    ".bias",
-    ".weight.data",
-    ".bias.data",
-)
+_PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable")
+_WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
 _BY_HAND = {
     "optuna": mark(
         "Give the study a sampler with a seed: `sampler=optuna.samplers.TPESampler(seed=0)`."
-    ),
+    )
 }
 """How a generator of a library's own is seeded."""
 _MOST = 60
@@ -479,19 +469,14 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
                 name=short(call.name),
             ),
         )
+    message = tr(
+        "{said}, and nothing seeds {name} in this program{hint}",
+        said=said,
+        name=tr(name),
+        hint=_hint(order, drawing),
+    )
     return hit(
-        code,
-        call,
-        tr(
-            "{said}, and nothing seeds {name} in this program{hint}",
-            said=said,
-            name=tr(name),
-            hint=_hint(order, drawing),
-        ),
-        severity=severity,
-        patchable=patchable,
-        stream=name,
-        more=seed_place,
+        code, call, message, severity=severity, patchable=patchable, stream=name, more=seed_place
     )
 
 

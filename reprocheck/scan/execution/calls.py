@@ -31,28 +31,11 @@ from reprocheck.scan.values import (
     are_constants,
     either,
 )
+from reprocheck.scan.vocabulary import words
 
 CALLED = ("__call__", "forward", "construct", "call")
 """What runs when an object is called: its own `__call__`, else what its framework calls."""
-_SAME_OBJECT = frozenset(
-    {
-        "manual_seed",
-        "to",
-        "cpu",
-        "cuda",
-        "npu",
-        "xpu",
-        "eval",
-        "train",
-        "half",
-        "float",
-        "double",
-        "bfloat16",
-        "requires_grad_",
-        "share_memory",
-    }
-    | {"set_train", "to_float", "add_flags", "set_grad"}
-)
+_SAME_OBJECT = words("execution", "same_object")
 _FIELDS = frozenset({"dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"})
 
 

@@ -9,17 +9,9 @@ from typing import Any, ClassVar
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.execution.pending import Pending
 from reprocheck.scan.values import Instance, Items, Made, Part, Value, either, is_row
+from reprocheck.scan.vocabulary import names
 
-_SAME = (
-    "builtins.iter",
-    "builtins.reversed",
-    "builtins.sorted",
-    "builtins.list",
-    "builtins.tuple",
-    "builtins.set",
-    "tqdm.tqdm",
-    "tqdm.auto.tqdm",
-)
+_SAME = names("execution", "same")
 
 EACH = "[]"
 """The fact of a library's container under which the one value stands that all its items share."""

@@ -29,23 +29,9 @@ from reprocheck.scan.values import (
     literal,
     text_of,
 )
+from reprocheck.scan.vocabulary import words
 
-_COMPILERS = frozenset(
-    {
-        "jax.jit",
-        "torch.compile",
-        "torch.jit.script",
-        "torch.jit.trace",
-        "torch.jit.ignore",
-        "mindspore.jit",
-        "mindspore.ms_function",
-        "mindspore.ops.jit",
-        "tensorflow.function",
-        "numba.njit",
-        "numba.jit",
-    }
-)
-"""Calls that give back the function or object that they were given, in effect."""
+_COMPILERS = words("execution", "compilers")
 
 
 class Known(Elements):

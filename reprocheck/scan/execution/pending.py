@@ -28,64 +28,13 @@ from reprocheck.scan.values import (
     Value,
     is_row,
 )
+from reprocheck.scan.vocabulary import words
 
-_LATER = frozenset(
-    {
-        "jax.grad",
-        "jax.value_and_grad",
-        "jax.vmap",
-        "jax.pmap",
-        "jax.lax.scan",
-        "mindspore.value_and_grad",
-        "mindspore.ops.value_and_grad",
-        "mindspore.grad",
-        "mindspore.ops.grad",
-        "torch.func.grad",
-        "torch.func.vmap",
-        "torch.vmap",
-        "jax.checkpoint",
-        "jax.remat",
-    }
-)
-"""Functions that give back something to call, as classes do."""
-_DRIVES = frozenset(
-    {
-        "fit",
-        "train",
-        "run",
-        "start",
-        "evaluate",
-        "predict",
-        "learn",
-        "test",
-        "validate",
-        "launch",
-        "main",
-        "train_model",
-    }
-)
-"""Methods of a library's class that call what a class of the user's overrides."""
+_LATER = words("execution", "later")
+_DRIVES = words("execution", "drives")
 _QUIET = frozenset({"torch.nn.Module().train", "torch.nn.Module().eval", "keras.Model().test"})
-_INSIDE = frozenset(
-    {"__getitem__", "__call__", "__iter__", "__next__", "__len__", "forward", "construct", "call"}
-)
-_KEEPS = frozenset(
-    {
-        "append",
-        "add",
-        "insert",
-        "extend",
-        "update",
-        "setdefault",
-        "isinstance",
-        "type",
-        "id",
-        "print",
-        "len",
-        "repr",
-        "hasattr",
-    }
-)
+_INSIDE = words("execution", "inside")
+_KEEPS = words("execution", "keeps")
 MOST = 40
 DEEPEST = 3
 """How many containers inside of one another are looked into."""

@@ -22,6 +22,7 @@ from reprocheck.scan.values import (
     Value,
     are_constants,
 )
+from reprocheck.scan.vocabulary import names
 
 LARGEST = 10**18
 
@@ -61,16 +62,7 @@ _MAY_BE_NONE = frozenset({"And", "item", "Await"})
 
 All others are results of operators, or text that was put together.
 """
-_SOMETHING = frozenset(
-    f"builtins.{name}"
-    for name in (
-        *("abs", "bin", "bool", "bytes", "chr", "complex", "dict", "divmod", "enumerate", "filter"),
-        *("float", "format", "frozenset", "hash", "hex", "id", "int", "isinstance", "len", "list"),
-        *("map", "max", "min", "oct", "open", "ord", "range", "repr", "reversed", "round", "set"),
-        *("slice", "sorted", "str", "sum", "tuple", "type", "zip"),
-    )
-)
-"""Builtins that never give back None."""
+_SOMETHING = frozenset(f"builtins.{name}" for name in names("execution", "something"))
 
 
 def truth(value: Value) -> bool | None:

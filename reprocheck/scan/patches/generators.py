@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, with_seed
 from reprocheck.scan.patches.tree import (
@@ -14,22 +15,14 @@ from reprocheck.scan.patches.tree import (
     filled,
     last,
     on_call,
+    with_number,
     with_value,
     written,
 )
+from reprocheck.scan.vocabulary import names
 
-_TAKE_A_SEED = {
-    "default_rng": "seed",
-    "RandomState": "seed",
-    "SeedSequence": "entropy",
-    "PCG64": "seed",
-    "MT19937": "seed",
-    "Philox": "seed",
-    "SFC64": "seed",
-    "PCG64DXSM": "seed",
-    "Random": "x",
-    "SeedGenerator": "seed",
-}
+_MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
+_TAKE_A_SEED = {last(name): MAKERS[name] for name in _MAKERS}
 """What makes a generator, and the keyword of its seed, which comes first."""
 _SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
 """Methods that take no seed, each with the one beside it that does."""
@@ -69,7 +62,7 @@ def _sister(tree: Tree, call: cst.Call, method: str, number: int) -> Edit | None
     sister = _SISTERS.get(method)
     if sister is None:
         return None
-    return Edit(changes=((call, lambda node: _with_number(called(node, sister), number)),))
+    return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
 
 
 @on_call
@@ -100,7 +93,7 @@ def _is_zero(value: cst.BaseExpression) -> bool:
 def _numbered(tree: Tree, call: cst.Call, word: str, number: int) -> Edit | None:
     given = argument(call, word, "seed")
     if not call.args:
-        return Edit(changes=((call, lambda node: _with_number(node, number)),))
+        return Edit(changes=((call, lambda node: with_number(node, number)),))
     return filled(call, given, word, str(number)) or _as_default(tree, given, number)
 
 
@@ -122,12 +115,8 @@ def _random(tree: Tree, call: cst.Call, number: int) -> Edit | None:
     it.
     """
     if isinstance(call.func, cst.Attribute) and tree.function(call) == "random.SystemRandom":
-        return Edit(changes=((call, lambda node: _with_number(called(node, "Random"), number)),))
+        return Edit(changes=((call, lambda node: with_number(called(node, "Random"), number)),))
     if not can_bind(tree, "random"):
         return None
     made = cst.parse_expression(f"random.Random({number})")
     return Edit(changes=((call, lambda _: made),), imports=("random",))
-
-
-def _with_number(node: cst.CSTNode, number: int) -> cst.CSTNode:
-    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer(str(number)))])

@@ -78,7 +78,7 @@ def _places(text: str, data: bytes) -> list[_Place]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    starts = _starts(data)
+    starts = [0, *(end.end() for end in re.finditer(rb"\r\n|\r|\n", data))]
     return [
         _Place(
             starts[node.lineno - 1] + node.col_offset,
@@ -96,23 +96,10 @@ def _tables(tree: ast.Module) -> Iterator[ast.expr]:
         value = getattr(statement, "value", None)
         if (
             isinstance(value, ast.Dict | ast.List | ast.Set)
-            and _is_long(value)
-            and _is_plain(value)
+            and (value.end_lineno or 0) - value.lineno >= SHORTEST
+            and all(isinstance(node, _PLAIN) for node in ast.walk(value))
         ):
             yield value
-
-
-def _is_long(table: ast.expr) -> bool:
-    return (table.end_lineno or 0) - table.lineno >= SHORTEST
-
-
-def _is_plain(table: ast.expr) -> bool:
-    return all(isinstance(node, _PLAIN) for node in ast.walk(table))
-
-
-def _starts(data: bytes) -> list[int]:
-    """The place at which each line begins, as Python counts lines."""
-    return [0, *(end.end() for end in re.finditer(rb"\r\n|\r|\n", data))]
 
 
 class _Unfolding(cst.CSTTransformer):

@@ -367,18 +367,18 @@ def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
     )
 
 
+def with_number(node: cst.CSTNode, number: int = 0) -> cst.CSTNode:
+    """Return a call with a number as its only argument."""
+    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer(str(number)))])
+
+
 def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
     """An argument's value, and its replacement."""
     return arg.value, lambda _: cst.parse_expression(value)
 
 
 def filled(
-    call: cst.Call,
-    given: cst.Arg | None,
-    word: str,
-    value: str,
-    *,
-    imports: tuple[str, ...] = (),
+    call: cst.Call, given: cst.Arg | None, word: str, value: str, *, imports: tuple[str, ...] = ()
 ) -> Edit | None:
     """This value for an argument of a call that is not given, or is None; nothing where it has
     another.

@@ -23,38 +23,14 @@ from reprocheck.scan.patches.tree import (
     keyword,
     last,
     on_call,
+    with_number,
     with_value,
     written,
 )
+from reprocheck.scan.vocabulary import names, words
 
-_WORDS = (
-    "seed",
-    "random_state",
-    "random_seed",
-    "np_seed",
-    "data_seed",
-    "x",
-    "a",
-    "entropy",
-    "default",
-)
-_CONVERT = frozenset(
-    {
-        "int",
-        "round",
-        "abs",
-        "float",
-        "hash",
-        "id",
-        "str",
-        "pow",
-        "divmod",
-        "len",
-        "min",
-        "max",
-        "repr",
-    }
-)
+_WORDS = names("patches", "words")
+_CONVERT = words("patches", "convert")
 _CONVERSIONS = _CONVERT | {"int.from_bytes"}
 _OF_OBJECTS = ("builtins.hash", "builtins.id")
 """Functions whose number stands for the object that they are given."""
@@ -65,47 +41,8 @@ _HOLDERS = (cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
 _KINDS = ("clock", "process", "system", "load")
 _ARITHMETIC = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Attribute)
 """What computes a number of another."""
-_NUMBERS = frozenset(
-    {
-        "int",
-        "float",
-        "round",
-        "abs",
-        "hash",
-        "id",
-        "len",
-        "timestamp",
-        "microsecond",
-        "second",
-        "time_low",
-    }
-)
-"""Conversions, methods and attributes that give a number."""
-_GIVE_NUMBERS = frozenset(
-    {
-        "time",
-        "time_ns",
-        "perf_counter",
-        "perf_counter_ns",
-        "monotonic",
-        "monotonic_ns",
-        "process_time",
-        "getpid",
-        "getppid",
-    }
-    | {
-        "randint",
-        "random",
-        "randrange",
-        "getrandbits",
-        "randbelow",
-        "randbits",
-        "rand",
-        "uniform",
-        "integers",
-    }
-)
-"""Clocks, process ids and draws that give one."""
+_NUMBERS = words("patches", "numbers")
+_GIVE_NUMBERS = words("patches", "give_numbers")
 _DRAWS = ("random.", "numpy.random.", "torch.rand")
 _WORKER = "{torch}.initial_seed() % 2**32"
 """The number that torch gives each data worker: another one in each, the same in each run where the
@@ -250,12 +187,7 @@ def _computes(node: cst.BaseExpression, number: cst.BaseExpression) -> bool:
     """Whether an expression only computes: of calls a method of the number, or a conversion."""
     if not isinstance(node, cst.Call):
         return True
-    return node.func is number or _converts(node)
-
-
-def _converts(call: cst.Call) -> bool:
-    """`int(...)`, `int.from_bytes(...)` and the like."""
-    return _root(call.func) in _CONVERT
+    return node.func is number or _root(node.func) in _CONVERT
 
 
 @on_call
@@ -293,16 +225,12 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
         return None
     function = tree.function(call)
     if not function.startswith("torch."):
-        return Edit(changes=((call, _with_zero),))
+        return Edit(changes=((call, with_number),))
     sister = _SISTERS.get(last(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
-            return Edit(changes=((call, lambda node: _with_zero(called(node, sister))),))
+            return Edit(changes=((call, lambda node: with_number(called(node, sister))),))
     return None
-
-
-def _with_zero(node: cst.CSTNode) -> cst.CSTNode:
-    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer("0"))])
 
 
 def _sources(tree: Tree, value: cst.BaseExpression) -> list[cst.Call]:
@@ -317,7 +245,7 @@ def _changes(tree: Tree, call: cst.Call) -> bool:
     name = tree.function(call)
     if name in _OF_OBJECTS or name.startswith(_DRAWS):
         return True
-    return any(name in tables.words("entropy", kind) for kind in _KINDS)
+    return any(name in tables.calls("entropy", kind) for kind in _KINDS)
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:

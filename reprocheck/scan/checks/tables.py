@@ -5,24 +5,21 @@ in each run.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
+import msgspec
+
+from reprocheck.scan import vocabulary
 from reprocheck.scan.aliases import canonical
-
-FOLDER = Path(__file__).parent
 
 T = TypeVar("T")
 
 Kind = Literal["weights", "layer", "order", "augmentation", "split", "number", "hyper-parameter"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Seeds:
+class Seeds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call that puts generators into a known state.
 
     streams   the generators
@@ -31,12 +28,12 @@ class Seeds:
     """
 
     streams: tuple[str, ...]
-    keyword: str
+    keyword: str = ""
     without: Literal["system", "fixed", "required"]
+    calls: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Draws:
+class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call that draws from a global generator.
 
     when      `call` where it draws itself, `use` where what it makes draws later
@@ -54,16 +51,16 @@ class Draws:
     only: tuple[str, ...] = ()
     constant: tuple[str, ...] = ()
     needed: int = 1
-    positions: tuple[tuple[str, int], ...] = ()
+    positions: dict[str, int] = {}
+    calls: str = ""
 
     def position(self, condition: str) -> int | None:
         """Where the argument of a condition (NAME or NAME=VALUE) stands without its keyword."""
         keyword, _, _ = condition.partition("=")
-        return dict(self.positions).get(keyword)
+        return self.positions.get(keyword)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Library:
+class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A call of a library whose result differs from run to run whatever the global generators hold.
 
     code       the rule that it breaks
@@ -80,9 +77,10 @@ class Library:
     seed: str = ""
     unless: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
-    positions: tuple[tuple[str, int], ...] = ()
-    options: tuple[tuple[str, int], ...] = ()
+    positions: dict[str, int] = {}
+    options: dict[str, int] = {}
     fix: str = ""
+    calls: str = ""
 
 
 class ByName(Generic[T]):
@@ -113,41 +111,31 @@ class ByName(Generic[T]):
 @cache
 def seeds() -> ByName[Seeds]:
     """Calls that seed."""
-    rows = _read("seeds")["seed"]
-    return ByName(
-        (
-            name,
-            Seeds(
-                streams=tuple(row["streams"]),
-                keyword=row.get("keyword", ""),
-                without=row["without"],
-            ),
-        )
-        for row in rows
-        for name in row["calls"]
-    )
+    return ByName((name, row) for row in _seeds() for name in row.calls.split())
 
 
 @cache
 def last_parts() -> frozenset[str]:
     """The last parts of the names of calls that seed."""
-    return frozenset(
-        name.rpartition(".")[2] for row in _read("seeds")["seed"] for name in row["calls"]
-    )
+    return frozenset(name.rpartition(".")[2] for row in _seeds() for name in row.calls.split())
+
+
+def _seeds() -> list[Seeds]:
+    return vocabulary.rows("seeds", "seed", list[Seeds])
 
 
 @cache
 def draws() -> ByName[Draws]:
     """Calls that draw."""
-    rows = _read("draws")["draw"]
-    return ByName((name, _draws(row)) for row in rows for name in row["calls"])
+    rows = vocabulary.rows("draws", "draw", list[Draws])
+    return ByName((name, row) for row in rows for name in row.calls.split())
 
 
 @cache
 def libraries() -> ByName[Library]:
     """Calls of libraries that differ whatever the global generators hold."""
-    rows = _read("libraries")["library"]
-    known = ((name, _library(row)) for row in rows for name in row["calls"])
+    rows = vocabulary.rows("libraries", "library", list[Library])
+    known = ((name, row) for row in rows for name in row.calls.split())
     return ByName((*known, *((name, Library(seed=seed)) for name, seed in _OF_PROJECT)))
 
 
@@ -163,34 +151,6 @@ def extend(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 @cache
-def words(table: str, key: str) -> ByName[str]:
-    """A list of names."""
-    return ByName((name, name) for name in _read(table)[key])
-
-
-@cache
-def texts(table: str, key: str) -> frozenset[str]:
-    """A list of words that are no names of calls."""
-    return frozenset(_read(table)[key])
-
-
-def _draws(row: Mapping[str, Any]) -> Draws:
-    fields = {name: value for name, value in row.items() if name != "calls"}
-    for name in ("unless", "only", "constant"):
-        fields[name] = tuple(fields.get(name, ()))
-    fields["positions"] = tuple(fields.get("positions", {}).items())
-    return Draws(**fields)
-
-
-def _library(row: Mapping[str, Any]) -> Library:
-    fields = {name: value for name, value in row.items() if name != "calls"}
-    for name in ("unless", "only"):
-        fields[name] = tuple(fields.get(name, ()))
-    for name in ("positions", "options"):
-        fields[name] = tuple(fields.get(name, {}).items())
-    return Library(**fields)
-
-
-@cache
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+def calls(subject: str, key: str) -> ByName[str]:
+    """A list of names of calls."""
+    return ByName((name, name) for name in vocabulary.names(subject, key))
