@@ -10,7 +10,8 @@ import re
 
 from reprocheck.child.reprocheck_child.shared.everyday import HOSTS, USERS
 from reprocheck.language import mark
-from reprocheck.redaction.patterns import PUBLIC_OWNERS, Pattern, always, always_shown
+from reprocheck.redaction.lists import LISTS
+from reprocheck.redaction.patterns import Pattern, always, always_shown
 
 _NAME = r"[^\W_](?:[\w.-]{0,62}\w)?"
 _CAPITALISED = r"(?![a-z])[^\W\d_][\w.'’-]*"
@@ -30,7 +31,7 @@ def _tells_a_host(found: str) -> bool:
 
 def _tells_an_owner(found: str) -> bool:
     owner, _, _ = found.partition("/")
-    return owner.lower() not in PUBLIC_OWNERS
+    return owner.lower() not in LISTS.public_owners
 
 
 def _file_of(found: str) -> str:
