@@ -10,16 +10,13 @@ so that it can be seen whether patterns were made for the secrets of one.
 from __future__ import annotations
 
 import argparse
-import html
-import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.planted import KINDS, Planted
+from benchmarks.planted import KINDS, Planted, comes_out
 from benchmarks.sown import PLACES, Sown, sown
 from reprocheck.bundle import made
 from reprocheck.redaction import Redaction, found_scanner, redaction_of
@@ -124,28 +121,6 @@ def _search(one: Sown, level: str) -> list[Found]:
         if file is not None:
             found.append(Found(place, secret, file))
     return found
-
-
-def comes_out(secret: Planted, text: str) -> bool:
-    """Whether any part of a secret that must not leave stands in a text. A name is looked for as a
-    word: that of the user `ropaga` is no part of `propagation`.
-    """
-    return any(_stands_in(form, text) for needle in secret.needles for form in _forms(needle))
-
-
-def _stands_in(form: str, text: str) -> bool:
-    if form not in text:
-        return False
-    is_word = form.isalpha()
-    return not is_word or re.search(rf"(?<![A-Za-z]){form}(?![A-Za-z])", text) is not None
-
-
-def _forms(needle: str) -> Iterator[str]:
-    """A text as it is, and as JSON, HTML, Markdown and a shell write it."""
-    yield needle
-    yield json.dumps(needle, ensure_ascii=False)[1:-1]
-    yield html.escape(needle)
-    yield "".join(f"\\{letter}" if letter in "\\`*_{}[]|~" else letter for letter in needle)
 
 
 def table(by_seed: Mapping[int, Mapping[str, Result]]) -> str:
