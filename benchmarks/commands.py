@@ -266,7 +266,7 @@ class _Machine:
         }
         files = {name: self.run(*words) for name, words in shown.items()}
         self.run("suite", "history", "--export", "history.csv", "--series")
-        self.run("suite", "baseline", "accept", "repeats", "--why", "it is right")
+        self.run("suite", "baseline", "accept", "repeats", "--force", "--why", "it is right")
         self.run("suite", "baseline", "export", "baselines.json")
         for name in ("history.csv", "baselines.json"):
             files[name] = (self.project / name).read_bytes()

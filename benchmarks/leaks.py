@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,14 +33,6 @@ IN_A_FOLDER = frozenset(
 """Kinds that a folder may show: no form says of them that they are secret. A key of letters alone
 is masked where a name or an option says what it is.
 """
-MAY_STAND: Mapping[Level, frozenset[str]] = {
-    "folder": IN_A_FOLDER,
-    "paste": frozenset(),
-    "attachment": frozenset(),
-    "strict": frozenset(),
-}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leak:
     """A secret that stands in a file. `place`: where the command was given it."""
@@ -53,8 +45,10 @@ class Leak:
 
     @property
     def is_allowed(self) -> bool:
-        """Whether files of this level may show it."""
-        return self.secret.kind in MAY_STAND[self.level]
+        """Whether files of this level may show it: the names of files stand in the record of a
+        folder as they are, since the files are found again by them.
+        """
+        return self.level == "folder" and (self.secret.kind in IN_A_FOLDER or self.place == "file")
 
 
 def leaks(written: Written, secrets: Secrets) -> Iterator[Leak]:
@@ -86,25 +80,22 @@ def measured(number: int, seed: int) -> tuple[int, list[Written], list[Leak]]:
 
 
 def table(planted: int, every: Sequence[Written], found: Sequence[Leak]) -> str:
-    """The results as Markdown: a row a command, and a row a kind that comes out anywhere."""
-    wrong = [leak for leak in found if not leak.is_allowed]
-    lines = ["| of a command | level | files | may stand there | leaks |", "|---|---|--:|--:|--:|"]
-    files = Counter[tuple[str, Level]]()
+    """The results as Markdown: a row a command, and a row a kind that stands anywhere."""
+    files: Counter[tuple[str, Level]] = Counter()
     for written in every:
         files[written.command, written.level] += len(written.files)
-    of_command = Counter((leak.command, leak.level) for leak in found)
-    wrong_of_command = Counter((leak.command, leak.level) for leak in wrong)
+    lines = ["| of a command | level | files | may stand there | leaks |", "|---|---|--:|--:|--:|"]
     for (command, level), number in files.items():
-        leaking = wrong_of_command[command, level]
-        allowed = of_command[command, level] - leaking
-        lines.append(f"| {command} | {level} | {number:,} | {allowed:,} | {leaking:,} |")
-    lines.append(f"| **in all**, of {planted:,} secrets | | {sum(files.values()):,} | | {len(wrong):,} |")
-    lines += _kinds(found)
+        of_it = [leak for leak in found if (leak.command, leak.level) == (command, level)]
+        lines.append(f"| {command} | {level} | {number:,} | {_counts(of_it)} |")
+    total = f"{sum(files.values()):,} | {_counts(found)}"
+    lines.append(f"| **in all**, of {planted:,} secrets | | {total} |")
+    for kind in sorted({leak.secret.kind for leak in found}):
+        of_it = [leak for leak in found if leak.secret.kind == kind]
+        lines.append(f"| kind: {kind} | | | {_counts(of_it)} |")
     return "\n".join(lines)
 
 
-def _kinds(found: Iterable[Leak]) -> Iterator[str]:
-    kinds = Counter((leak.secret.kind, leak.level, leak.is_allowed) for leak in found)
-    for (kind, level, is_allowed), number in sorted(kinds.items()):
-        cells = f"{number:,} | 0" if is_allowed else f"0 | {number:,}"
-        yield f"| kind: {kind} | {level} | | {cells} |"
+def _counts(found: Iterable[Leak]) -> str:
+    counts = Counter(leak.is_allowed for leak in found)
+    return f"{counts[True]:,} | {counts[False]:,}"
