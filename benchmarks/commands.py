@@ -59,6 +59,8 @@ start, weight = 0, 1.0
 if os.path.exists("state.pkl"):
     start, weight = pickle.loads(Path("state.pkl").read_bytes())
 print(NAMES["log"], flush=True)
+if "--fail" in sys.argv:
+    random.seed(0)
 for step in range(start, 8):
     weight -= random.random() / 100
     reprocheck.log(**{{name: weight for name in NAMES["series"]}})
