@@ -33,6 +33,8 @@ IN_A_FOLDER = frozenset(
 """Kinds that a folder may show: no form says of them that they are secret. A key of letters alone
 is masked where a name or an option says what it is.
 """
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leak:
     """A secret that stands in a file. `place`: where the command was given it."""

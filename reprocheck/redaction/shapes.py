@@ -60,7 +60,9 @@ def words_of(command: Sequence[str]) -> Iterator[Word]:
     for index, text in enumerate(command):
         word = _word(text, before, first=index == 0, started=started)
         is_program = word.kind == "path" and not text.endswith(_SCRIPTS)
-        started = started or not (word.kind == "text" or is_program or word.value in LISTS.launchers)
+        started = started or not (
+            word.kind == "text" or is_program or word.value in LISTS.launchers
+        )
         before = text
         yield word
 
