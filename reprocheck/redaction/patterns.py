@@ -119,10 +119,6 @@ def _class(letter: str) -> int:
     return 2 * letter.isdigit() + letter.isupper()
 
 
-def _tells_a_host(found: str) -> bool:
-    return not found.lower().endswith(LISTS.public_sites)
-
-
 def place(path: str) -> str:
     """A path without the folders of this machine: relative to the project, from `~`, from the
     folder of a library, or its name alone.
@@ -143,15 +139,11 @@ def place(path: str) -> str:
     return path
 
 
-def _is_own_folder(found: str) -> bool:
-    return place(found) != found
-
-
 PATHS = Pattern(
     kind=mark("folder of the machine"),
     regex=re.compile(r"(?<![\w.~/<>:-])/(?:[\w.@+=%,-]+/)+[\w.@+=%,-]*"),
     shown=place,
-    accepted=_is_own_folder,
+    accepted=lambda found: place(found) != found,
 )
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
@@ -220,7 +212,7 @@ PATTERNS: tuple[Pattern, ...] = (
             r"|(?<=@)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?=[:/])"
         ),
         shown=always_shown("<host>"),
-        accepted=_tells_a_host,
+        accepted=lambda found: not found.lower().endswith(LISTS.public_sites),
     ),
     Pattern(
         kind=mark("random-looking text"),
