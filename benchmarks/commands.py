@@ -108,6 +108,14 @@ def _of(place: str, kinds: Sequence[str], draw: Draw, whose: Sender) -> Iterator
             yield one
 
 
+def of_machine(place: Path) -> Secrets:
+    """What says whose the machine is on which commands are started in a folder: its home folder.
+    Its user and host are those of the machine itself, and can be everyday words.
+    """
+    home = str(place)
+    return {"machine": [Planted("home folder", home, (home,))]}
+
+
 def written(
     place: Path, secrets: Secrets, seed: int = 0, only: Sequence[str] | None = None
 ) -> Iterator[Written]:

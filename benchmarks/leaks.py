@@ -75,9 +75,10 @@ def measured(number: int, seed: int) -> tuple[int, list[Written], list[Leak]]:
         secrets = commands.sown(draw)
         planted += sum(map(len, secrets.values()))
         with tempfile.TemporaryDirectory() as place:
+            searched = {**secrets, **commands.of_machine(Path(place))}
             for written in commands.written(Path(place), secrets, seed):
                 every.append(written)
-                found += leaks(written, secrets)
+                found += leaks(written, searched)
     return planted, every, found
 
 

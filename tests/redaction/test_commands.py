@@ -29,8 +29,10 @@ Result = tuple[Secrets, Mapping[str, Written], Sequence[Leak]]
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     secrets = commands.sown(random.Random(11), KINDS)
-    every = list(commands.written(tmp_path_factory.mktemp("machine"), secrets, only=GROUPS))
-    found = [leak for written in every for leak in leaks.leaks(written, secrets)]
+    place = tmp_path_factory.mktemp("machine")
+    every = list(commands.written(place, secrets, only=GROUPS))
+    searched = {**secrets, **commands.of_machine(place)}
+    found = [leak for written in every for leak in leaks.leaks(written, searched)]
     return secrets, {f"{one.command} ({one.level})": one for one in every}, found
 
 
