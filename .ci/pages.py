@@ -16,7 +16,7 @@ from typing import get_args
 
 from reprocheck.model import evidence
 from reprocheck.model.letters import capital
-from reprocheck.redaction.fields import MEANS, TABLES
+from reprocheck.redaction.fields import EACH, TABLES
 from reprocheck.rules import catalogue, operator_lists
 from reprocheck.rules.catalogue import GROUPS, Entry
 from reprocheck.rules.fix_text import is_code, language
@@ -251,14 +251,14 @@ def fields_table() -> str:
 
 def _ways() -> Iterator[str]:
     yield from ("| way | what leaves |", "|---|---|")
-    for how, means in MEANS.items():
+    for how, means in TABLES.means.items():
         yield f"| {how} | {means} |"
 
 
 def _field_rows() -> Iterator[str]:
-    for kind, ways in chain.from_iterable(table.items() for table in TABLES):
+    for kind, ways in chain.from_iterable(table.items() for table in EACH):
         for how, names in ways.items():
-            yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names.split())} | {how} |"
+            yield f"| `{kind}` | {', '.join(f'`{name}`' for name in names)} | {how} |"
 
 
 if __name__ == "__main__":

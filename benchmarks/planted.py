@@ -16,10 +16,12 @@ The formats are those that the vendors document, not those that the redaction lo
 from __future__ import annotations
 
 import base64
+import html
 import json
 import random
+import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 LETTERS = string.ascii_letters
@@ -307,3 +309,25 @@ def planted(kind: str, draw: Draw, whose: Sender) -> Planted:
     """One secret of a kind."""
     text, needles = KINDS[kind](draw, whose)
     return Planted(kind, text, needles)
+
+
+def comes_out(secret: Planted, text: str) -> bool:
+    """Whether any part of a secret that must not leave stands in a text. A name is looked for as a
+    word: that of the user `ropaga` is no part of `propagation`.
+    """
+    return any(_stands_in(form, text) for needle in secret.needles for form in _forms(needle))
+
+
+def _stands_in(form: str, text: str) -> bool:
+    if form not in text:
+        return False
+    is_word = form.isalpha()
+    return not is_word or re.search(rf"(?<![A-Za-z]){form}(?![A-Za-z])", text) is not None
+
+
+def _forms(needle: str) -> Iterator[str]:
+    """A text as it is, and as JSON, HTML, Markdown and a shell write it."""
+    yield needle
+    yield json.dumps(needle, ensure_ascii=False)[1:-1]
+    yield html.escape(needle)
+    yield "".join(f"\\{letter}" if letter in "\\`*_{}[]|~" else letter for letter in needle)

@@ -1,25 +1,25 @@
-"""How much of what is planted in a check comes out in its attachment: `python -m
+"""How much of what is planted in a check comes out of what is sent or written: `python -m
 benchmarks.redaction`.
 
-1,000 secrets of 38 kinds (`benchmarks.planted`) in every place where text can enter what a report
-shows (`benchmarks.sown`); each file of the attachment is searched for each of them, as it is and as
-JSON and HTML write it. `--write` puts the table into docs/reference/bundle.md: with one row a seed,
-so that it can be seen whether patterns were made for the secrets of one.
+Of fields: 1,000 secrets of 38 kinds (`benchmarks.planted`) in every place where text can enter what
+a report shows (`benchmarks.sown`); each file of the attachment is searched for each of them, as it
+is and as JSON and HTML write it. With one row a seed, so that it can be seen whether patterns were
+made for the secrets of one. Of commands: 1,000 secrets are given to a training in each way in which
+a user can, each command is started (`benchmarks.commands`), and all that it writes is searched
+(`benchmarks.leaks`). `--write` puts both tables into docs/reference/bundle.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import html
-import json
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.planted import KINDS, Planted
+from benchmarks import leaks
+from benchmarks.planted import KINDS, Planted, comes_out
 from benchmarks.sown import PLACES, Sown, sown
 from reprocheck.bundle import made
 from reprocheck.redaction import Redaction, found_scanner, redaction_of
@@ -28,7 +28,6 @@ NUMBER = 1_000
 SEEDS = (2026, 4711)
 LEVELS = ("none", "paste", "default", "strict")
 PAGE = Path("docs/reference/bundle.md")
-BEGIN, END = "<!-- table of planted secrets -->", "<!-- end of the table -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,28 +125,6 @@ def _search(one: Sown, level: str) -> list[Found]:
     return found
 
 
-def comes_out(secret: Planted, text: str) -> bool:
-    """Whether any part of a secret that must not leave stands in a text. A name is looked for as a
-    word: that of the user `ropaga` is no part of `propagation`.
-    """
-    return any(_stands_in(form, text) for needle in secret.needles for form in _forms(needle))
-
-
-def _stands_in(form: str, text: str) -> bool:
-    if form not in text:
-        return False
-    is_word = form.isalpha()
-    return not is_word or re.search(rf"(?<![A-Za-z]){form}(?![A-Za-z])", text) is not None
-
-
-def _forms(needle: str) -> Iterator[str]:
-    """A text as it is, and as JSON, HTML, Markdown and a shell write it."""
-    yield needle
-    yield json.dumps(needle, ensure_ascii=False)[1:-1]
-    yield html.escape(needle)
-    yield "".join(f"\\{letter}" if letter in "\\`*_{}[]|~" else letter for letter in needle)
-
-
 def table(by_seed: Mapping[int, Mapping[str, Result]]) -> str:
     """The results as Markdown: a row a seed, and of the first seed a row a kind and a place."""
     results = next(iter(by_seed.values()))
@@ -173,24 +150,47 @@ def enough(results: Mapping[str, Result]) -> bool:
     return default.kept >= 0.99 * default.planted and strict.kept == strict.planted
 
 
-def main() -> int:
-    """Prints the table; exit 1 where more comes out than is allowed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=NUMBER)
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE}")
-    asked = parser.parse_args()
-    by_seed = {seed: measured(asked.number, seed) for seed in asked.seeds}
-    print(table(by_seed))
+def of_fields(number: int, seeds: Iterable[int]) -> tuple[str, bool]:
+    """The table of what comes out of an attachment, and whether that is no more than is allowed."""
+    by_seed = {seed: measured(number, seed) for seed in seeds}
     for seed, results in by_seed.items():
         for one in results["default"].examples + results["strict"].examples:
             said = f"{one.secret.kind}, {one.place}, {one.file}: {one.secret.text!r}"
             print(f"came out: seed {seed}, {said}", file=sys.stderr)
-    if asked.write:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n{table(by_seed)}\n{END}{after}")
-    return 0 if all(map(enough, by_seed.values())) else 1
+    return table(by_seed), all(map(enough, by_seed.values()))
+
+
+def of_commands(number: int, seeds: Sequence[int]) -> tuple[str, bool]:
+    """The table of what stands in the files of each command, and whether all of it may."""
+    planted, every, found = leaks.measured(number, seeds[0])
+    wrong = [leak for leak in found if not leak.is_allowed]
+    for one in wrong:
+        said = f"{one.secret.kind}, given as {one.place}: {one.secret.text!r}"
+        print(f"leaks: {one.command} ({one.level}), {one.file}, {said}", file=sys.stderr)
+    return leaks.table(planted, every, found), not wrong
+
+
+TABLES = {"fields": of_fields, "commands": of_commands}
+
+
+def main() -> int:
+    """Prints the tables; exit 1 where more comes out than is allowed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=NUMBER)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--only", choices=TABLES, help="one of the tables")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE}")
+    asked = parser.parse_args()
+    right = True
+    for name in [asked.only] if asked.only else TABLES:
+        text, is_right = TABLES[name](asked.number, asked.seeds)
+        print(text, end="\n\n", flush=True)
+        right = right and is_right
+        if asked.write:
+            begin, end = f"<!-- table of {name} with secrets -->", f"<!-- end of {name} -->"
+            before, _, rest = PAGE.read_text().partition(begin)
+            PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}")
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ from reprocheck.model import (
 from reprocheck.model.replay import Replay
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.model.trace import Checked, LossSeries
-from reprocheck.redaction.fields import FIELDS, OF_A_CHECK, How, rows
+from reprocheck.redaction.fields import FIELDS, TABLES, How, rows
 
 _IN_LOGS = (
     "connecting with {}",
@@ -320,7 +320,7 @@ def _with_fact(thing: Any, name: str, text: str, draw: Draw) -> Any:
 
 def _rows() -> Iterator[tuple[str, Place]]:
     """A place for each class in which text can leave, with all of its fields."""
-    for kind, ways in OF_A_CHECK.items():
+    for kind, ways in TABLES.check.items():
         names = [name for (_, name), how in rows({kind: ways}) if how != "as is"]
         if names:
             yield f"fields of {kind}", partial(_in_field, kind, names)

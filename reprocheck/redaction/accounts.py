@@ -10,7 +10,8 @@ import re
 
 from reprocheck.child.reprocheck_child.shared.everyday import HOSTS, USERS
 from reprocheck.language import mark
-from reprocheck.redaction.patterns import PUBLIC_OWNERS, Pattern, always, always_shown
+from reprocheck.redaction.lists import LISTS
+from reprocheck.redaction.patterns import Pattern, always, always_shown
 
 _NAME = r"[^\W_](?:[\w.-]{0,62}\w)?"
 _CAPITALISED = r"(?![a-z])[^\W\d_][\w.'’-]*"
@@ -20,17 +21,9 @@ _REST = r"[^\s\"'<>()\[\]{},;`]*[^\s\"'<>()\[\]{},;`:.!?]"
 _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|dbfs|tos|bos"
 
 
-def _tells_a_user(found: str) -> bool:
-    return found.lower() not in USERS and not found.isdigit()
-
-
-def _tells_a_host(found: str) -> bool:
-    return found.lower() not in HOSTS
-
-
 def _tells_an_owner(found: str) -> bool:
     owner, _, _ = found.partition("/")
-    return owner.lower() not in PUBLIC_OWNERS
+    return owner.lower() not in LISTS.public_owners
 
 
 def _file_of(found: str) -> str:
@@ -49,7 +42,7 @@ def _user(regex: str) -> Pattern:
         kind=mark("user name"),
         regex=re.compile(regex),
         shown=always_shown("<user>"),
-        accepted=_tells_a_user,
+        accepted=lambda found: found.lower() not in USERS and not found.isdigit(),
         group=1,
     )
 
@@ -100,7 +93,7 @@ ADDRESSES: tuple[Pattern, ...] = (
         kind=mark("host name"),
         regex=re.compile(r"(?<=[a-z]://)([A-Za-z][\w-]*)(?=[:/])"),
         shown=always_shown("<host>"),
-        accepted=_tells_a_host,
+        accepted=lambda found: found.lower() not in HOSTS,
     ),
     Pattern(
         kind=mark("place of data"),

@@ -21,7 +21,7 @@ from reprocheck.language import mark
 from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
 from reprocheck.redaction.banks import BANK_ACCOUNTS
 from reprocheck.redaction.hosts import NAMED_HOSTS
-from reprocheck.redaction.kingfisher import Scanner, Secret
+from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, always, always_shown
 from reprocheck.redaction.windows import WINDOWS_PATHS
 
@@ -98,7 +98,7 @@ class Detector:
     def _scanned(self, text: str, counts: Counter[str]) -> str:
         if self._scanner is None:
             return text
-        for secret in sorted(self._scanner(text), key=_longest_first):
+        for secret in sorted(self._scanner(text), key=lambda secret: -len(secret.text)):
             found = text.count(secret.text)
             if found and secret.text:
                 counts[secret.kind] += found
@@ -143,10 +143,6 @@ def _to_find(value: str) -> Iterator[str]:
     data = value.encode("utf-8", "surrogatepass")
     yield from (value, repr(value)[1:-1], json.dumps(value)[1:-1], quote(data, safe=""))
     yield b64encode(data).decode().rstrip("=")
-
-
-def _longest_first(secret: Secret) -> int:
-    return -len(secret.text)
 
 
 def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:

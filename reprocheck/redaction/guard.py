@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from reprocheck.language import mark
-from reprocheck.redaction import lists, shapes
+from reprocheck.redaction import shapes
 from reprocheck.redaction.fields import How
-from reprocheck.redaction.lists import VARIABLE
+from reprocheck.redaction.lists import COMMANDS, LISTS, PACKAGE, VARIABLE
 from reprocheck.redaction.masking import Masking
 from reprocheck.redaction.patterns import place
 from reprocheck.redaction.shapes import Word
@@ -178,7 +178,7 @@ class Redaction:
 
     def _word(self, word: Word) -> str:
         option = word.option
-        if self.strict and option and option not in shapes.KNOWN_OPTIONS:
+        if self.strict and option and option not in LISTS.options:
             option = "--<option>"
         if word.kind == "path":
             return self.path(word.value)
@@ -207,7 +207,7 @@ class Redaction:
         if self.level == "folder":
             return self.checked(value)
         names_a_series = "series:" in value
-        if name in lists.SETTINGS_AS_IS and not names_a_series:
+        if name in LISTS.settings and not names_a_series:
             return self.checked(value)
         if names_a_series:
             first, _, series = value.partition("series:")
@@ -218,14 +218,14 @@ class Redaction:
         """A fact of the environment with its key; None where it does not leave."""
         if self.level == "folder":
             return self.checked(key), self._of_framework(value)
-        if key in lists.COMMANDS:
+        if key in COMMANDS:
             return key, self.command(str(value))
-        if key.startswith(lists.VARIABLE):
+        if key.startswith(VARIABLE):
             self.counts[mark("environment variable (name alone)")] += 1
             return self._variable(key), NOT_SHOWN
-        if key.startswith(lists.PACKAGE):
+        if key.startswith(PACKAGE):
             return self._package(key, value)
-        is_known = key in lists.FACTS or key in lists.OF_A_KEY or key.startswith(lists.FACTS_OF)
+        is_known = key in LISTS.facts | LISTS.facts_of_a_key or key.startswith(LISTS.facts_of)
         is_named = is_known and self.checked(key) == key
         if is_named and shapes.is_commit(key, value):
             return key, value
@@ -248,17 +248,17 @@ class Redaction:
         return value
 
     def _variable(self, key: str) -> str:
-        is_known = key.removeprefix(lists.VARIABLE) in lists.KNOWN_VARIABLES
+        is_known = key.removeprefix(VARIABLE) in LISTS.variables
         if self.checked(key) != key or (self.strict and not is_known):
-            return self._numbered(lists.VARIABLE, key)
+            return self._numbered(VARIABLE, key)
         return key
 
     def _package(self, key: str, value: object) -> tuple[str, object] | None:
-        name = key.removeprefix(lists.PACKAGE)
+        name = key.removeprefix(PACKAGE)
         if self.strict and not shapes.is_known_package(name):
             self.counts[mark("package (left out)")] += 1
             return None
-        return lists.PACKAGE + self.checked(name), self.version(name, str(value))
+        return PACKAGE + self.checked(name), self.version(name, str(value))
 
     def version(self, of: str, text: str) -> str:
         """The version of a package or a framework."""

@@ -11,7 +11,8 @@ import re
 
 from reprocheck.child.reprocheck_child.shared.everyday import HOSTS
 from reprocheck.language import mark
-from reprocheck.redaction.patterns import PUBLIC, Pattern, always_shown
+from reprocheck.redaction.lists import LISTS
+from reprocheck.redaction.patterns import Pattern, always_shown
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NAME = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
@@ -19,11 +20,7 @@ _NUMBERED = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9-])?\d"
 """The first label of a machine of a cluster: `node-17`, `gpu07`, `dgx-a100-03`."""
 _OF_CLUSTER = rf"{_NUMBERED}(?:\.{_LABEL}){{0,6}}"
 _END = r"(?![\w(\[-]|\.\w)"
-_TOPS = (
-    "de|fr|uk|cn|jp|kr|eu|us|ca|au|se|nl|ch|at|es|fi|dk|pl|cz|tw|sg|hk|il|ai|io|dev|cloud|tech"
-    "|example|test"
-)
-"""Ends of names of hosts that are not also ends of names in code, as `is`, `to` and `py` are."""
+_TOPS = "|".join(LISTS.tops_of_hosts)
 _FIELDS = "host(?:_?name)?|node_?name|server|master_?addr(?:ess)?|rdzv_?endpoint|peer"
 _LISTS = "node_?list|hosts|nodes"
 
@@ -32,7 +29,7 @@ def _tells_a_host(found: str) -> bool:
     """Whether a name that stands where a host is named is one that tells something."""
     small = found.lower()
     is_number = small.replace(".", "").isdigit()
-    return not is_number and small not in HOSTS and not small.endswith(PUBLIC)
+    return not is_number and small not in HOSTS and not small.endswith(LISTS.public_sites)
 
 
 def _host(regex: str) -> Pattern:

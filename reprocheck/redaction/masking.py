@@ -32,20 +32,20 @@ class Masking:
 
     def masked(self, text: str) -> str:
         """Mask a text; its lines keep their number."""
-        return self._redactor.text(self.path(text))
+        return self._redactor.text(mask(text, *self._identity))
 
     def path(self, path: str) -> str:
-        """Mask the names in a path, and nothing else."""
-        return mask(path, *self._identity)
+        """Mask names and tokens in a path, and nothing else."""
+        return self._redactor.path(mask(path, *self._identity))
 
     def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
         """Mask the words of a command: what follows an option that is named as a secret, whatever
         it looks like.
         """
-        return tuple(self._redactor.arguments(map(self.path, words)))
+        return tuple(self._redactor.arguments(mask(word, *self._identity) for word in words))
 
     def source(self, text: str, *, python: bool) -> str:
         """Mask source code; that of Python can be parsed afterwards as before."""
         if not python:
             return self.masked(text)
-        return self._redactor.source(self.path(text))
+        return self._redactor.source(mask(text, *self._identity))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reprocheck.language import mark
+from reprocheck.redaction.lists import LISTS
 
 LONGEST_NAME = 14
 """A piece of a name of at least as many letters and digits is asked whether it looks random."""
@@ -29,19 +30,6 @@ CHANGES_OF_A_KEY = 7
 """Likewise of 40 letters: random ones of 64 have 17, a path of that length has 5 or so."""
 _INTERNAL_TOPS = "internal|local|lan|corp|intranet|cluster|home"
 PLAIN_TOPS = f"com|org|net|edu|gov|mil|int|{_INTERNAL_TOPS}"
-_PUBLIC = (
-    "pytorch.org python.org github.com huggingface.co tensorflow.org nvidia.com numpy.org"
-    " mindspore.cn pypi.org keras.io readthedocs.io hiascend.com wikipedia.org example.com"
-)
-PUBLIC = tuple(_PUBLIC.split())
-"""Sites whose pages error messages and source name: they tell nothing about a machine."""
-_OWNERS = (
-    "pytorch tensorflow huggingface nvidia keras-team google google-deepmind google-research jax-ml"
-    " numpy microsoft lightning-ai mindspore-ai ascend openai facebookresearch docs blog python"
-    " deepspeedai dao-ailab triton-lang openxla intel rocm"
-)
-PUBLIC_OWNERS = frozenset(_OWNERS.split())
-"""Of sites where anybody has a place: those whose pages error messages and source name."""
 SYSTEM = ("/usr/", "/lib/", "/lib64/", "/dev/", "/proc/", "/sys/", "/bin/", "/etc/")
 """Folders that each machine has."""
 _HOME = re.compile(r"^/(?:home|Users)/[^/]+|^/root(?=/|$)")
@@ -131,10 +119,6 @@ def _class(letter: str) -> int:
     return 2 * letter.isdigit() + letter.isupper()
 
 
-def _tells_a_host(found: str) -> bool:
-    return not found.lower().endswith(PUBLIC)
-
-
 def place(path: str) -> str:
     """A path without the folders of this machine: relative to the project, from `~`, from the
     folder of a library, or its name alone.
@@ -155,15 +139,11 @@ def place(path: str) -> str:
     return path
 
 
-def _is_own_folder(found: str) -> bool:
-    return place(found) != found
-
-
 PATHS = Pattern(
     kind=mark("folder of the machine"),
     regex=re.compile(r"(?<![\w.~/<>:-])/(?:[\w.@+=%,-]+/)+[\w.@+=%,-]*"),
     shown=place,
-    accepted=_is_own_folder,
+    accepted=lambda found: place(found) != found,
 )
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
@@ -232,7 +212,7 @@ PATTERNS: tuple[Pattern, ...] = (
             r"|(?<=@)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?=[:/])"
         ),
         shown=always_shown("<host>"),
-        accepted=_tells_a_host,
+        accepted=lambda found: not found.lower().endswith(LISTS.public_sites),
     ),
     Pattern(
         kind=mark("random-looking text"),

@@ -73,13 +73,10 @@ def known_values(check: Recorded) -> Iterator[str]:
     values = chain.from_iterable(map(shapes.values_of, _commands(check)))
     facts = chain.from_iterable(facts.items() for facts in _environments(check))
     variables = (str(value) for key, value in facts if key.startswith(VARIABLE))
-    for value in chain(values, filter(_is_text, variables)):
+    texts = (value for value in variables if shapes.shape(value) in ("<text>", "<path>"))
+    for value in chain(values, texts):
         if not any(value in name for name in names):
             yield value
-
-
-def _is_text(value: str) -> bool:
-    return shapes.shape(value) in ("<text>", "<path>")
 
 
 def _commands(check: Recorded) -> Iterator[Sequence[str]]:

@@ -8,12 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reprocheck.redaction.lists import KNOWN_PACKAGES, OF_FACTS
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from reprocheck.redaction.lists import LISTS
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 LONGEST_NUMBER = 12
@@ -21,11 +16,6 @@ LONGEST_NUMBER = 12
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
 _MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
 _SCRIPTS = (".py", ".ipynb", ".sh")
-_LAUNCHERS = _words(
-    "torch.distributed.run torch.distributed.launch accelerate.commands.launch deepspeed.launcher"
-    " lightning.fabric lightning.run"
-)
-"""Modules that start the script or module behind them."""
 _FORMS = (
     re.compile(r"(?P<name>--[A-Za-z][\w.-]*)(?:[=:](?P<value>.*))?", re.DOTALL),
     re.compile(r"(?P<name>-[A-Za-z])[=:]?(?P<value>.*)", re.DOTALL),
@@ -34,36 +24,6 @@ _FORMS = (
 """`--name`, `--name=value`, `--name:value`; `-n`, `-nVALUE`, `-n=value`; `name=value`, and as Hydra
 has it `+name=value`, `~name=value`. Of an option with one dash one letter is its name.
 """
-PLAIN = _words(
-    "true false none null auto cpu cuda gpu npu mps fp32 fp16 bf16 float32 float16 bfloat16 adam"
-    " adamw sgd nccl gloo hccl train eval test yes no on off python python3 torchrun accelerate"
-    " msrun mpirun mpiexec deepspeed srun bash sh env uv run launch reprocheck explain"
-    " resume record"
-)
-"""Arguments that leave as they are."""
-KNOWN_OPTIONS = _words(
-    "-m -n -np --lr --learning-rate --learning_rate --epochs --epoch --batch-size --batch_size"
-    " --seed --steps --max-steps --max_steps --device --dtype --amp --fp16 --bf16 --workers"
-    " --num-workers --num_workers --nproc-per-node --nproc_per_node --nnodes --node-rank"
-    " --standalone --dropout --weight-decay --weight_decay --momentum --optimizer --hidden-size"
-    " --hidden_size --num-layers --num_layers --deterministic --compile --resume --model --data"
-    " --config --output --debug --verbose"
-)
-"""Options that leave in `strict`."""
-VOCABULARY = _words(
-    "loss val train valid test eval acc accuracy lr learning rate grad norm perplexity ppl step"
-    " epoch batch end start mean std sum total layer layers block blocks encoder decoder embed"
-    " embedding embeddings attention attn self cross mlp ffn head heads fc fc1 fc2 fc3 conv conv1"
-    " conv2 conv3 conv4 bn bn1 bn2 bn3 norm1 norm2 norm3 ln dense linear linear1 linear2 proj out"
-    " in q k v query key value dropout drop relu gelu softmax pool pooler classifier features"
-    " backbone neck stem net model module weight bias running var num batches tracked gamma beta"
-    " kernel down up gate param group groups params optimizer state float32 float16 float64"
-    " bfloat16 int64 int32 longdouble tensorboard keras torch jax mindspore numpy lightning wandb"
-    " mlflow tensorflow dataloader loader sampler default random python generator cuda cpu npu"
-    " linear0 adam adamw sgd lstm gru rnn exp avg sq momentum buffer main data reprocheck default"
-    " reprocheck.toml pyproject.toml rng"
-)
-"""Words of which names that leave in `strict` are made."""
 _VERSION = re.compile(
     r"\d{1,6}(?:\.\d{1,6}){0,2}(?:\.?(?:a|b|rc|dev|post)\d{0,8})?(?:\+(?:cpu|cu\d{2,4}|rocm[\d.]{1,6}))?"
 )
@@ -100,7 +60,9 @@ def words_of(command: Sequence[str]) -> Iterator[Word]:
     for index, text in enumerate(command):
         word = _word(text, before, first=index == 0, started=started)
         is_program = word.kind == "path" and not text.endswith(_SCRIPTS)
-        started = started or not (word.kind == "text" or is_program or word.value in _LAUNCHERS)
+        started = started or not (
+            word.kind == "text" or is_program or word.value in LISTS.launchers
+        )
         before = text
         yield word
 
@@ -115,7 +77,7 @@ def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
         return Word(value=text, kind="path")
     if first:
         return Word(value=text.rpartition("/")[2], kind="path")
-    if text in KNOWN_OPTIONS:
+    if text in LISTS.options:
         return Word(option=text)
     found = next(filter(None, (form.fullmatch(text) for form in _FORMS)), None)
     if found is None or NUMBER.fullmatch(text):
@@ -152,7 +114,7 @@ def shape(text: str) -> str:
     >>> shape("0.1"), shape("conf/big.yaml"), shape("alice")
     ('0.1', '<path>.yaml', '<text>')
     """
-    if text.lower() in PLAIN or not text:
+    if text.lower() in LISTS.arguments or not text:
         return text
     if NUMBER.fullmatch(text) and len(text) <= LONGEST_NUMBER:
         return text
@@ -180,13 +142,13 @@ def is_plain_name(name: str) -> bool:
     """Whether a name is made of words of the list, and of small numbers behind them: not more than
     two in a row, as an address has.
     """
-    if name in VOCABULARY:
+    if name in LISTS.in_names:
         return True
     parts = list(filter(None, _SEPARATORS.split(name)))
     numbers = [bool(_SMALL.fullmatch(part)) for part in parts]
     in_a_row = any(all(numbers[start : start + 3]) for start in range(len(numbers) - 2))
     words = [part.lower() for part in parts if not _SMALL.fullmatch(part)]
-    return bool(words) and VOCABULARY.issuperset(words) and not in_a_row
+    return bool(words) and LISTS.in_names.issuperset(words) and not in_a_row
 
 
 def is_plain_fact(text: str) -> bool:
@@ -197,7 +159,7 @@ def is_plain_fact(text: str) -> bool:
     """
     pieces = filter(None, _BETWEEN.split(text.lower()))
     return all(
-        piece in OF_FACTS or _VERSION.fullmatch(piece) or _AMOUNT.fullmatch(piece)
+        piece in LISTS.in_facts or _VERSION.fullmatch(piece) or _AMOUNT.fullmatch(piece)
         for piece in pieces
     )
 
@@ -224,4 +186,4 @@ def is_version_of(package: str, text: str) -> bool:
 
 def is_known_package(name: str) -> bool:
     """Whether a package is one that leaves in `strict`."""
-    return name in KNOWN_PACKAGES or _OF_NVIDIA.fullmatch(name) is not None
+    return name in LISTS.packages or _OF_NVIDIA.fullmatch(name) is not None

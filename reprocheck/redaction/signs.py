@@ -66,7 +66,8 @@ class Signs:
         places += [_of_pair(array, pair) for pair in self._pairs]
         padded, named = data.lower() + bytes(_WIDTH), False
         for offset in range(_WIDTH):
-            four = np.frombuffer(padded, "<u4", len(data) // _WIDTH, offset)
+            # a copy, since NumPy is much slower with numbers that are not aligned
+            four = np.frombuffer(padded[offset:], "<u4", len(data) // _WIDTH)
             at = np.flatnonzero(self._tables[0].take(_spread(four, _SPREADS[0])))
             for table, by in zip(self._tables[1:], _SPREADS[1:], strict=True):
                 at = at[table.take(_spread(four[at], by))]

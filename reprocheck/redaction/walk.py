@@ -74,9 +74,7 @@ def _neutral(value: Any) -> Any:
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
-    """A value of a field, whatever it is made of; `how`: None for a field of which no text
-    leaves.
-    """
+    """A value of a field, whatever it is made of; `how`: None for a field without a row."""
     if isinstance(value, str):
         return _text(value, how, redaction)
     if is_dataclass(value):
@@ -100,7 +98,8 @@ def _text(value: str, how: How | None, redaction: Redaction) -> str:
         return ""
 
     def through(text: str) -> str:
-        return _printable(text if how is None else redaction.shown(text, how), how)
+        shown = redaction.checked(text) if how is None else redaction.shown(text, how)
+        return _printable(shown, how)
 
     plain = english(value)
     shown = through(plain)

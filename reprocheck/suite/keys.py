@@ -63,7 +63,7 @@ def key_of(run: Run, settings: Iterable[Setting], target: Target) -> Key:
         **_frameworks(facts),
         "device": _device(facts),
         "driver": ", ".join(facts[name] for name in DRIVERS if name in facts),
-        "ranks": str(_ranks(run)),
+        "ranks": str(run.world or len(run.traces) or 1),
         "threads": next((facts[name] for name in THREADS if name in facts), ""),
         "options": as_held(settings, target).text,
         "resume": shlex.join(resume_words(target.resume or {})),
@@ -134,10 +134,6 @@ def _device(facts: Mapping[str, str]) -> str:
     if target == "CPU":
         return processor
     return f"{target}, {processor}"
-
-
-def _ranks(run: Run) -> int:
-    return run.world or len(run.traces) or 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -73,3 +73,13 @@ def test_trackers_that_are_given_dictionaries_and_objects(tmp_path: Path) -> Non
     recording = run("shapes.py", tmp_path)
     assert recorded(recording) == reported(recording)
     assert next(event["x"] for event in recording.events("series") if event["v"] == 2**60)
+
+
+def test_a_secret_in_the_name_of_a_series_is_masked(tmp_path: Path) -> None:
+    token = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345"
+    names = f"metric/{token}", f"{'x' * 180}/{token}", "accuracy"
+    lines = [f"reprocheck.log(**{{{name!r}: 1.0}})" for name in names]
+    script = "\n".join(("import reprocheck", *lines, "reprocheck.log_loss(1.0)"))
+    recording = record(script, tmp_path)
+    shown = [event["n"] for event in recording.events("series")]
+    assert shown == ["metric/<secret>", f"{'x' * 180}/<secret>", "accuracy"]

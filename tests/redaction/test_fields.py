@@ -21,9 +21,7 @@ from reprocheck.redaction import Redaction, redacted
 from reprocheck.redaction.fields import (
     FIELDS,
     LEFT_OUT,
-    OF_A_CHECK,
-    OF_A_NIGHT,
-    OF_A_RESUME,
+    TABLES,
     rows,
 )
 from reprocheck.report import FORMATS
@@ -76,7 +74,7 @@ def test_no_text_of_any_field_leaves_without_its_row(
     jsonschema.validate(json.loads(bundle.files["report.json"]), schema)
 
 
-@pytest.mark.parametrize("row", [row for row, how in rows(OF_A_CHECK) if how != "as is"])
+@pytest.mark.parametrize("row", [row for row, how in rows(TABLES.check) if how != "as is"])
 def test_a_secret_can_be_planted_in_every_row(row: tuple[str, str]) -> None:
     assert CANARY in repr(in_field(compared(), *row, CANARY, random.Random(0)))
 
@@ -91,9 +89,9 @@ def test_a_text_without_a_row_is_left_out() -> None:
 def test_each_row_names_a_field_of_its_model() -> None:
     of_check = {**vars(model), **vars(of_controls), **vars(of_static)}
     for table, classes in (
-        (OF_A_CHECK, of_check),
-        (OF_A_RESUME, vars(of_resume)),
-        (OF_A_NIGHT, vars(of_suite)),
+        (TABLES.check, of_check),
+        (TABLES.resume, vars(of_resume)),
+        (TABLES.night, vars(of_suite)),
     ):
         for (kind, name), _ in rows(table):
             assert name in {field.name for field in fields(classes[kind])}, (kind, name)

@@ -23,16 +23,18 @@ from markdown_it import MarkdownIt
 
 from benchmarks.sown import compared
 from reprocheck.bundle import made
-from reprocheck.model import Check
+from reprocheck.model import Check, SourceLine
 from reprocheck.redaction import Redaction, redacted
-from reprocheck.redaction.fields import FIELDS, OF_A_CHECK, OF_A_NIGHT, OF_A_RESUME, Table, rows
+from reprocheck.redaction.fields import FIELDS, TABLES, Table, rows
 from reprocheck.report import FORMATS
 from reprocheck.resume import attachment
 from reprocheck.resume.check import load
 from reprocheck.resume.model import (
     Attempt,
     Confirmation,
+    Mark,
     Mechanism,
+    Option,
     OtherRanks,
     Repair,
     Reported,
@@ -73,7 +75,7 @@ CLOSED = {
     ("CheckRecord", "started"), ("RunRecord", "started"), ("Side", "started"), ("Search", "smallest"),
     ("Tried", "controls"), ("Touch", "control"), ("Override", "control"), ("Conflict", "control"),
     ("Search", "cost_of"), ("Run", "level"), ("StaticFinding", "code"), ("StaticFinding", "name"),
-    ("Ladder", "independent"), ("Process", "python"), ("ResumeRecord", "interrupt"),
+    ("Mark", "role"), ("Ladder", "independent"), ("Process", "python"), ("ResumeRecord", "interrupt"),
 }  # fmt: skip
 """Fields whose values are checked when they are read, or decide what is drawn."""
 
@@ -239,6 +241,7 @@ def resume(tmp_path_factory: pytest.TempPathFactory) -> ResumeCheck:
         coverage=("x",),
         other_ranks=OtherRanks(ranks=(1, 2), samples=(1, 2)),
     )
+    mark = Mark(role="saves", source=SourceLine(file="x", line=1, text="x"))
     pair = ReportedPair(iteration=3, continued=1.0, resumed=2.0)
     attempt = Attempt(
         rungs=("weights",), run=2, agrees=True, names={"weights": ("x",)}, unavailable=("x",)
@@ -249,8 +252,10 @@ def resume(tmp_path_factory: pytest.TempPathFactory) -> ResumeCheck:
     outcome = replace(
         outcome,
         explained=replace(
-            explained, mechanisms={"weights": Mechanism(code="SEED", title="x", fix="x")}
+            explained,
+            mechanisms={"weights": Mechanism(code="SEED", title="x", fix="x", marks=(mark,))},
         ),
+        option=Option(words="--x", source=SourceLine(file="x", line=1, text="x")),
         reported=(Reported(name="x", by="keras", rank=0, pairs=(pair,)),),
         confirmation=confirmation,
         repair=Repair(patch="x", sentence="x"),
@@ -261,12 +266,12 @@ def resume(tmp_path_factory: pytest.TempPathFactory) -> ResumeCheck:
         resume_with="--x",
         pattern="x",
         missed=("x",),
-        trial=Trial(of=0, patch="x", continued=3),
+        trial=Trial(of=0, patch="x"),
     )
     return replace(check, outcomes=(outcome,), asked=asked, caveats=("x",), coverage=("x",))
 
 
-@pytest.mark.parametrize("kind", of(OF_A_CHECK))
+@pytest.mark.parametrize("kind", of(TABLES.check))
 def test_no_format_of_a_check_shows_hostile_text_as_more(kind: str) -> None:
     checks = SAMPLES["explained"](), compared(), SAMPLES["with_series"]()
     planted_in = (planted(check, kind) for check in checks)
@@ -290,7 +295,7 @@ def _is_only_text(hostile: Check) -> None:
             OF_SUFFIX[Path(name).suffix](data)
 
 
-@pytest.mark.parametrize("kind", of(OF_A_RESUME))
+@pytest.mark.parametrize("kind", of(TABLES.resume))
 def test_no_format_of_a_resume_shows_hostile_text_as_more(kind: str, resume: ResumeCheck) -> None:
     hostile = planted(resume, kind)
     assert hostile is not resume
@@ -300,7 +305,7 @@ def test_no_format_of_a_resume_shows_hostile_text_as_more(kind: str, resume: Res
         OF_SUFFIX[Path(name).suffix](data)
 
 
-@pytest.mark.parametrize("kind", of(OF_A_NIGHT))
+@pytest.mark.parametrize("kind", of(TABLES.night))
 def test_no_text_of_a_night_shows_hostile_text_as_more(kind: str) -> None:
     report: NightReport = one_of_each()
     hostile = planted(report, kind)

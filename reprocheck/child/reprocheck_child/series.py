@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     """As `Deferred`, of one number."""
 
 LONGEST_NAME = 200
+_READ = 2000
+"""Letters of a name that are searched for secrets: cut shorter, one might not be known."""
 """Characters of a name that are kept."""
 MOST_NAMES = 2_000
 """Series of which the beginning of a line is kept."""
@@ -102,7 +104,7 @@ class Series:
         return '%s,"i":%d,"s":%r' % (begin, self._recorder.iteration, place)
 
     def _begin(self, by: str, name: str) -> str:
-        event = {"e": "series", "n": self._recorder.masked(name)[:LONGEST_NAME]}
+        event = {"e": "series", "n": self._recorder.plain(name[:_READ])[:LONGEST_NAME]}
         if by:
             event["by"] = by
         begin = jsontext.dumps(event)[:-1]

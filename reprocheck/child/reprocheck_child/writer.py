@@ -103,6 +103,12 @@ class Writer:
         known = known_secrets(sys.argv, os.environ)
         return Redactor(known).text(self.masked(text))
 
+    def plain(self, text: str) -> str:
+        """Take names out of a text of the script's, and secrets where it may hold some."""
+        from .shared.masking import may_hold_secret
+
+        return self.redacted(text) if may_hold_secret(text) else self.masked(text)
+
     def arguments(self, words: Sequence[str]) -> list[str]:
         """The words of a command line, without names and without the values of secret options."""
         from .shared.masking import may_hold_secret

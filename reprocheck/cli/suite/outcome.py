@@ -39,7 +39,10 @@ def print_outcome(
     """
     head, style = HEADS[outcome.exit_code]
     out.labelled(head, f"night {outcome.night.id}: {_counted(outcome)}", style)
-    named = [*(state for state in _told(outcome) if not state.failed), *outcome.failed]
+    named = [
+        *(one for one in outcome.states if one.state in SAID and not one.failed),
+        *outcome.failed,
+    ]
     for state in named[-MOST_NAMED:]:
         _print_state(state, outcome, suite, out)
     if len(named) > MOST_NAMED:
@@ -70,10 +73,6 @@ def _counted(outcome: Outcome) -> str:
     selected = set(outcome.night.selected)
     states = Counter(one.state for one in outcome.states if one.target in selected)
     return f"{checked}: {', '.join(f'{number} {state}' for state, number in states.items())}"
-
-
-def _told(outcome: Outcome) -> Iterator[TargetState]:
-    return (state for state in outcome.states if state.state in SAID)
 
 
 def _next(outcome: Outcome, elsewhere: Path | None) -> Iterator[tuple[str, str]]:

@@ -103,7 +103,8 @@ def step(graph: Graph, answers: Mapping[int, Answer]) -> Step:
         return NotHere(end="bad")
     if answers.get(GOOD_END) == "bad":
         return NotHere(end="good")
-    if not answers and _is_no_power_of_two(graph.bad_end):
+    is_power_of_two = not graph.bad_end & (graph.bad_end - 1)
+    if not answers and not is_power_of_two:
         return Probe(graph.bad_end)
     probe = _middle(graph, answers, suspects, outcomes=suspects.bit_count() + (not bad_seen))
     if probe is not None:
@@ -155,7 +156,3 @@ def _members(bits: int) -> Iterator[int]:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
         bits ^= lowest
-
-
-def _is_no_power_of_two(number: int) -> bool:
-    return bool(number & (number - 1))

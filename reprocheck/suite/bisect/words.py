@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reprocheck.language import count
 from reprocheck.suite.bisect.packages import Change
-from reprocheck.suite.bisect.result import Bisected, Checked, Guilty, Outcome
+from reprocheck.suite.bisect.result import Bisected, Guilty, Outcome
 
 FILES_SHOWN = 10
 SKIPPED_SHOWN = 5
@@ -58,7 +58,8 @@ def _lines(found: Bisected) -> Iterator[str]:
         )
     skipped = [checked for checked in found.checked if checked.answer == "skip"]
     for checked in skipped[:SKIPPED_SHOWN]:
-        yield f"Not checked: {checked.candidate}. {_first_line(checked)}"
+        first_line = checked.reason.partition("\n")[0]
+        yield f"Not checked: {checked.candidate}. {first_line}"
     if len(skipped) > SKIPPED_SHOWN:
         yield f"Not checked: {count(len(skipped) - SKIPPED_SHOWN, 'more')}."
     if found.outcome in ("found", "several") and not found.good_checked:
@@ -163,10 +164,6 @@ def _counted(found: Bisected) -> str:
     before = judged - found.made
     earlier = f", {before} of them made earlier" if before > 0 else ""
     return f"{between}; {count(judged, 'check')}{earlier}, at most {found.most} needed."
-
-
-def _first_line(checked: Checked) -> str:
-    return checked.reason.partition("\n")[0]
 
 
 def _named(changed: Mapping[str, tuple[str, str]]) -> str:

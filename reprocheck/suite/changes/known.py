@@ -89,7 +89,9 @@ class Known:
         """The drift without what says nothing: a series that the baseline does not have, and one
         that its own runs do not repeat, as long as it is within the tolerance.
         """
-        return tuple(one for one in self.drift if not one.new and not _is_noise(one))
+        return tuple(
+            one for one in self.drift if not one.new and (not one.loose or one.beyond is not None)
+        )
 
     @property
     def fails(self) -> bool:
@@ -137,10 +139,6 @@ class Known:
         if self.allowed is None:
             return ()
         return self.allowed.exceeded(self.drift)
-
-
-def _is_noise(one: Difference) -> bool:
-    return one.loose and one.beyond is None
 
 
 def passed(check: TargetCheck) -> bool:

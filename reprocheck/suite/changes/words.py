@@ -139,12 +139,9 @@ def _(reason: reasons.Unchanged) -> str:
     if not reason.baseline:
         return f"{words}; no baseline is accepted"
     if not reason.drift:
-        return f"{words}, equal to the baseline{_of_another(reason.other_key)} in every bit"
+        of_another = " of another environment" if reason.other_key else ""
+        return f"{words}, equal to the baseline{of_another} in every bit"
     return f"{words}, within the tolerance of the baseline; it is known to vary"
-
-
-def _of_another(other_key: bool) -> str:
-    return " of another environment" if other_key else ""
 
 
 def differences(drift: Iterable[Difference]) -> str:

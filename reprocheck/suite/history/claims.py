@@ -127,7 +127,10 @@ def take(history: History, night: Night, token: str, is_alive: IsAlive) -> Claim
 
     held = history.written(write)
     if held is not None:
-        raise _under_way(held)
+        raise UnderWayError(
+            f"The night {held.night} is under way: {_progress(held)}.",
+            f"Wait for its end, or end that process first.{_if_gone(held)}",
+        )
     return Claim(history, night, token)
 
 
@@ -205,13 +208,6 @@ def _would_be_checked_twice(held: _Held) -> UnderWayError:
         f" {_progress(held)}.",
         "Wait for its end. Two machines share the work of a night where one starts it with --shard"
         f" 1/2 and the other one with --shard 2/2. --twice checks all of it again.{_if_gone(held)}",
-    )
-
-
-def _under_way(held: _Held) -> UnderWayError:
-    return UnderWayError(
-        f"The night {held.night} is under way: {_progress(held)}.",
-        f"Wait for its end, or end that process first.{_if_gone(held)}",
     )
 
 

@@ -11,7 +11,6 @@ from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
 from reprocheck.suite.model import (
     Baseline,
-    Difference,
     NightReport,
     TargetCheck,
     TargetReport,
@@ -119,13 +118,9 @@ def _state(state: TargetState | None) -> dict[str, object]:
         "changed": {
             name: {"then": then, "now": now} for name, (then, now) in state.changed.items()
         },
-        "drift": [_difference(one) for one in state.drift],
+        "drift": [attributes(one, *_OF_DIFFERENCE) for one in state.drift],
         "operation": state.operation,
     }
-
-
-def _difference(difference: Difference) -> dict[str, object]:
-    return attributes(difference, *_OF_DIFFERENCE)
 
 
 def _check(check: TargetCheck | None) -> dict[str, object] | None:

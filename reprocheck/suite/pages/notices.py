@@ -63,15 +63,13 @@ def payload(report: NightReport) -> dict[str, object]:
 
 def _text(report: NightReport, changed: Sequence[TargetReport]) -> str:
     rows = [f"reprocheck suite: {words.headline(report)} in night {report.night.id}"]
-    rows += [f"- {line(one.name)}: {one.word}. {words.sentence(one)}" for one in _first(changed)]
+    rows += [
+        f"- {line(one.name)}: {one.word}. {words.sentence(one)}" for one in changed[:_MOST_IN_TEXT]
+    ]
     more = len(changed) - _MOST_IN_TEXT
     if more > 0:
         rows.append(f"- and {more:,} more")
     return "\n".join(rows)
-
-
-def _first(changed: Sequence[TargetReport]) -> Sequence[TargetReport]:
-    return changed[:_MOST_IN_TEXT]
 
 
 def _change(one: TargetReport) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from reprocheck.suite.model import OverviewRow
 
@@ -50,16 +50,14 @@ def svg(rows: Sequence[OverviewRow | None]) -> str:
         if row is not None:
             seconds = row.seconds
         bars[name].append(f"M{place * STEP + 1} {HEIGHT}v-{_HEIGHTS[name](seconds / most)}")
-    paths = "".join(f'<path class="{name}" d="{"".join(drawn)}"/>' for name, drawn in _any(bars))
+    paths = "".join(
+        f'<path class="{name}" d="{"".join(drawn)}"/>' for name, drawn in bars.items() if drawn
+    )
     width = max(1, len(rows)) * STEP
     return (
         f'<svg class="spark" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}"'
         f' role="img" aria-label="{label(rows)}">{paths}</svg>'
     )
-
-
-def _any(bars: dict[str, list[str]]) -> Iterable[tuple[str, list[str]]]:
-    return ((name, drawn) for name, drawn in bars.items() if drawn)
 
 
 def _by_time(share: float) -> int:

@@ -200,7 +200,7 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
     if check.source:
         yield "line", _code(check.source)
     if len(one.attempts) > 1:
-        yield "attempts", _attempts(one.attempts)
+        yield "attempts", ", then ".join(map(title, one.attempts))
     if check.commit:
         yield "commit", f"`{line(short(check.commit))}`"
 
@@ -230,10 +230,6 @@ def _bits(check: TargetCheck) -> str:
     if check.first_bitwise is None:
         return "the runs are not equal in every bit"
     return f"the runs are not equal in every bit from iteration {check.first_bitwise:,} on"
-
-
-def _attempts(attempts: tuple[TargetCheck, ...]) -> str:
-    return ", then ".join(map(title, attempts))
 
 
 def _of_baseline(baseline: Baseline | None) -> Iterator[Fact]:

@@ -72,7 +72,9 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
         tables = _tables(place)
         for table in tables:
             _refuse_unknown_keys(table)
-        found = [table for table in tables if _names_a_suite(table.values)]
+        found = [
+            table for table in tables if any(key in table.values for key in settings.OF_THE_SUITE)
+        ]
         if len(found) > 1:
             raise SettingsError(
                 f"{found[0].file} and {found[1].file.name} beside it both name a suite.",
@@ -103,10 +105,6 @@ def _tables(folder: Path) -> list[_Table]:
     if own.is_file():
         tables.append(_Table(file=own, values=settings.toml(own)))
     return tables
-
-
-def _names_a_suite(values: Mapping[str, object]) -> bool:
-    return any(key in values for key in settings.OF_THE_SUITE)
 
 
 def _refuse_unknown_keys(found: _Table) -> None:

@@ -163,6 +163,14 @@ def test_a_key_without_an_end_hides_nothing_behind_it() -> None:
     assert masked == "-----BEGIN PRIVATE KEY-----\n<secret>\nstep 1: loss 0.5\nstep 2: loss 0.4\n"
 
 
+def test_a_key_in_one_line_is_masked_where_its_end_was_cut() -> None:
+    key = "metric/-----BEGIN PRIVATE KEY-----\\nMIIEowIBAAKCAQEA04up8hoqzS1"
+    masked = "metric/-----BEGIN PRIVATE KEY-----\\<secret>"
+    assert Redactor().text(key) == masked
+    said = "-----BEGIN PRIVATE KEY----- was expected, and not found"
+    assert Redactor().text(said) == said
+
+
 def test_arguments_are_masked_by_the_name_of_their_option() -> None:
     words = [
         "train.py",
@@ -195,6 +203,17 @@ def test_arguments_are_masked_by_the_name_of_their_option() -> None:
     )
     assert Redactor().arguments(["--password=two words"]) == ["--password=<secret>"]
     assert Redactor().arguments(["--password", "--verbose"]) == ["--password", "--verbose"]
+
+
+def test_a_value_behind_an_option_of_one_letter_is_masked_as_one_that_stands_alone() -> None:
+    words = [f"-p{HF}", "-c2001:db8:1:2:3:4:5:6", f"-ldata/{HF}.pt", "-hf", "-O2", "-lr"]
+    masked = ["-p<secret>", "-c<address>", "-ldata/<secret>.pt", "-hf", "-O2", "-lr"]
+    assert Redactor().arguments(words) == masked
+
+
+def test_of_the_path_of_a_file_a_token_alone_is_masked() -> None:
+    path = f"runs/{HF}/anna@acme.example/10.2.3.4/token=abc.pt"
+    assert Redactor().path(path) == path.replace(HF, "<secret>")
 
 
 def test_values_of_secret_options_and_variables_are_masked_wherever_they_stand() -> None:

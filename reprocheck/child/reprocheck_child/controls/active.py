@@ -10,7 +10,6 @@ from itertools import count
 
 from .. import users
 from ..hooking import guarded
-from ..shared.masking import may_hold_secret
 from . import seed_arguments
 from .stream import stream
 
@@ -336,9 +335,7 @@ class Active:
         if type(value) is float and value - value == 0.0:
             return value  # JSON has no number for the others
         text = value if type(value) is str else repr(value)
-        text = text[:_TEXT]
-        hide = self.recorder.redacted if may_hold_secret(text) else self.recorder.masked
-        return hide(text)
+        return self.recorder.plain(text[:_TEXT])
 
     # ---------------------------------------------------------------------------------------- forks
 

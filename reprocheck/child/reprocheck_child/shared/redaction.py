@@ -303,6 +303,10 @@ _KEY_LINE = re.compile(
 )
 _KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{4,}")
 """What is masked of a line of a key: quotation marks around it stay."""
+_KEY_REST = re.compile(r"[A-Za-z0-9+/=]{16,}")
+"""What is masked behind the begin of a key that was cut."""
+_JOINED = re.compile(r"-[A-Za-z](?=[^=])")
+"""An option of one letter, with its value behind it."""
 _HOME = re.compile(r"(?<![\w.~-])/(?:home|Users)/(?P<value>[^/\s:\"'<>]+)")
 
 
@@ -351,8 +355,16 @@ class Redactor:
             if secret:
                 hidden.append(word[: len(word) - len(secret)] + self._masked(SECRET))
             else:
-                hidden.append(self.text(word))
+                hidden.append(self._word(word))
         return hidden
+
+    def _word(self, word: str) -> str:
+        """A word of a command; what follows an option of one letter in it is a text of its own."""
+        joined = _JOINED.match(word)
+        shown = self.text(word)
+        if joined is None or shown != word:
+            return shown
+        return joined.group() + self.text(word[joined.end() :])
 
     def source(self, text: str) -> str:
         """Source code, which can be parsed afterwards as before: values are masked inside of
@@ -360,6 +372,10 @@ class Redactor:
         """
         text = self.keys(self.without_known(text))
         return self._in_literals(self._apply(_OF_SOURCE, text))
+
+    def path(self, path: str) -> str:
+        """The path of a file, whose name stays where it holds no token."""
+        return self._apply((_TOKENS,), path)
 
     def variable(self, name: str, value: str) -> str:
         """The value of an environment variable that bears on numbers."""
@@ -431,7 +447,7 @@ class Redactor:
         if end >= 0:  # the whole key in one literal, its line ends escaped
             return line[: begin.end()] + SECRET + line[end:]
         self.in_key = True
-        return line
+        return line[: begin.end()] + _KEY_REST.sub(SECRET, line[begin.end() :])
 
     # --------------------------------------------------------------------------------------- source
 

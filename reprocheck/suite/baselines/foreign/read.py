@@ -32,7 +32,7 @@ def read(path: Path, format: str | None = None) -> list[Points]:
 
     Raises BaselineError where it cannot be read, or holds no series.
     """
-    if format == EVENTS or (format is None and _holds_events(path)):
+    if format == EVENTS or (format is None and (path.is_dir() or "tfevents" in path.name)):
         return _from_events(path)
     text = _text(path)
     format = format or _format_of(text)
@@ -41,10 +41,6 @@ def read(path: Path, format: str | None = None) -> list[Points]:
     except _NOT_READABLE as error:
         raise _unreadable(path, format, error) from None
     return _with_values(found, path)
-
-
-def _holds_events(path: Path) -> bool:
-    return path.is_dir() or "tfevents" in path.name
 
 
 def _from_events(path: Path) -> list[Points]:
