@@ -13,7 +13,7 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.causes.cells import joined
-from reprocheck.child.reprocheck_child.magics import Shell, installs, statement
+from reprocheck.child.reprocheck_child.ipython_shell import installs, statement
 from reprocheck.errors import EntryPointError
 from reprocheck.files.notebook import code_cells
 from reprocheck.trace.reached import Ran
@@ -48,17 +48,14 @@ TRAINS = (
 )
 
 
-WITHOUT_IPYTHON = "raise ModuleNotFoundError('an interpreter without IPython', name='IPython')\n"
-BROKEN_IPYTHON = "raise AttributeError('an IPython that another package broke')\n"
-IN_THE_WAY = {"imitated": WITHOUT_IPYTHON, "broken": BROKEN_IPYTHON}
+MISSING = "raise ModuleNotFoundError('an interpreter without it', name='IPython')\n"
+BROKEN = "raise AttributeError('an IPython that another package broke')\n"
 
 
-@pytest.fixture(scope="module", params=["ipython", *IN_THE_WAY])
-def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("project")
     (folder / "nb").mkdir()
-    if request.param in IN_THE_WAY:
-        (folder / "nb" / "IPython.py").write_text(IN_THE_WAY[request.param])
     (folder / "nb" / "beside.py").write_text("VALUE = 1\n")
     (folder / "nb" / "train.ipynb").write_text(notebook(*TRAINS))
     return check("nb/train.ipynb", "word", "--steps", cwd=folder)
@@ -85,23 +82,29 @@ def test_cells_run_in_their_order_as_in_jupyter(outcome: Outcome) -> None:
         for path in project.rglob("*")
         if outcome.folder.parent not in path.parents and path.name != "__pycache__"
     } >= {"nb"}
-    assert sorted(
-        path.name
-        for path in (project / "nb").iterdir()
-        if path.name not in ("__pycache__", "IPython.py")
-    ) == ["beside.py", "train.ipynb"]
+    left = {path.name for path in (project / "nb").iterdir()} - {"__pycache__"}
+    assert left == {"beside.py", "train.ipynb"}
 
 
-def test_what_was_left_out_is_in_the_report(
-    outcome: Outcome, request: pytest.FixtureRequest
-) -> None:
+def test_what_was_left_out_is_in_the_report(outcome: Outcome) -> None:
     changed = " ".join(outcome.report["changed_to_observe"])
     assert "The code cells of the notebook ran once each, in their order" in changed
     assert "`%pip install nothing` of the notebook was left out." in changed
     assert "`!pip install nothing` of the notebook was left out." in changed
     assert "matplotlib" not in changed
-    is_broken = request.node.callspec.params["outcome"] == "broken"
-    assert ("IPython could not be used (AttributeError(" in changed) is is_broken
+
+
+@pytest.mark.parametrize("in_its_place", [MISSING, BROKEN])
+def test_an_interpreter_without_ipython_is_told_what_to_install(
+    workdir: Path, in_its_place: str
+) -> None:
+    (workdir / "IPython.py").write_text(in_its_place)
+    (workdir / "train.ipynb").write_text(notebook("import reprocheck\nreprocheck.log_loss(1.0)"))
+    outcome = check("train.ipynb", cwd=workdir)
+    assert outcome.exit_code == 4
+    assert "A notebook needs IPython, which cannot be imported" in outcome.log("stderr")
+    assert "python -m pip install ipython" in outcome.log("stderr")
+    assert "Traceback" not in outcome.log("stderr")
 
 
 EXTENSION = """
@@ -135,7 +138,6 @@ def test_magics_are_those_of_ipython_where_it_is_installed(workdir: Path) -> Non
     changed = " ".join(outcome.report["changed_to_observe"])
     assert "`%load_ext not_installed_here` of the notebook was left out." in changed
     assert "`%unheard_of x` of the notebook was left out." in changed
-    assert "imitated" not in changed
     assert not (home / ".ipython").exists()
 
 
@@ -211,48 +213,6 @@ def test_without_nbconvert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(EntryPointError, match="needs nbconvert") as caught:
         launch.entry_point(script="book.ipynb", cwd=tmp_path)
     assert caught.value.fix == "pip install nbconvert ipython"
-
-
-class Kept:
-    """A program that keeps what it was to run."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Any] = {"folder": "there"}
-        self.first = 0
-        self.code: list[object] = []
-
-    def execute(self, code: str, skipped: int) -> None:
-        self.code.append((code, skipped))
-
-    def evaluate(self, code: str) -> object:
-        self.code.append(code)
-        return len(code)
-
-
-def test_magics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SET_BY_MAGIC", "no")
-    program, left_out = Kept(), []
-    shell = Shell(program, lambda code, text: left_out.append(text))
-    assert shell.run_line_magic("time", "train()") == 7
-    assert shell.run_line_magic("timeit", "-n 10 -r3 -o train(1)") == 8
-    shell.run_cell_magic("capture", "out", "train(2)\n")
-    assert program.code == ["train()", "train(1)", ("train(2)\n", 1)]
-    shell.run_line_magic("env", "SET_BY_MAGIC={folder}")
-    assert shell.run_line_magic("env", "SET_BY_MAGIC") == "there"
-    shell.run_cell_magic("writefile", "{folder}.py", "made = 3\nimport sys\nwords = sys.argv\n")
-    shell.run_cell_magic("writefile", "-a there.py", "more = 4\n")
-    shell.run_line_magic("run", "-i there.py --steps 2")
-    assert {name: program.names[name] for name in ("made", "more", "words")} == {
-        "made": 3,
-        "more": 4,
-        "words": ["there.py", "--steps", "2"],
-    }
-    shell.run_cell_magic("bash", "", "exit 3\n")
-    assert program.names["_exit_code"] == 3
-    shell.run_line_magic("unheard_of", "x")
-    shell.run_line_magic("config", "InlineBackend.figure_format = 'svg'")
-    assert left_out == ["`%unheard_of x` of the notebook was left out."]
 
 
 def test_which_commands_install() -> None:

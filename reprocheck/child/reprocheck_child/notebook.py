@@ -12,7 +12,6 @@ import os
 import sys
 
 from . import current, jsontext
-from .magics import Shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ ORDER = (
 )
 AWAIT, COROUTINE = 0x2000, 0x80
 """`ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`, `inspect.CO_COROUTINE`."""
+NO_IPYTHON = (
+    "A notebook needs IPython, which cannot be imported here (%s): %s -m pip install ipython"
+)
 
 
 class Program:
@@ -70,23 +72,6 @@ def remember(file: str, source: str) -> None:
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.split("\n")], file)
 
 
-def display(*objects: object, **options: object) -> object:
-    """Prints where Jupyter would draw."""
-    for each in objects:
-        print(each if isinstance(each, str) else repr(each))
-    return Shown() if options.get("display_id") else None
-
-
-class Shown:
-    """What `display` returns where it is to be updated."""
-
-    def update(self, *objects: object, **options: object) -> None:
-        """Prints the new state."""
-        display(*objects)
-
-    display = update
-
-
 def main() -> None:
     """Runs the notebook that the command line names."""
     from types import ModuleType
@@ -116,23 +101,13 @@ def main() -> None:
 
 
 def give_shell(program: Program, module: ModuleType) -> None:
-    """Gives the notebook its `get_ipython()` and `display`: IPython's, where it is installed."""
-    shell = Shell(program, note)
-    program.names.update(get_ipython=lambda: shell, display=display, __builtins__=__builtins__)
+    """Give the notebook the `get_ipython()` and `display` of IPython."""
+    program.names["__builtins__"] = __builtins__
     try:
         from . import ipython_shell
-
-        ipython_shell.start(shell, module)
     except Exception as error:
-        if not _is_missing(error, "IPython"):
-            note("ipython", "IPython could not be used (%r): its magics are imitated." % error)
-        return
-    program.names.pop("display")  # IPython's is a builtin
-
-
-def _is_missing(error: Exception, package: str) -> bool:
-    """Whether an import failed since the package is not installed, not since it is broken."""
-    return isinstance(error, ModuleNotFoundError) and error.name == package
+        sys.exit(NO_IPYTHON % (error, sys.executable))
+    ipython_shell.start(program, note, module)
 
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -142,7 +117,7 @@ def show(kind: type[BaseException], error: BaseException, trace: TracebackType |
     import traceback
 
     folder = os.path.dirname(__file__)
-    own = (__file__, *(os.path.join(folder, name) for name in ("magics.py", "ipython_shell.py")))
+    own = (__file__, os.path.join(folder, "ipython_shell.py"))
     while (
         trace is not None
         and trace.tb_next is not None
