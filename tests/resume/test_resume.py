@@ -48,8 +48,8 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert main(["report", "reports/latest", "-o", "all.zip"]) == 0
     assert main(["report", "all.zip"]) == 0
     assert (inside / "all" / "report.md").read_bytes() == first["report.md"]
-    assert main(["bundle", "reports/latest"]) == 2
-    assert "is a check of a resume" in capsys.readouterr().err
+    assert main(["bundle", "reports/latest", "-o", "attachment.zip"]) == 0
+    assert "BUNDLE  attachment.zip" in capsys.readouterr().out
 
 
 def _read(folder: Path, name: str) -> bytes:
