@@ -40,6 +40,14 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
     return None
 
 
+def are_known(continued: Side, resumed: Side) -> bool:
+    """Tell whether the checkpoint holds a number, and both runs one to compare with it."""
+    if not _saved_at(list(continued.before("saved"))):
+        return False
+    in_both = continued.counts.keys() & resumed.counts.keys()
+    return bool(in_both) or any(_next_saves(continued, resumed))
+
+
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
     """A variable that counts from the beginning again, where a rate is another one: it may be
     computed from that.

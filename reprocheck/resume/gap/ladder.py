@@ -40,7 +40,7 @@ from reprocheck.resume.gap.evidence import (
     WeightsGap,
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
-from reprocheck.resume.gap.held import held, named_alike
+from reprocheck.resume.gap.held import compared_rungs, held, named_alike
 from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
@@ -513,7 +513,9 @@ def _compared(
 ) -> Iterator[model.StateRungName]:
     """The rungs of which both runs say something."""
     if continued.held and resumed.held:
-        yield from ("weights", "optimizer state", "hyper-parameters", "step counter")
+        yield from compared_rungs(held(continued), held(resumed))
+    if counters.are_known(continued, resumed):
+        yield "step counter"
     if continued.states and resumed.states:
         yield "RNG state"
     if data.due and data.resumed:
