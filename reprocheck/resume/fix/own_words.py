@@ -15,7 +15,6 @@ from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
 from reprocheck.resume.fix.tried import lost_of
 from reprocheck.resume.gap.archive import words_of
-from reprocheck.resume.gap.source import place_of
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
 
@@ -45,9 +44,8 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     first, archive = explained.mechanism, explained.archive
     if first is None or outcome.verdict not in LOOKED_INTO:
         return outcome
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    files = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
-    texts = {file: code.sources.text(file) or "" for file in files if code.sources.has(file)}
+    known = filter(code.sources.has, archive.files)
+    texts = {file: code.sources.text(file) or "" for file in known}
     changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
     draft = "".join(_difference(texts, changed))
     checkpoint = outcome.place.checkpoint
@@ -61,8 +59,7 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
             return replace(mechanism, fix=lines)
         counts = next((one.source.at for one in mechanism.marks if one.role == "counts"), "")
         if counts:
-            fix = _of_counter(explained, counts) or mechanism.fix
-            return replace(mechanism, fix=fix.replace("steps", _counted(explained)))
+            return replace(mechanism, fix=_of_counter(explained, counts, mechanism.fix))
         return replace(mechanism, fix=_renamed(mechanism.fix, archive))
 
     own = {rung: told(one) for rung, one in explained.mechanisms.items()}
@@ -104,18 +101,14 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
 
 
-def _of_counter(explained: Explained, line: str) -> str:
-    """What to do about a number that is counted from the beginning again, on the line that counts;
-    "" where the file does not hold it.
+def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
+    """Say what to do on the line that counts from the beginning again: by the key of the file, or
+    in the words of the catalogue with the last name of what is counted.
     """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
-    return COUNT.format(line=line, key=".".join(words_of(place))) if place[0] == "[" else ""
-
-
-def _counted(explained: Explained) -> str:
-    """The last name of what is counted."""
-    place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
-    return re.split(r"\W+", place.strip("]'"))[-1]
+    if place.startswith("["):
+        return COUNT.format(line=line, key=".".join(words_of(place)))
+    return otherwise.replace("steps", re.split(r"\W+", place.strip("]'"))[-1])
 
 
 def _of_generator(name: str, expression: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import Lost, patched
-from reprocheck.resume.gap.source import place_of
 from reprocheck.resume.model import Outcome, Repair, StateRungName
 from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
@@ -24,9 +23,7 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
     if outcome.verdict not in LOOKED_INTO:
         return {}
     archive = outcome.explained.archive
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    names = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
-    files = {name: Path(name).expanduser() for name in names if name}
+    files = {name: Path(name).expanduser() for name in archive.files if name}
     texts = {name: decode(file.read_bytes()) for name, file in files.items() if file.is_file()}
     changed = patched(texts, archive, lost_of(outcome))
     return {files[name]: text for name, text in changed.items()}

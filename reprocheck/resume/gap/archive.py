@@ -45,7 +45,10 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
     last = [fact for fact in saved if fact.iteration == saved[-1].iteration]
     saving = _frames(last[-1].frames) if last else ()
     reads = [fact for fact in resumed.before("names") if fact.place == "read"]
-    reading = _frames(reads[-1].frames) if reads else _opened(resumed, files)
+    opened = {one.path: one.line for one in resumed.trace.opened if one.line}
+    # the line that opened one of the files, where no loader is known that did
+    lines = [one.line for one in resumed.trace.opened if one.path in files and one.line]
+    reading = _frames(reads[-1].frames if reads else [(line, {}) for line in lines[-1:]])
     return Archive(
         entries=tuple(
             Entry(key=path, kind=leaf.dtype, name=leaf.value, file=fact.place)
@@ -56,18 +59,12 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
         saving=saving,
         reading=reading,
         training=_frames(next((one.frames for one in resumed.since("names")), [])),
-        opened={one.path: one.line for one in resumed.trace.opened if one.line},
+        opened=opened,
     )
 
 
 def _frames(found: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[Frame, ...]:
     return tuple(Frame(line=line, names=names) for line, names in found)
-
-
-def _opened(resumed: Side, files: Sequence[str]) -> tuple[Frame, ...]:
-    """The line that opened one of the files, where no loader is known that did."""
-    lines = (one.line for one in resumed.trace.opened if one.path in files and one.line)
-    return tuple(Frame(line=line) for line in list(lines)[-1:])
 
 
 def _load(fact: Seen) -> Load:
@@ -126,7 +123,11 @@ def _of_weights(
     keys = tuple(one.key for one in held)
     if not held:
         return Provenance(custody="not saved", part=part)
-    taken = [one for one in archive.loads if one.key and _is_within(one.key, keys)]
+    taken = [
+        one
+        for one in archive.loads
+        if one.key and any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
+    ]
     if taken:
         return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
     is_seen = any(one.key for one in archive.loads)
@@ -149,10 +150,6 @@ def words_of(key: str) -> list[str]:
     ['ema', 'updates']
     """
     return [word.strip("'\"") for word in key.strip("[]").split("][")]
-
-
-def _is_within(key: str, keys: Sequence[str]) -> bool:
-    return any(key.startswith(one) or one.startswith(key) for one in keys)
 
 
 def _module_of(name: str, archive: Archive) -> str:
@@ -183,8 +180,7 @@ def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
 
 
 def _same_part(name: str, archive: Archive) -> str:
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    known = (part for frame in frames for part in frame.names)
+    known = (part for frame in archive.frames for part in frame.names)
     return next((part for part in known if part == name or _are_alike(part, name)), "")
 
 
