@@ -83,8 +83,13 @@ def _lines(explained: Explained) -> Iterator[str]:
         expression = names.get(lost.part, "")
         default = key_of(expression or lost.part)
         if lost.kind == "generator":
-            read, write = _of_generator(lost.part, expression)
-            default = DEFAULTS[lost.part].key if lost.part in DEFAULTS else default
+            read, write = "", ""
+            if class_of(lost.part) in OWN and expression:
+                read, write = (text.format(expression) for text in OWN[class_of(lost.part)])
+            if lost.part in DEFAULTS:
+                shared = DEFAULTS[lost.part]
+                read, default = f"{shared.module}.{shared.get}", shared.key
+                write = f"{shared.module}.{shared.put.replace('{}{}', '{}')}"
         elif expression:
             read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
         else:
@@ -109,17 +114,6 @@ def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
     if place.startswith("["):
         return COUNT.format(line=line, key=".".join(words_of(place)))
     return otherwise.replace("steps", re.split(r"\W+", place.strip("]'"))[-1])
-
-
-def _of_generator(name: str, expression: str) -> tuple[str, str]:
-    """How the state of a generator is read and set; "" where it has no name there."""
-    if class_of(name) in OWN and expression:
-        read, write = OWN[class_of(name)]
-        return read.format(expression), write.format(expression)
-    if name not in DEFAULTS:
-        return "", ""
-    one = DEFAULTS[name]
-    return f"{one.module}.{one.get}", f"{one.module}.{one.put.replace('{}{}', '{}')}"
 
 
 def _renamed(fix: str, archive: Archive) -> str:

@@ -32,8 +32,8 @@ class Pass:
         conditions at the beginning of the loop that pass over batches, or put a state back.
         """
         body = self.loop.body
-        guards = list(takewhile(_is_condition, body[:-1]))
-        while guards and not _passes_over(guards[-1]):
+        guards = list(takewhile(lambda one: isinstance(one, ast.If), body[:-1]))
+        while guards and not (holds(guards[-1], ast.Continue) or calls(guards[-1], _SETTERS)):
             guards.pop()
         return body[len(guards)]
 
@@ -96,11 +96,3 @@ def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
     if source.handed is None and scope is script.scope(loop):
         return [source.saved]
     return script.calls_of(scope)
-
-
-def _is_condition(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If)
-
-
-def _passes_over(guard: ast.stmt) -> bool:
-    return holds(guard, ast.Continue) or calls(guard, _SETTERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reprocheck.resume.confirm.search import LOOKED_INTO
@@ -61,14 +61,10 @@ def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
     repaired = [rung for rung in rungs if rung not in left]
     if not repaired:
         return Repair(patch="", sentence=USELESS)
-    return Repair(patch=patch, sentence=_sentence(repaired, outcome))
+    first = outcome.explained.first.name if outcome.explained.first is not None else "a loss"
+    gone = f"With the patch, no difference is left of: {', '.join(repaired)}"
+    return Repair(patch=patch, sentence=f"{gone}; {first} still differs.")
 
 
 def _differing(outcome: Outcome) -> set[StateRungName]:
     return {rung.name for rung in outcome.explained.rungs if rung.status == "differs"}
-
-
-def _sentence(rungs: Sequence[StateRungName], outcome: Outcome) -> str:
-    first = outcome.explained.first
-    left = first.name if first is not None else "a loss"
-    return f"With the patch, no difference is left of: {', '.join(rungs)}; {left} still differs."
