@@ -5,7 +5,7 @@ part that differs was saved, and where it was loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reprocheck.resume.gap import evidence
@@ -73,66 +73,65 @@ def _load(fact: Seen) -> Load:
 
 
 def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
-    """Where what a gap is of was saved and loaded."""
+    """Return where what a gap is of was saved and loaded."""
+    generator = gap.generator if isinstance(gap, evidence.BatchGap) else gap
+    if isinstance(generator, evidence.GeneratorGap):
+        return _of_generator(generator, archive)
+    if isinstance(gap, evidence.BatchGap):
+        keys = tuple(one.key for one in archive.held([""], "loader"))
+        return Provenance(custody="loaded" if keys else "not saved", keys=keys)
     if isinstance(gap, evidence.OptimizerGap):
         return _of_part(f"optimizer {gap.index}", archive, "optimizer")
     if isinstance(gap, evidence.ScheduleGap) and not gap.own:
-        is_rate = gap.optimizer is not None
-        part = f"optimizer {gap.optimizer}" if is_rate else gap.place
-        return _of_part(part, archive, "optimizer" if is_rate else "schedule")
+        if gap.optimizer is not None:
+            return _of_part(f"optimizer {gap.optimizer}", archive, "optimizer")
+        return _of_part(gap.place, archive, "schedule")
     if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap, evidence.ScheduleGap)):
         return _of_weights(gap, archive)
-    if isinstance(gap, evidence.GeneratorGap):
-        return _of_generator(gap, archive)
-    if isinstance(gap, evidence.BatchGap):
-        if gap.generator is not None:
-            return _of_generator(gap.generator, archive)
-        loaders = archive.held([""], "loader")
-        custody: Custody = "loaded" if loaders else "not saved"
-        return Provenance(custody=custody, keys=tuple(one.key for one in loaders))
     return Provenance()
 
 
 def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
-    """Of an optimizer, a scheduler or a scaler."""
+    """Return it of an optimizer, a scheduler or a scaler."""
     held = archive.held([part], kind)
     keys = tuple(one.key for one in held)
-    if not archive.is_known:
-        return Provenance(part=part)
-    if not held:
-        return Provenance(custody="not saved", part=part)
     taken = [one for one in archive.loads if one.part == part or (one.key and one.key in keys)]
-    if not taken:
-        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
-    last = taken[-1]
-    is_other = last.part != part
-    return Provenance(custody="loaded", part=part, keys=keys, line=last.line, other=is_other)
+    found = _located(part, held, taken, archive)
+    return replace(found, other=found.custody == "loaded" and taken[-1].part != part)
 
 
 def _of_weights(
     gap: evidence.WeightsGap | evidence.AverageGap | evidence.ScheduleGap, archive: Archive
 ) -> Provenance:
-    """Of weights, buffers, copies of weights, and numbers beside these."""
+    """Return it of weights, buffers, copies of weights, and numbers beside these."""
     names = (gap.place,) if isinstance(gap, evidence.ScheduleGap) else gap.names
-    part = _module_of(names[0], archive)
-    if not archive.is_known:
-        return Provenance(part=part)
-    held = archive.held(names, *OF_WEIGHTS)
-    if getattr(gap, "own", False):
-        held = _own(names, archive)
-    keys = tuple(one.key for one in held)
-    if not held:
-        return Provenance(custody="not saved", part=part)
+    is_own = getattr(gap, "own", False)
+    held = _own(names, archive) if is_own else archive.held(names, *OF_WEIGHTS)
+    keyed = [one for one in archive.loads if one.key]
+    keys = [one.key for one in held]
     taken = [
         one
-        for one in archive.loads
-        if one.key and any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
+        for one in keyed
+        if any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
     ]
+    found = _located(_module_of(names[0], archive), held, taken, archive)
+    if found.custody == "not loaded" and (is_own or not keyed):
+        return replace(found, custody="unknown")
+    return found
+
+
+def _located(
+    part: str, held: Sequence[Entry], taken: Sequence[Load], archive: Archive
+) -> Provenance:
+    """Return where a part was saved and loaded, by the entries that hold it and its loads."""
+    if not archive.is_known:
+        return Provenance(part=part)
+    if not held:
+        return Provenance(custody="not saved", part=part)
+    keys = tuple(one.key for one in held)
     if taken:
         return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
-    is_seen = any(one.key for one in archive.loads)
-    custody: Custody = "not loaded" if is_seen and not getattr(gap, "own", False) else "unknown"
-    return Provenance(custody=custody, part=part, keys=keys)
+    return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
 
 
 def _own(names: Sequence[str], archive: Archive) -> list[Entry]:
