@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from reprocheck.resume.fix import edits
 from reprocheck.resume.fix.draft import Draft
 from reprocheck.resume.fix.going_on import before_the_loop, pass_over, within_the_loop
-from reprocheck.resume.fix.passes import Pass, loop_around, pass_of
+from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
 from reprocheck.resume.fix.source import Source, read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
 from reprocheck.resume.gap.archive import words_of
@@ -115,7 +115,8 @@ def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
     source = draft.source
     place = pass_of(source) if source.is_single else None
     drawn = list(generators(source, lost.generators))
-    position = _POSITION in lost.codes
+    has_own = place is not None and has_own_position(source, place)
+    position = _POSITION in lost.codes and not has_own
     has_order = lost.other_data and source.is_single and (place is not None or not position)
     order = _order(draft, place) if has_order else []
     both = list(dict.fromkeys([*drawn, *order]))

@@ -206,6 +206,9 @@ def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]
         return [(name, "", False) for name in names]
     if isinstance(gap, evidence.ScheduleGap) and gap.own:
         return [(gap.place, "", False)]
+    is_loaded = found.custody == "loaded"
     if isinstance(gap, evidence.CounterGap) or not found.part:
         return []
-    return [(found.part, key, found.custody == "loaded")]
+    if is_loaded and len(found.keys) > 1:  # what was saved is not what trains
+        return []
+    return [(found.part, key, is_loaded)]

@@ -116,6 +116,14 @@ def test_weights_are_known_by_the_names_that_the_file_has_them_under() -> None:
     assert "the file holds head.weight under `head`, and nobody loads it" in said.evidence
 
 
+def test_weights_that_the_file_holds_under_two_keys_are_not_loaded_once_more() -> None:
+    keys = [("['net']", "weights", "head.weight"), ("['ema']", "weights", "head.weight")]
+    after = [READ, MODEL, *boundary(1, raw(0, 100), **{"head.weight": "other"})]
+    for held, parts in ((keys[:1], 1), (keys, 0)):
+        continued = trace([saved(*held), *boundary(K + 1, raw(0, 100))])
+        assert len(explained([found_of(continued, trace(after), K)]).lost) == parts
+
+
 def test_a_generator_that_was_put_back_and_drawn_from_leads_to_the_line_that_put_it_back() -> None:
     restore = Seen(
         kind="restore",
