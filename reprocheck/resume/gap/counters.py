@@ -8,6 +8,7 @@ number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.evidence import CounterGap
@@ -36,7 +37,7 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
     for name in restarted if not nexts else ():
         key = next((one for one in saved if _are_alike(one, name)), "")
         if key:
-            return restarted[name].under(key)
+            return replace(restarted[name], key=key)
     return None
 
 

@@ -171,7 +171,7 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
     """
     taken = set(map(id, used))
     facts = (
-        _renamed(fact, place, is_used=id(fact) in taken)
+        msgspec.structs.replace(fact, place=place) if place and id(fact) in taken else fact
         for number, fact in enumerate(side.trace.seen)
         if number < side.end
         if id(fact) in taken or (number >= side.start and fact.kind != "batch")
@@ -189,12 +189,6 @@ def last_step(facts: Sequence[Seen]) -> int:
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
     """The steps of a shifted trace up to this one."""
     return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= step))
-
-
-def _renamed(fact: Seen, place: str, *, is_used: bool) -> Seen:
-    if is_used and place:
-        return msgspec.structs.replace(fact, place=place)
-    return fact
 
 
 def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
