@@ -15,11 +15,10 @@ from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
 from reprocheck.resume.fix.tried import lost_of
 from reprocheck.resume.gap.archive import words_of
+from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
 
-_PLAIN = ("torch.save", "pickle.dump", "joblib.dump")
-"""Savers that save what they are given, and nothing of their own."""
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
 UNTRIED = "# not tried yet: `reprocheck explain --resume` does\n"
 _WORDS = (
@@ -49,7 +48,7 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
     draft = "".join(_difference(texts, changed))
     checkpoint = outcome.place.checkpoint
-    is_own = checkpoint is not None and checkpoint.by in _PLAIN
+    is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
     lines = "\n".join(_lines(explained)) if is_own else ""
 
     def told(mechanism: Mechanism) -> Mechanism:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from reprocheck.resume.gap.ladder import explained, found_of
 from reprocheck.resume.model import Mechanism
@@ -181,6 +182,10 @@ def test_a_variable_that_is_named_as_a_key_counts_from_the_beginning() -> None:
     assert (said.first.name, said.first.place) == ("step counter", "step")
     right = trace([READ, MODEL, *facts(1, 2, 2)])
     assert explained([found_of(continued, right, K)]).first is None
+    library = structs.replace(step(2, K), class_="Accelerator.save_state")
+    continued = trace([library, *facts(K + 1, 0, 2)])
+    again = trace([READ, MODEL, *facts(1, 0, 0)])
+    assert explained([found_of(continued, again, K)]).first is None
 
 
 def test_a_rate_that_follows_a_counter_is_no_fault_of_the_optimizer() -> None:
