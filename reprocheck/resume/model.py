@@ -270,6 +270,16 @@ class Archive:
     opened: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def frames(self) -> tuple[Frame, ...]:
+        """All functions that were under way."""
+        return (*self.saving, *self.reading, *self.training)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of these functions, each once."""
+        return tuple(dict.fromkeys(frame.line.rpartition(":")[0] for frame in self.frames))
+
+    @property
     def is_known(self) -> bool:
         """Whether the file is one whose parts are known by what they are."""
         return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
@@ -429,11 +439,6 @@ class Confirmation:
     def confirmed(self) -> bool:
         """Whether what was put back is what was lost."""
         return bool(self.rungs)
-
-    def names(self, rung: StateRungName) -> tuple[str, ...]:
-        """What of a rung had another value in the run that confirms it."""
-        held = [one.names.get(rung, ()) for one in self.attempts if one.rungs == self.rungs]
-        return next(iter(held), ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

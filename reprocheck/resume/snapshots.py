@@ -90,7 +90,8 @@ class Snapshots:
         """Called again and again while the run is under way. Raises ReportError."""
         for mark in self._marks():
             self._await_writers(mark, process)
-            self.taken.append(self._take(mark))
+            said = self._said(mark)
+            self.taken.append(self._kept(checkpoint_of(said), tuple(said.at)))
             answer = mark.name.replace(WANTED, TAKEN)
             mark.with_name(answer).touch()
 
@@ -134,10 +135,6 @@ class Snapshots:
     def _said(self, mark: Path) -> events.Checkpoint:
         """What a process says in its mark: the event of its trace, with the paths as they are."""
         return self._marks_decoder.decode(mark.read_bytes())
-
-    def _take(self, mark: Path) -> Snapshot:
-        said = self._said(mark)
-        return self._kept(checkpoint_of(said), tuple(said.at))
 
     def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
         now, changes = self._changes()

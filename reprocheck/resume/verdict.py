@@ -98,12 +98,10 @@ def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Che
     first = shifted(sides.resumed, 0, 1)
     if not first.longest:
         return None
-    fits = (one for one in reversed(written) if _fits(one, first, sides))
-    return next(fits, None)
-
-
-def _fits(checkpoint: model.Checkpoint, first: Run, sides: Sides) -> bool:
-    return _agree(shifted(sides.continued, checkpoint.iteration, 1), first)
+    for checkpoint in reversed(written):
+        if _agree(shifted(sides.continued, checkpoint.iteration, 1), first):
+            return checkpoint
+    return None
 
 
 def _count(continued: Run, sides: Sides) -> int:
@@ -204,7 +202,8 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
         return "inconclusive"
     if record.ended_badly and not found.compared:
         return "timed_out" if record.ended == "timed_out" else "script_failed"
-    if not sides.continued.recorded_losses or not _has_gone_on(found):
+    has_gone_on = found.continued is not None and found.continued.longest > 0
+    if not sides.continued.recorded_losses or not has_gone_on:
         return "inconclusive"
     assert found.losses is not None
     bitwise, outside = found.losses.bitwise, found.losses.outside
@@ -215,11 +214,6 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
     if outside is None and not bitwise.one_is_longer:
         return "resumes_within_tolerance"
     return "does_not_resume_exactly"
-
-
-def _has_gone_on(found: model.Outcome) -> bool:
-    """Whether the continued run made an iteration behind the checkpoint."""
-    return found.continued is not None and found.continued.longest > 0
 
 
 def starts_over(found: model.Outcome, sides: Sides) -> bool:

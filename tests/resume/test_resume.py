@@ -48,8 +48,8 @@ def test_a_training_that_restores_all_resumes_exactly(
     assert main(["report", "reports/latest", "-o", "all.zip"]) == 0
     assert main(["report", "all.zip"]) == 0
     assert (inside / "all" / "report.md").read_bytes() == first["report.md"]
-    assert main(["bundle", "reports/latest"]) == 2
-    assert "is a check of a resume" in capsys.readouterr().err
+    assert main(["bundle", "reports/latest", "-o", "attachment.zip"]) == 0
+    assert "BUNDLE  attachment.zip" in capsys.readouterr().out
 
 
 def _read(folder: Path, name: str) -> bytes:
@@ -96,6 +96,36 @@ def test_a_checkpoint_that_is_read_through_a_link_is_read(
     answer = check(inside, f"{FEW} --resume-with from=newest/state.pkl train.py folder", capsys)
     assert answer.report["headline"] == "RESUMES EXACTLY"
     assert answer.place["read"] == ["out/step-3/state.pkl"]
+
+
+COUNTED_FROM_THE_RESUME = """
+import os, pickle, random, reprocheck
+random.seed(7)
+weight, done = 1.0, 0
+if os.path.exists("ckpt.pkl"):
+    with open("ckpt.pkl", "rb") as file:
+        weight, done = pickle.load(file)
+data = [random.random() for _ in range(12)]
+for number, value in enumerate(data[done:]):
+    loss = (weight - value) ** 2
+    reprocheck.log_loss(loss)
+    weight -= 0.1 * loss
+    if number == 1:
+        with open("ckpt.pkl", "wb") as file:
+            pickle.dump((weight, number + 1), file)
+"""
+
+
+def test_what_is_wrong_in_a_second_resume_alone_shows_at_the_place_twice(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} --at twice train.py", capsys, COUNTED_FROM_THE_RESUME)
+    first, twice = answer.report["places"]
+    assert (first["name"], first["verdict"]) == ("first", "resumes_exactly")
+    assert (twice["name"], twice["verdict"]) == ("twice", "does_not_resume_exactly")
+    assert (answer.code, answer.report["headline"]) == (1, "DOES NOT RESUME EXACTLY")
+    assert twice["checkpoint"]["iteration"] == 2
+    assert "reprocheck explain --resume --at twice train.py" in " ".join(answer.out.split())
 
 
 @pytest.mark.parametrize("writer", ["thread", "pool", "process"])

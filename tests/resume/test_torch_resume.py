@@ -175,7 +175,7 @@ def test_an_averaged_model_that_no_step_calls_is_put_back(
         "ema.module.weight",
         "ema.module.bias",
     }
-    assert 'saved["average"] = average.state_dict()' in place(tmp_path)["mechanism"]["fix"]
+    assert 'saved["ema"] = ema.state_dict()' in place(tmp_path)["mechanism"]["fix"]
 
 
 @pytest.mark.torch

@@ -202,25 +202,16 @@ class Archives:
         if len(found) >= MOST:
             return
         kind, name = self._kind(value)
-        if kind:
-            found.append([place, {"d": kind, "v": name}])
-        elif isinstance(value, dict) and depth < DEPTH:
-            self._describe_all(place, scope.parts(dict(value)), found, depth)
-        elif type(value) in (list, tuple) and len(value) <= LONGEST and depth < DEPTH:
-            self._describe_all(place, scope.parts(value), found, depth)
-        elif type(value) in _PLAIN:
-            shown = value[:_TEXT] if isinstance(value, str) else value
-            found.append([place, {"d": type(value).__name__, "v": shown}])
-        else:
-            found.append([place, {"d": type(value).__name__, "v": ""}])
+        is_list = type(value) in (list, tuple) and len(value) <= LONGEST
+        if not kind and depth < DEPTH and (is_list or isinstance(value, dict)):
+            for part, one in scope.parts(value if is_list else dict(value)):
+                self._describe(place + part, one, found, depth + 1)
+            return
+        if not kind and type(value) in _PLAIN:
+            name = value[:_TEXT] if isinstance(value, str) else value
+        found.append([place, {"d": kind or type(value).__name__, "v": name}])
 
-    def _describe_all(
-        self, place: str, parts: list[tuple[str, Any]], found: list[Entry], depth: int
-    ) -> None:
-        for part, one in parts:
-            self._describe(place + part, one, found, depth + 1)
-
-    def _kind(self, value: Any) -> tuple[str, str]:
+    def _kind(self, value: Any) -> tuple[str, Any]:
         if type(value) in _PLAIN:
             return "", ""
         state = _state_of_host(value)

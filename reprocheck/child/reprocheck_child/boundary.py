@@ -142,7 +142,7 @@ class Boundary:
     @guarded("finding what the script made for itself")
     def _find_own(self) -> None:
         self.things = list(own_things.reachable(self.deep))
-        self._name_generators(self.things)
+        self._look_for_generators()
         readers = {name: own_generators.reader(one) for name, one in self.generators.items()}
         self.deep.generators.update(readers)
 
@@ -152,10 +152,8 @@ class Boundary:
 
     @guarded("finding the generators of the script's own")
     def _look_for_generators(self) -> None:
-        self._name_generators(own_things.reachable(self.deep))
-
-    def _name_generators(self, things: Iterable[tuple[str, Any]]) -> None:
         besides = [one for held in self.of_loaders for one in held()]
+        things = self.things or own_things.reachable(self.deep)
         self.generators = own_generators.found(things, besides)
 
     def _rest_behind(self, iteration: int) -> None:

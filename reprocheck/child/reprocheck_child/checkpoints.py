@@ -201,7 +201,7 @@ class Checkpoints:
 
         updates  how many were made by now
         """
-        if not self._may_have_changed():
+        if not (self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)):
             return None
         now = self._tree()
         changed = [path for path, state in now.items() if self._stood.get(path) != state]
@@ -215,9 +215,6 @@ class Checkpoints:
         self._stood = now
         self._forget()
         return found
-
-    def _may_have_changed(self) -> bool:
-        return self._touched or self._others or not sys.modules.keys().isdisjoint(BUILT_IN)
 
     def _forget(self) -> None:
         self._written.clear()

@@ -102,11 +102,7 @@ _CLASSES = {
 
 
 def _class_of(generator: Any) -> _Class:
-    return _CLASSES[_label(generator)]
-
-
-def _label(generator: Any) -> str:
-    return next(label for kind, label in _kinds() if kind is type(generator))
+    return _CLASSES[next(label for kind, label in _kinds() if kind is type(generator))]
 
 
 def _kinds() -> Iterator[tuple[type, str]]:

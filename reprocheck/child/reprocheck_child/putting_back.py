@@ -156,8 +156,10 @@ class Keeping(_Values):
         if self.writing:
             self._write(line)
             return
+        from copy import deepcopy
+
         # what it holds may be changed in place before it is written
-        self.recent.append({**line, "batch": (states, _copied(batch))})
+        self.recent.append({**line, "batch": (states, deepcopy(batch))})
 
     def _write(self, line: dict[str, Any]) -> None:
         name = "batch-%d-%d-%d" % (
@@ -352,9 +354,3 @@ class PuttingBack(_Values):
             self._put_generators(after)
         self.acted(BATCH, ["batch %d of %s" % (item["number"], item["loader"])])
         return batch
-
-
-def _copied(batch: Any) -> Any:
-    from copy import deepcopy
-
-    return deepcopy(batch)

@@ -25,7 +25,7 @@ def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
         acted=acted,
         names=names,
         unavailable=_unavailable(arm, outcome),
-        differs=_differs(outcome),
+        differs=outcome.losses.bitwise.first_iteration if outcome.losses else None,
     )
 
 
@@ -46,9 +46,3 @@ def _agrees(outcome: Outcome) -> bool | None:
     if outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared:
         return None
     return False
-
-
-def _differs(outcome: Outcome) -> int | None:
-    if outcome.losses is None:
-        return None
-    return outcome.losses.bitwise.first_iteration

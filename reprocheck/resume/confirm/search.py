@@ -63,13 +63,11 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
             raise Unanswered(question)
         return Answer(agrees=attempt.agrees, runs=1, acted=frozenset(attempt.acted))
 
-    among = Candidates(likely=_likely(outcome.explained, rungs), harmless=rungs)
-    return find(among, ask, _one_run, runs=1, most=1)
-
-
-def _one_run(names: tuple[str, ...], answer: Answer) -> int:
-    """Chance makes no two trainings agree in every bit that differ, so one run says it."""
-    return 1
+    # those that have a mechanism are tried alone first
+    named = tuple(rung for rung in rungs if rung in by_rung(outcome.explained))
+    among = Candidates(likely=named or rungs[:1], harmless=rungs)
+    # chance makes no two trainings agree in every bit that differ, so one run says it
+    return find(among, ask, lambda *_: 1, runs=1, most=1)
 
 
 def differing(explained: model.Explained) -> Rungs:
@@ -94,12 +92,6 @@ def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Me
         undone: model.StateRungName = "RNG state" if mechanism.code in OF_GENERATORS else rung
         found.setdefault(undone, mechanism)
     return found
-
-
-def _likely(explained: model.Explained, rungs: Rungs) -> Rungs:
-    """Those that have a mechanism: they are tried alone first."""
-    named = tuple(rung for rung in rungs if rung in by_rung(explained))
-    return named or rungs[:1]
 
 
 def _by_rungs(attempts: Sequence[model.Attempt]) -> Mapping[frozenset[str], model.Attempt]:

@@ -43,7 +43,8 @@ def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> s
         f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"
         f" the resumed run goes on exactly: {many}, bit for bit"
     ]
-    said += [_alone(one) for one in parts if one.agrees is False]
+    unequal = (one for one in parts if one.agrees is False)
+    said += [f"with {objects(one.rungs)} alone, {_left(one)}" for one in unequal]
     return "; ".join(said) + "."
 
 
@@ -69,10 +70,6 @@ def _besides(attempt: Attempt) -> str:
             " is something else"
         )
     return "there is something else"
-
-
-def _alone(attempt: Attempt) -> str:
-    return f"with {objects(attempt.rungs)} alone, {_left(attempt)}"
 
 
 def _left(attempt: Attempt) -> str:

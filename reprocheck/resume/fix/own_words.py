@@ -15,12 +15,10 @@ from reprocheck.resume.fix.patch import patched
 from reprocheck.resume.fix.states import DEFAULTS, OWN, key_of, value_of
 from reprocheck.resume.fix.tried import lost_of
 from reprocheck.resume.gap.archive import words_of
-from reprocheck.resume.gap.source import place_of
+from reprocheck.resume.gap.counters import OF_SCRIPTS
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
 
-_PLAIN = ("torch.save", "pickle.dump", "joblib.dump")
-"""Savers that save what they are given, and nothing of their own."""
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
 UNTRIED = "# not tried yet: `reprocheck explain --resume` does\n"
 _WORDS = (
@@ -45,13 +43,12 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
     first, archive = explained.mechanism, explained.archive
     if first is None or outcome.verdict not in LOOKED_INTO:
         return outcome
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    files = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
-    texts = {file: code.sources.text(file) or "" for file in files if code.sources.has(file)}
+    known = filter(code.sources.has, archive.files)
+    texts = {file: code.sources.text(file) or "" for file in known}
     changed = patched(texts, archive, lost_of(outcome)) if drafts else {}
     draft = "".join(_difference(texts, changed))
     checkpoint = outcome.place.checkpoint
-    is_own = checkpoint is not None and checkpoint.by in _PLAIN
+    is_own = checkpoint is not None and checkpoint.by in OF_SCRIPTS[1:]
     lines = "\n".join(_lines(explained)) if is_own else ""
 
     def told(mechanism: Mechanism) -> Mechanism:
@@ -61,8 +58,7 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
             return replace(mechanism, fix=lines)
         counts = next((one.source.at for one in mechanism.marks if one.role == "counts"), "")
         if counts:
-            fix = _of_counter(explained, counts) or mechanism.fix
-            return replace(mechanism, fix=fix.replace("steps", _counted(explained)))
+            return replace(mechanism, fix=_of_counter(explained, counts, mechanism.fix))
         return replace(mechanism, fix=_renamed(mechanism.fix, archive))
 
     own = {rung: told(one) for rung, one in explained.mechanisms.items()}
@@ -86,8 +82,13 @@ def _lines(explained: Explained) -> Iterator[str]:
         expression = names.get(lost.part, "")
         default = key_of(expression or lost.part)
         if lost.kind == "generator":
-            read, write = _of_generator(lost.part, expression)
-            default = DEFAULTS[lost.part].key if lost.part in DEFAULTS else default
+            read, write = "", ""
+            if class_of(lost.part) in OWN and expression:
+                read, write = (text.format(expression) for text in OWN[class_of(lost.part)])
+            if lost.part in DEFAULTS:
+                shared = DEFAULTS[lost.part]
+                read, default = f"{shared.module}.{shared.get}", shared.key
+                write = f"{shared.module}.{shared.put.replace('{}{}', '{}')}"
         elif expression:
             read, write = f"{expression}.state_dict()", f"{expression}.load_state_dict({{}})"
         else:
@@ -104,29 +105,14 @@ def _lines(explained: Explained) -> Iterator[str]:
         yield from (f"# and behind {archive.reading[0].line}, once each is built:", *loads)
 
 
-def _of_counter(explained: Explained, line: str) -> str:
-    """What to do about a number that is counted from the beginning again, on the line that counts;
-    "" where the file does not hold it.
+def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
+    """Say what to do on the line that counts from the beginning again: by the key of the file, or
+    in the words of the catalogue with the last name of what is counted.
     """
     place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
-    return COUNT.format(line=line, key=".".join(words_of(place))) if place[0] == "[" else ""
-
-
-def _counted(explained: Explained) -> str:
-    """The last name of what is counted."""
-    place = next(rung.place for rung in explained.rungs if rung.name == "step counter")
-    return re.split(r"\W+", place.strip("]'"))[-1]
-
-
-def _of_generator(name: str, expression: str) -> tuple[str, str]:
-    """How the state of a generator is read and set; "" where it has no name there."""
-    if class_of(name) in OWN and expression:
-        read, write = OWN[class_of(name)]
-        return read.format(expression), write.format(expression)
-    if name not in DEFAULTS:
-        return "", ""
-    one = DEFAULTS[name]
-    return f"{one.module}.{one.get}", f"{one.module}.{one.put.replace('{}{}', '{}')}"
+    if place.startswith("["):
+        return COUNT.format(line=line, key=".".join(words_of(place)))
+    return otherwise.replace("steps", re.split(r"\W+", place.strip("]'"))[-1])
 
 
 def _renamed(fix: str, archive: Archive) -> str:

@@ -13,6 +13,7 @@ from reprocheck.scan.index import holds, within
 from reprocheck.scan.syntax import word
 
 _TRAINS = "backward"
+_STATE_SETTERS = ("load_state_dict", "set_state", "setstate")
 _SETTERS = ("set_rng_state", "set_rng_state_all", "set_state", "setstate")
 
 
@@ -32,8 +33,8 @@ class Pass:
         conditions at the beginning of the loop that pass over batches, or put a state back.
         """
         body = self.loop.body
-        guards = list(takewhile(_is_condition, body[:-1]))
-        while guards and not _passes_over(guards[-1]):
+        guards = list(takewhile(lambda one: isinstance(one, ast.If), body[:-1]))
+        while guards and not (holds(guards[-1], ast.Continue) or calls(guards[-1], _SETTERS)):
             guards.pop()
         return body[len(guards)]
 
@@ -51,6 +52,24 @@ def pass_of(source: Source) -> Pass | None:
     if len(inside) != 1 or not is_plain:
         return None
     return Pass(loop, inside.pop())
+
+
+def has_own_position(source: Source, place: Pass) -> bool:
+    """Tell whether the loop passes over batches by what was loaded, or goes through what was given
+    a state.
+    """
+    script, loop = source.loading.script, place.loop
+    of_file = {source.loaded}
+    for node in script.index.of(ast.Assign):
+        if source.loaded in map(ast.unparse, within(node.value, ast.Name)):
+            of_file.update(map(ast.unparse, node.targets))
+    for guard in loop.body:
+        tested = map(ast.unparse, within(getattr(guard, "test", None), ast.expr))
+        if holds(guard, ast.Continue) and not of_file.isdisjoint(tested):
+            return True
+    setters = {ast.unparse(one.func) for one in script.index.calls if word(one) in _STATE_SETTERS}
+    iterated = map(ast.unparse, within(getattr(loop, "iter", None), ast.expr))
+    return any(f"{name}.{setter}" in setters for name in iterated for setter in _STATE_SETTERS)
 
 
 def loop_around(source: Source) -> Pass | None:
@@ -96,11 +115,3 @@ def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
     if source.handed is None and scope is script.scope(loop):
         return [source.saved]
     return script.calls_of(scope)
-
-
-def _is_condition(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If)
-
-
-def _passes_over(guard: ast.stmt) -> bool:
-    return holds(guard, ast.Continue) or calls(guard, _SETTERS)

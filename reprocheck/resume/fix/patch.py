@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from reprocheck.resume.fix import edits
 from reprocheck.resume.fix.draft import Draft
 from reprocheck.resume.fix.going_on import before_the_loop, pass_over, within_the_loop
-from reprocheck.resume.fix.passes import Pass, loop_around, pass_of
+from reprocheck.resume.fix.passes import Pass, has_own_position, loop_around, pass_of
 from reprocheck.resume.fix.source import Source, read
 from reprocheck.resume.fix.states import State, generators, of_the_order, parts, value_of
 from reprocheck.resume.gap.archive import words_of
@@ -109,34 +109,49 @@ def _chosen(draft: Draft, state: State) -> bool:
 
 
 def _add_states(draft: Draft, lost: Lost, late: Sequence[State]) -> None:
-    """Generators and the order of the data: put back behind what is loaded, or around the loop
-    where what comes before it would change them again.
+    """Save and put back generators and the order of the data: behind what is loaded, or around the
+    loop where what comes before it would change them again.
     """
     source = draft.source
     place = pass_of(source) if source.is_single else None
     drawn = list(generators(source, lost.generators))
-    position = _POSITION in lost.codes
+    has_own = place is not None and has_own_position(source, place)
+    position = _POSITION in lost.codes and not has_own
     has_order = lost.other_data and source.is_single and (place is not None or not position)
     order = _order(draft, place) if has_order else []
     both = list(dict.fromkeys([*drawn, *order]))
-    around = place or loop_around(source)
     if place is not None and place.saves_within:
         due = [*late, *(state for state in both if state.drawn)]
         if due or both or position:
             within_the_loop(draft, place, due, order, position=position)
         return
-    if position and around is not None:
-        pass_over(draft, around)
-    is_late = late or _TOO_EARLY & {*lost.codes} or not _are_there(source, drawn, lost)
-    if around is not None and is_late:
-        states = [*late, *drawn] if drawn or late else []
-        if states:
-            before_the_loop(draft, around, states)
-        both = [state for state in both if state not in states]
+    around = place or loop_around(source)
+    if around is not None:
+        both = _around_the_loop(draft, lost, around, late, drawn, both)
     for state in both:
         if state.setter not in source.script.called:
             draft.save(state.key, state.read)
             draft.load(state.set_to(value_of(source.loaded, state.key)))
+
+
+def _around_the_loop(
+    draft: Draft,
+    lost: Lost,
+    loop: Pass,
+    late: Sequence[State],
+    drawn: Sequence[State],
+    states: Sequence[State],
+) -> list[State]:
+    """Pass over what was used, and put back what would be changed before the loop; return the other
+    states.
+    """
+    if _POSITION in lost.codes:
+        pass_over(draft, loop)
+    is_early = bool(_TOO_EARLY & {*lost.codes}) or not _are_there(draft.source, drawn, lost)
+    put_last = [*late, *drawn] if late or is_early else []
+    if put_last:
+        before_the_loop(draft, loop, put_last)
+    return [state for state in states if state not in put_last]
 
 
 def _are_there(source: Source, drawn: Sequence[State], lost: Lost) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reprocheck.resume.confirm.search import LOOKED_INTO
 from reprocheck.resume.fix.patch import Lost, patched
-from reprocheck.resume.gap.source import place_of
 from reprocheck.resume.model import Outcome, Repair, StateRungName
 from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
@@ -24,9 +23,7 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
     if outcome.verdict not in LOOKED_INTO:
         return {}
     archive = outcome.explained.archive
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    names = dict.fromkeys(place_of(frame.line)[0] for frame in frames)
-    files = {name: Path(name).expanduser() for name in names if name}
+    files = {name: Path(name).expanduser() for name in archive.files if name}
     texts = {name: decode(file.read_bytes()) for name, file in files.items() if file.is_file()}
     changed = patched(texts, archive, lost_of(outcome))
     return {files[name]: text for name, text in changed.items()}
@@ -64,14 +61,10 @@ def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
     repaired = [rung for rung in rungs if rung not in left]
     if not repaired:
         return Repair(patch="", sentence=USELESS)
-    return Repair(patch=patch, sentence=_sentence(repaired, outcome))
+    first = outcome.explained.first.name if outcome.explained.first is not None else "a loss"
+    gone = f"With the patch, no difference is left of: {', '.join(repaired)}"
+    return Repair(patch=patch, sentence=f"{gone}; {first} still differs.")
 
 
 def _differing(outcome: Outcome) -> set[StateRungName]:
     return {rung.name for rung in outcome.explained.rungs if rung.status == "differs"}
-
-
-def _sentence(rungs: Sequence[StateRungName], outcome: Outcome) -> str:
-    first = outcome.explained.first
-    left = first.name if first is not None else "a loss"
-    return f"With the patch, no difference is left of: {', '.join(rungs)}; {left} still differs."

@@ -5,7 +5,7 @@ part that differs was saved, and where it was loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reprocheck.resume.gap import evidence
@@ -45,7 +45,10 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
     last = [fact for fact in saved if fact.iteration == saved[-1].iteration]
     saving = _frames(last[-1].frames) if last else ()
     reads = [fact for fact in resumed.before("names") if fact.place == "read"]
-    reading = _frames(reads[-1].frames) if reads else _opened(resumed, files)
+    opened = {one.path: one.line for one in resumed.trace.opened if one.line}
+    # the line that opened one of the files, where no loader is known that did
+    lines = [one.line for one in resumed.trace.opened if one.path in files and one.line]
+    reading = _frames(reads[-1].frames if reads else [(line, {}) for line in lines[-1:]])
     return Archive(
         entries=tuple(
             Entry(key=path, kind=leaf.dtype, name=leaf.value, file=fact.place)
@@ -56,18 +59,12 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
         saving=saving,
         reading=reading,
         training=_frames(next((one.frames for one in resumed.since("names")), [])),
-        opened={one.path: one.line for one in resumed.trace.opened if one.line},
+        opened=opened,
     )
 
 
 def _frames(found: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[Frame, ...]:
     return tuple(Frame(line=line, names=names) for line, names in found)
-
-
-def _opened(resumed: Side, files: Sequence[str]) -> tuple[Frame, ...]:
-    """The line that opened one of the files, where no loader is known that did."""
-    lines = (one.line for one in resumed.trace.opened if one.path in files and one.line)
-    return tuple(Frame(line=line) for line in list(lines)[-1:])
 
 
 def _load(fact: Seen) -> Load:
@@ -76,62 +73,65 @@ def _load(fact: Seen) -> Load:
 
 
 def provenance(gap: evidence.Gap, archive: Archive) -> Provenance:
-    """Where what a gap is of was saved and loaded."""
+    """Return where what a gap is of was saved and loaded."""
+    generator = gap.generator if isinstance(gap, evidence.BatchGap) else gap
+    if isinstance(generator, evidence.GeneratorGap):
+        return _of_generator(generator, archive)
+    if isinstance(gap, evidence.BatchGap):
+        keys = tuple(one.key for one in archive.held([""], "loader"))
+        return Provenance(custody="loaded" if keys else "not saved", keys=keys)
     if isinstance(gap, evidence.OptimizerGap):
         return _of_part(f"optimizer {gap.index}", archive, "optimizer")
     if isinstance(gap, evidence.ScheduleGap) and not gap.own:
-        is_rate = gap.optimizer is not None
-        part = f"optimizer {gap.optimizer}" if is_rate else gap.place
-        return _of_part(part, archive, "optimizer" if is_rate else "schedule")
+        if gap.optimizer is not None:
+            return _of_part(f"optimizer {gap.optimizer}", archive, "optimizer")
+        return _of_part(gap.place, archive, "schedule")
     if isinstance(gap, (evidence.WeightsGap, evidence.AverageGap, evidence.ScheduleGap)):
         return _of_weights(gap, archive)
-    if isinstance(gap, evidence.GeneratorGap):
-        return _of_generator(gap, archive)
-    if isinstance(gap, evidence.BatchGap):
-        if gap.generator is not None:
-            return _of_generator(gap.generator, archive)
-        loaders = archive.held([""], "loader")
-        custody: Custody = "loaded" if loaders else "not saved"
-        return Provenance(custody=custody, keys=tuple(one.key for one in loaders))
     return Provenance()
 
 
 def _of_part(part: str, archive: Archive, kind: str) -> Provenance:
-    """Of an optimizer, a scheduler or a scaler."""
+    """Return it of an optimizer, a scheduler or a scaler."""
     held = archive.held([part], kind)
     keys = tuple(one.key for one in held)
-    if not archive.is_known:
-        return Provenance(part=part)
-    if not held:
-        return Provenance(custody="not saved", part=part)
     taken = [one for one in archive.loads if one.part == part or (one.key and one.key in keys)]
-    if not taken:
-        return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
-    last = taken[-1]
-    is_other = last.part != part
-    return Provenance(custody="loaded", part=part, keys=keys, line=last.line, other=is_other)
+    found = _located(part, held, taken, archive)
+    return replace(found, other=found.custody == "loaded" and taken[-1].part != part)
 
 
 def _of_weights(
     gap: evidence.WeightsGap | evidence.AverageGap | evidence.ScheduleGap, archive: Archive
 ) -> Provenance:
-    """Of weights, buffers, copies of weights, and numbers beside these."""
+    """Return it of weights, buffers, copies of weights, and numbers beside these."""
     names = (gap.place,) if isinstance(gap, evidence.ScheduleGap) else gap.names
-    part = _module_of(names[0], archive)
+    is_own = getattr(gap, "own", False)
+    held = _own(names, archive) if is_own else archive.held(names, *OF_WEIGHTS)
+    keyed = [one for one in archive.loads if one.key]
+    keys = [one.key for one in held]
+    taken = [
+        one
+        for one in keyed
+        if any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
+    ]
+    found = _located(_module_of(names[0], archive), held, taken, archive)
+    if found.custody == "not loaded" and (is_own or not keyed):
+        return replace(found, custody="unknown")
+    return found
+
+
+def _located(
+    part: str, held: Sequence[Entry], taken: Sequence[Load], archive: Archive
+) -> Provenance:
+    """Return where a part was saved and loaded, by the entries that hold it and its loads."""
     if not archive.is_known:
         return Provenance(part=part)
-    held = archive.held(names, *OF_WEIGHTS)
-    if getattr(gap, "own", False):
-        held = _own(names, archive)
-    keys = tuple(one.key for one in held)
     if not held:
         return Provenance(custody="not saved", part=part)
-    taken = [one for one in archive.loads if one.key and _is_within(one.key, keys)]
+    keys = tuple(one.key for one in held)
     if taken:
         return Provenance(custody="loaded", part=part, keys=keys, line=taken[-1].line)
-    is_seen = any(one.key for one in archive.loads)
-    custody: Custody = "not loaded" if is_seen and not getattr(gap, "own", False) else "unknown"
-    return Provenance(custody=custody, part=part, keys=keys)
+    return Provenance(custody="not loaded", part=part, keys=keys, file=held[0].file)
 
 
 def _own(names: Sequence[str], archive: Archive) -> list[Entry]:
@@ -149,10 +149,6 @@ def words_of(key: str) -> list[str]:
     ['ema', 'updates']
     """
     return [word.strip("'\"") for word in key.strip("[]").split("][")]
-
-
-def _is_within(key: str, keys: Sequence[str]) -> bool:
-    return any(key.startswith(one) or one.startswith(key) for one in keys)
 
 
 def _module_of(name: str, archive: Archive) -> str:
@@ -183,8 +179,7 @@ def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
 
 
 def _same_part(name: str, archive: Archive) -> str:
-    frames = (*archive.saving, *archive.reading, *archive.training)
-    known = (part for frame in frames for part in frame.names)
+    known = (part for frame in archive.frames for part in frame.names)
     return next((part for part in known if part == name or _are_alike(part, name)), "")
 
 
@@ -211,6 +206,9 @@ def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]
         return [(name, "", False) for name in names]
     if isinstance(gap, evidence.ScheduleGap) and gap.own:
         return [(gap.place, "", False)]
+    is_loaded = found.custody == "loaded"
     if isinstance(gap, evidence.CounterGap) or not found.part:
         return []
-    return [(found.part, key, found.custody == "loaded")]
+    if is_loaded and len(found.keys) > 1:  # what was saved is not what trains
+        return []
+    return [(found.part, key, is_loaded)]

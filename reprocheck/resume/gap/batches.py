@@ -129,16 +129,9 @@ def taken(facts: Iterable[Seen]) -> list[Batch]:
     left out.
     """
     taking = _Taking()
-    steps = {
-        "epoch": taking.epoch,
-        "batch": taking.batch,
-        "call": taking.call,
-        "loss": taking.loss,
-    }
     for fact in facts:
-        step = steps.get(fact.kind)
-        if step is not None:
-            step(fact)
+        if fact.kind in ("epoch", "batch", "call", "loss"):
+            getattr(taking, fact.kind)(fact)
     return taking.used
 
 

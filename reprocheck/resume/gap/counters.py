@@ -8,6 +8,7 @@ number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.evidence import CounterGap
@@ -16,6 +17,8 @@ from reprocheck.trace.deep import Seen
 
 Numbers = Mapping[str, int]
 """Key in the file, or variable -> a whole number."""
+OF_SCRIPTS = ("", "torch.save", "pickle.dump", "joblib.dump")
+"""Savers of what a script puts together itself; keys of libraries name nothing of the script."""
 _STEPS = ("step", "iter", "update", "epoch")
 """In the names of what a training counts."""
 
@@ -33,11 +36,24 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
                 values = due[key], came[key]
                 return CounterGap(name=key, values=values, key=key, iteration=iteration)
     restarted = _restarted(continued, resumed)
+    own = _own_numbers(continued)
     for name in restarted if not nexts else ():
-        key = next((one for one in saved if _are_alike(one, name)), "")
+        key = next((one for one in own if _are_alike(one, name)), "")
         if key:
-            return restarted[name].under(key)
+            return replace(restarted[name], key=key)
     return None
+
+
+def are_known(continued: Side, resumed: Side) -> bool:
+    """Tell whether both runs have a number that can be compared with one of the checkpoint."""
+    if _saved_at(list(continued.before("saved"))) and any(_next_saves(continued, resumed)):
+        return True
+    return bool(_own_numbers(continued) and continued.counts.keys() & resumed.counts.keys())
+
+
+def _own_numbers(continued: Side) -> Numbers:
+    """Return the whole numbers in what the script itself put together and saved last."""
+    return _saved_at([fact for fact in continued.before("saved") if fact.class_ in OF_SCRIPTS])
 
 
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:

@@ -115,10 +115,6 @@ class CounterGap:
     key: str = ""
     iteration: int = 0
 
-    def under(self, key: str) -> CounterGap:
-        """The same, which the checkpoint holds under a key."""
-        return replace(self, key=key)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedSet:

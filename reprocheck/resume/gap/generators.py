@@ -217,7 +217,9 @@ def _gap(
     since = None
     if seed is not None and seed.seed is not None:
         since = twister.ahead(twister.seeded(_base(name), seed.seed), now)
-    given = _of_rank(name, resumed.states[name], others)
+    state = resumed.states[name]
+    same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
+    given = next(same, _NO_RANK)
     if given is _NO_RANK and restore is not None and ahead is None:
         given = _behind_a_rank(name, now, others)
     return GeneratorGap(
@@ -268,11 +270,6 @@ class _Given:
 
 
 _NO_RANK = _Given(None)
-
-
-def _of_rank(name: str, state: str, others: Mapping[int, States]) -> _Given:
-    same = (_Given(rank) for rank, states in others.items() if states.get(name) == state)
-    return next(same, _NO_RANK)
 
 
 def _behind_a_rank(name: str, now: twister.State | None, others: Mapping[int, States]) -> _Given:

@@ -5,10 +5,11 @@ against another.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reprocheck.resume.gap.sides import Side, numbered
+from reprocheck.resume.model import StateRungName
 from reprocheck.trace.deep import Leaf, Seen
 
 _AVERAGED = "n_averaged"
@@ -37,6 +38,19 @@ class Held:
     attributes: Facts = field(default_factory=dict)
     own: Facts = field(default_factory=dict)
     counts: Facts = field(default_factory=dict)
+
+
+_OF_RUNG: Mapping[StateRungName, Callable[[Held], Facts]] = {
+    "weights": lambda one: one.weights,
+    "optimizer state": lambda one: one.states or one.rates,
+    "hyper-parameters": lambda one: one.schedules or one.rates or one.averages,
+}
+"""An optimizer that steps and has no state is known by its rates."""
+
+
+def compared_rungs(was: Held, now: Held) -> Iterator[StateRungName]:
+    """Yield the rungs of which both runs hold something."""
+    return (rung for rung, facts in _OF_RUNG.items() if facts(was) and facts(now))
 
 
 def held(side: Side) -> Held:

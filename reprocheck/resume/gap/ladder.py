@@ -40,14 +40,14 @@ from reprocheck.resume.gap.evidence import (
     WeightsGap,
 )
 from reprocheck.resume.gap.generators import NO_RANKS, States
-from reprocheck.resume.gap.held import held, named_alike
+from reprocheck.resume.gap.held import compared_rungs, held, named_alike
 from reprocheck.resume.gap.lines import lines_of
 from reprocheck.resume.gap.sides import Side, cut, last_step, shifted
 from reprocheck.resume.gap.source import Trees
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace
-from reprocheck.trace.deep_run import DeepRun, read_deep
+from reprocheck.trace.deep_run import read_deep
 
 RUNGS: tuple[model.StateRungName, ...] = get_args(model.StateRungName)
 NO_TREES: Trees = {}
@@ -74,8 +74,13 @@ MAY_COUNT = "the batch is another one, and the script may count what it takes of
 NOT_DRAWN = "nothing drew from it in the iterations that were compared"
 GENERATOR_NAMES = {name for name, _ in mechanisms.OF_GENERATOR}
 """Mechanisms of generators, whatever rung shows them."""
-_OF_THE_FRAMEWORK: Mapping[type, str] = {WeightsGap: "", ScheduleGap: "a hyper-parameter"}
-"""What a fix is chosen by of weights and schedules that no object of the script holds."""
+_KINDS: Mapping[type, str] = {
+    AttributeGap: "an attribute of a module",
+    AverageGap: "an average of weights",
+    CounterGap: "an object of the script",
+    ScheduleGap: "a hyper-parameter",
+}
+"""What a fix is chosen by, where no object of the script holds what is lost."""
 UNMARKED = (
     "what the training holds where it goes on was not recorded: neither the states of the optimizer"
     " and of the generators nor the buffers could be compared"
@@ -148,37 +153,16 @@ def explain(
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
-    states = _states(one, ranks, k)
+    states = {rank: Side(one.read(rank), k).states for rank in ranks if len(ranks) > 1}
     library = LIBRARIES.get(checkpoint.by, "")
-    found = [
-        found_of(
-            one.read(rank),
-            other.read(rank),
-            k,
-            equal=equal,
-            states=states,
-            files=checkpoint.files,
-        )
-        for rank in ranks
-    ]
-    return explained(
-        [
-            replace(
-                rank,
-                frameworks=(library, *rank.frameworks),
-                saved_at=checkpoint.line,
-                trees=trees,
-            )
-            for rank in found
-        ]
-    )
-
-
-def _states(continued: DeepRun, ranks: Sequence[int], k: int) -> Mapping[int, States]:
-    """The states of the generators of each rank, where there are several."""
-    if len(ranks) < 2:
-        return {}
-    return {rank: Side(continued.read(rank), k).states for rank in ranks}
+    files, line = checkpoint.files, checkpoint.line
+    found = []
+    for rank in ranks:
+        both = (one.read(rank), other.read(rank))
+        of_rank = found_of(*both, k, equal=equal, states=states, files=files)
+        frameworks = (library, *of_rank.frameworks)
+        found.append(replace(of_rank, frameworks=frameworks, saved_at=line, trees=trees))
+    return explained(found)
 
 
 def explained(ranks: Sequence[Found]) -> model.Explained:
@@ -358,18 +342,14 @@ def _kind_of(gap: Gap) -> str:
     """What a fix is chosen by before the framework: the class of a generator of the script's own,
     or that no `state_dict` has what is lost; "" of others.
     """
-    if isinstance(gap, AttributeGap):
-        return "an attribute of a module"
-    if isinstance(gap, AverageGap):
-        return "an average of weights"
-    if isinstance(gap, CounterGap):
+    if getattr(gap, "own", False):
         return "an object of the script"
-    if isinstance(gap, (WeightsGap, ScheduleGap)):
-        return "an object of the script" if gap.own else _OF_THE_FRAMEWORK[type(gap)]
     if isinstance(gap, BatchGap) and gap.without_loader and gap.made_from is None:
         return "no loader"
     generator = gap.made_from if isinstance(gap, BatchGap) else gap
-    return class_of(generator.name) if isinstance(generator, GeneratorGap) else ""
+    if isinstance(generator, GeneratorGap):
+        return class_of(generator.name)
+    return _KINDS.get(type(gap), "")
 
 
 # ---------------------------------------------------------------------------------------- one rank
@@ -412,7 +392,7 @@ def found_of(
         compared=frozenset(_compared(continued, resumed, data, pair)),
         iterations=iterations,
         marked=continued.marked and (resumed.marked or not resumed.iterations),
-        steps=_steps_of(continued, resumed, pair),
+        steps=last_step(pair.first.seen) if continued.rested or resumed.rested else None,
         beside=own.beside(continued, resumed, gaps),
         apart=generators.apart(continued, resumed, others),
         archive=archive_of(continued, resumed, files),
@@ -434,7 +414,10 @@ def _gaps(
             counter = counters.behind_a_rate(continued, resumed)
         yield "step counter", counter, getattr(counter, "iteration", 0) + 1
     batch = _batch(continued, resumed, data)
-    for generator in generators.gaps(continued, resumed, _until(batch), others):
+    # a batch that is another one comes before what draws there; of the right samples with other
+    # values, the generator is what made them
+    until = inf if batch is None or batch.content else batch.iteration
+    for generator in generators.gaps(continued, resumed, until, others):
         yield "RNG state", generator, 1
     if batch is not None:
         yield "batch", batch, batch.iteration
@@ -456,15 +439,6 @@ def _open(
     if gap is None:
         gap = generators.beside_a_batch(continued, resumed, batch.iteration, others)
     return {} if gap is None else {"RNG state": gap}
-
-
-def _until(batch: BatchGap | None) -> float:
-    """The iteration in which a batch is another one: it comes before what draws there. Of the right
-    samples with other values, the generator is what made them.
-    """
-    if batch is None or batch.content:
-        return inf
-    return batch.iteration
 
 
 def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
@@ -502,18 +476,14 @@ def _pair(continued: Side, resumed: Side, data: Data) -> Pair:
     return Pair(one, other)
 
 
-def _steps_of(continued: Side, resumed: Side, pair: Pair) -> int | None:
-    if not continued.rested and not resumed.rested:
-        return None
-    return last_step(pair.first.seen)
-
-
 def _compared(
     continued: Side, resumed: Side, data: Data, pair: Pair
 ) -> Iterator[model.StateRungName]:
     """The rungs of which both runs say something."""
     if continued.held and resumed.held:
-        yield from ("weights", "optimizer state", "hyper-parameters", "step counter")
+        yield from compared_rungs(held(continued), held(resumed))
+    if counters.are_known(continued, resumed):
+        yield "step counter"
     if continued.states and resumed.states:
         yield "RNG state"
     if data.due and data.resumed:

@@ -26,7 +26,10 @@ def lines_of(
     around = (reads, saves) if found.custody == "not loaded" else (saves, reads)
     roles: dict[str, Role] = {}
     leading = _leading(gap, found, saves, loop_of(archive.training, trees))
-    besides = [*_besides(gap)]
+    besides: list[Line] = []
+    generator = _generator_of(gap)
+    if generator is not None and generator.seed is not None:
+        besides.append(("seeds", generator.seed.line))
     if isinstance(gap, CounterGap):
         besides.append(("counts", counted_at(gap, archive, trees)))
     if found.custody == "not loaded":
@@ -50,13 +53,6 @@ def _leading(gap: Gap, found: Provenance, saves: Line, loop: str) -> Iterator[Li
         yield "passes", gap.line or loop
     elif found.custody == "loaded":
         yield "loads", found.line
-
-
-def _besides(gap: Gap) -> Iterator[Line]:
-    """The lines behind them."""
-    generator = _generator_of(gap)
-    if generator is not None and generator.seed is not None:
-        yield "seeds", generator.seed.line
 
 
 def _generator_of(gap: Gap) -> GeneratorGap | None:

@@ -7,6 +7,7 @@ stand before those that name a wider one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from reprocheck.resume.gap import evidence
@@ -35,14 +36,14 @@ OF_GENERATOR: Sequence[Rule] = [
 ]
 
 
-def _of_the_draws(holds: Callable[[Any], object]) -> Callable[[Any], object]:
-    """The same rule, of the generator that the script draws its batches from."""
-    return lambda gap: gap.made_from is not None and holds(gap.made_from)
+def _of_generator(attribute: str) -> list[Rule]:
+    """Return the same rules, for the generator that a gap of a batch has there."""
+    generator = attrgetter(attribute)
 
+    def of(holds: Callable[[Any], object]) -> Callable[[Any], object]:
+        return lambda gap: generator(gap) is not None and holds(generator(gap))
 
-def _of_the_order(holds: Callable[[Any], object]) -> Callable[[Any], object]:
-    """The same rule, of the generator that the order of a pass was drawn from."""
-    return lambda gap: gap.order_from is not None and holds(gap.order_from)
+    return [(name, of(holds)) for name, holds in OF_GENERATOR]
 
 
 # ------------------------------------------------------------------------------------------- data
@@ -139,14 +140,14 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-offset-again", lambda gap: gap.passed_over),
         ("resume-epoch-skipped", lambda gap: gap.ended),
         ("resume-rng-not-restored", lambda gap: gap.content and gap.unrestored),
-        *((name, _of_the_draws(holds)) for name, holds in OF_GENERATOR),
+        *_of_generator("made_from"),
         ("resume-offset-again", _applies_its_offset_again),
         ("resume-epoch-skipped", _skips_an_epoch),
         ("resume-rng-not-restored", lambda gap: gap.without_loader and gap.unrestored),
         ("resume-loader-position", _begins_again),
         ("resume-rng-not-restored", _is_drawn_anew),
         ("resume-first-order", _has_the_first_order),
-        *((name, _of_the_order(holds)) for name, holds in OF_GENERATOR),
+        *_of_generator("order_from"),
         ("resume-rng-not-restored", lambda gap: gap.unrestored),
         ("resume-epoch-skipped", lambda gap: gap.first_pass and _begins_the_next(gap)),
         ("resume-samples-in-flight", _begins_the_next),

@@ -17,7 +17,7 @@ from reprocheck.resume.gap import optimizers, state
 from reprocheck.resume.gap.batches import Batch, taken
 from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
 from reprocheck.resume.gap.generators import drawers
-from reprocheck.resume.gap.held import Held, held, named_alike
+from reprocheck.resume.gap.held import Held, compared_rungs, held, named_alike
 from reprocheck.resume.gap.ladder import Found, explained
 from reprocheck.resume.gap.shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
@@ -39,6 +39,7 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
         compared.add(name)
         if gap is not None:
             gaps[name] = gap
+    compared.intersection_update(compared_rungs(held(continued), held(resumed)))
     iterations: dict[StateRungName, int] = dict.fromkeys(gaps, 1)
     both = points(due, came)
     if both:

@@ -96,26 +96,14 @@ def generator(name: str) -> str:
 def _of_weights(gap: evidence.WeightsGap) -> str:
     said = _are_others(gap.names)
     if gap.all_initial:
-        return f"all weights are what they were before the first update: {_nothing_loaded(gap)}"
+        loads = f"although {_names(gap.loaded)} was loaded" if gap.loaded else "nothing was loaded"
+        return f"all weights are what they were before the first update: {loads}"
     if set(gap.initial) == set(gap.names):
-        said = f"{_names(gap.names)} still {_hold(gap.names)} the first values"
+        hold = "holds" if len(gap.names) == 1 else "hold"
+        said = f"{_names(gap.names)} still {hold} the first values"
     if gap.missing:
         said += f"; the checkpoint that was loaded has no {'; '.join(gap.missing)}"
     return said
-
-
-def _nothing_loaded(gap: evidence.WeightsGap) -> str:
-    if not gap.loaded:
-        return "nothing was loaded"
-    return f"although {_names(gap.loaded)} was loaded"
-
-
-def _of_attributes(gap: evidence.AttributeGap) -> str:
-    return f"{_are_others(gap.names)}, and in no state_dict"
-
-
-def _of_averages(gap: evidence.AverageGap) -> str:
-    return _are_others(gap.names)
 
 
 def _of_optimizer(gap: evidence.OptimizerGap) -> str:
@@ -124,9 +112,8 @@ def _of_optimizer(gap: evidence.OptimizerGap) -> str:
     if gap.content == "extra":
         return f"the optimizer holds {_names(gap.names)}, which the continued run does not"
     if gap.content == "initial":
-        return (
-            f"the optimizer begins anew: {_names(gap.names)} {_differ(gap.names)}, moments are zero"
-        )
+        differ = "differs" if len(gap.names) == 1 else "differ"
+        return f"the optimizer begins anew: {_names(gap.names)} {differ}, moments are zero"
     if gap.dtypes is not None:
         was, now = gap.dtypes
         return f"{_names(gap.names)} was {was} and is {now} after the resume"
@@ -214,11 +201,8 @@ def draws(words: int) -> str:
     >>> draws(2)
     'one 64-bit draw'
     """
-    if words == 2:
-        return "one 64-bit draw"
-    if words == 1:
-        return "one 32-bit draw"
-    return f"{words:,} 32-bit draws"
+    few = {1: "one 32-bit draw", 2: "one 64-bit draw"}
+    return few.get(words, f"{words:,} 32-bit draws")
 
 
 def _at(line: str) -> str:
@@ -239,7 +223,8 @@ def _of_batch(gap: evidence.BatchGap) -> str:
     if gap.strange:
         came = "samples most of which the continued run never took"
     if gap.found is not None:
-        came = spot(gap.found, again=_was_before(gap))
+        at, due = gap.found.iteration, gap.expected.iteration
+        came = spot(gap.found, again=at is not None and due is not None and at < due)
     return f"instead of {spot(gap.expected)} came {came}{_counted(gap)}{_drawn(gap)}"
 
 
@@ -262,11 +247,6 @@ def _of_shares(gap: evidence.SharesGap) -> str:
         f" those that were due: of {gap.of} samples, seen twice: {gap.twice}, never seen:"
         f" {gap.never}"
     )
-
-
-def _was_before(gap: evidence.BatchGap) -> bool:
-    came, due = gap.came.iteration, gap.expected.iteration
-    return came is not None and due is not None and came < due
 
 
 def spot(where: evidence.Spot, *, again: bool = False) -> str:
@@ -294,10 +274,6 @@ def _counted(gap: evidence.BatchGap) -> str:
     return f"; of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
 
 
-def _of_step(gap: evidence.StepGap) -> str:
-    return gap.detail.rstrip(".")
-
-
 # ------------------------------------------------------------------------------------------ names
 
 
@@ -313,23 +289,15 @@ def _are_others(names: Sequence[str]) -> str:
     return f"{_names(names)} are not what they were at the checkpoint"
 
 
-def _differ(names: Sequence[str]) -> str:
-    return "differs" if len(names) == 1 else "differ"
-
-
-def _hold(names: Sequence[str]) -> str:
-    return "holds" if len(names) == 1 else "hold"
-
-
 _SAY: Mapping[type, Callable[[Any], str]] = {
     evidence.WeightsGap: _of_weights,
-    evidence.AttributeGap: _of_attributes,
+    evidence.AttributeGap: lambda gap: f"{_are_others(gap.names)}, and in no state_dict",
     evidence.OptimizerGap: _of_optimizer,
     evidence.ScheduleGap: _of_schedule,
-    evidence.AverageGap: _of_averages,
+    evidence.AverageGap: lambda gap: _are_others(gap.names),
     evidence.CounterGap: _of_counter,
     evidence.GeneratorGap: _of_generator,
     evidence.BatchGap: _of_batch,
     evidence.SharesGap: _of_shares,
-    evidence.StepGap: _of_step,
+    evidence.StepGap: lambda gap: gap.detail.rstrip("."),
 }

@@ -15,24 +15,10 @@ import msgspec
 from reprocheck.trace.deep import DeepTrace, Seen
 
 _PLACE, _ITERATION = attrgetter("place"), attrgetter("iteration")
-_LEFT_OUT = frozenset(
-    {
-        "boundary",
-        "rest",
-        "state",
-        "held",
-        "restore",
-        "seed",
-        "load",
-        "weights",
-        "epoch",
-        "found",
-        "own",
-        "saved",
-        "names",
-        "counts",
-    }
-)
+_LEFT_OUT = frozenset((
+    "boundary", "rest", "state", "held", "restore", "seed", "load", "weights", "epoch", "found",
+    "own", "saved", "names", "counts",
+))  # fmt: skip
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
 _RESTS = frozenset({"rest", "boundary"})
 """Behind the one little is recorded, behind the other everything."""
@@ -185,16 +171,13 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
     """
     taken = set(map(id, used))
     facts = (
-        _renamed(fact, place, is_used=id(fact) in taken)
+        msgspec.structs.replace(fact, place=place) if place and id(fact) in taken else fact
         for number, fact in enumerate(side.trace.seen)
-        if number < side.end and _is_step(fact, number >= side.start, id(fact) in taken)
+        if number < side.end
+        if id(fact) in taken or (number >= side.start and fact.kind != "batch")
     )
     kept = [fact for fact in facts if fact.kind not in _LEFT_OUT]
     return replace(side.trace, seen=tuple(_renumbered(kept)))
-
-
-def _is_step(fact: Seen, is_behind: bool, is_used: bool) -> bool:
-    return is_used or (is_behind and fact.kind != "batch")
 
 
 def last_step(facts: Sequence[Seen]) -> int:
@@ -206,12 +189,6 @@ def last_step(facts: Sequence[Seen]) -> int:
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
     """The steps of a shifted trace up to this one."""
     return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= step))
-
-
-def _renamed(fact: Seen, place: str, *, is_used: bool) -> Seen:
-    if is_used and place:
-        return msgspec.structs.replace(fact, place=place)
-    return fact
 
 
 def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:

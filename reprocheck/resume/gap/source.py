@@ -11,6 +11,7 @@ from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.evidence import CounterGap
 from reprocheck.resume.model import Archive, Frame
 from reprocheck.scan.index import within
+from reprocheck.scan.syntax import targets
 
 Trees = Mapping[str, ast.Module]
 """Name of a file -> its tree."""
@@ -49,7 +50,7 @@ def _value(tree: ast.Module, key: str) -> ast.expr | None:
     return None
 
 
-def _named(value: ast.expr | None) -> Iterator[str]:
+def _named(value: ast.expr | Sequence[ast.expr] | None) -> Iterator[str]:
     """The variables and attributes that an expression reads."""
     for node in within(value, ast.expr):
         if isinstance(node, ast.Attribute):
@@ -60,14 +61,9 @@ def _named(value: ast.expr | None) -> Iterator[str]:
 
 def _assigned(tree: ast.Module, name: str) -> list[int]:
     """The lines that give a variable a value, those of loops first."""
-    loops = [one for one in within([tree], ast.For) if name in _named(one.target)]
-    given = [one for one in within([tree], ast.Assign) if name in _names_of(one.targets)]
-    typed = [one for one in within([tree], ast.AnnAssign) if name in _named(one.target)]
-    return [node.lineno for node in (*loops, *given, *typed)]
-
-
-def _names_of(targets: Sequence[ast.expr]) -> set[str]:
-    return {name for target in targets for name in _named(target)}
+    loops = [(one.lineno, [one.target]) for one in within([tree], ast.For)]
+    given = [(one.lineno, targets(one)) for one in within([tree], ast.Assign, ast.AnnAssign)]
+    return [line for line, assigned in (*loops, *given) if name in _named(assigned)]
 
 
 def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
@@ -77,15 +73,11 @@ def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
         file, line = place_of(frame.line)
         function = innermost(trees[file], line, _FUNCTIONS) if file in trees else None
         around = function or trees.get(file)
-        names = {name for name, at in _loaded(around) if at == line}
+        loaded = (one for one in within(around, ast.Assign) if one.value.lineno == line)
+        names = {ast.unparse(target) for one in loaded for target in one.targets}
         for node, key in sorted(keys_of(around, names), key=lambda one: one[0].lineno):
             if key not in held:
                 yield f"{file}:{node.lineno}", key
-
-
-def _loaded(around: ast.AST | None) -> Iterator[tuple[str, int]]:
-    for node in within(around, ast.Assign):
-        yield from ((name, node.value.lineno) for name in map(ast.unparse, node.targets))
 
 
 def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:

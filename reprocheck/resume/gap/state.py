@@ -29,16 +29,9 @@ def schedule(was: Held, now: Held) -> ScheduleGap | AverageGap | None:
     """The first value of a scheduler, a scaler or an optimizer's groups that differs, or the
     averages of weights that do; None where all agree.
     """
-    return (
-        _first(was.schedules, now.schedules)
-        or _first(was.rates, now.rates)
-        or _averages(was.averages, now.averages)
-    )
-
-
-def _averages(was: Facts, now: Facts) -> AverageGap | None:
-    names = compared(was, now).unequal
-    return AverageGap(names=names) if names else None
+    first = _first(was.schedules, now.schedules) or _first(was.rates, now.rates)
+    averages = compared(was.averages, now.averages).unequal
+    return first or (AverageGap(names=averages) if averages else None)
 
 
 def _first(was: Facts, now: Facts) -> ScheduleGap | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from reprocheck.model import RunRecord
 from reprocheck.report.document import plain
 from reprocheck.report.parts import attributes
 from reprocheck.resume import model
 from reprocheck.resume.report.rows import Pair, pairs_of
 
 KIND = "resume"
+RUN = ("number", "ended", "exit_status", "started", "seconds", "trace")
+RUNG = ("name", "status", "iteration", "rank", "ranks", "place", "detail")
 
 
 def render(check: model.ResumeCheck) -> bytes:
@@ -44,7 +45,7 @@ def to_json(check: model.ResumeCheck) -> dict[str, Any]:
             setting.name: {"value": setting.value, "origin": setting.origin}
             for setting in record.settings
         },
-        "runs": [_run(run) for run in record.runs],
+        "runs": [attributes(run, *RUN) for run in record.runs],
     }
     answer: dict[str, Any] = plain(document)
     return answer
@@ -70,7 +71,7 @@ def _place(outcome: model.Outcome) -> dict[str, object]:
         "first_divergence": _outside(outcome),
         "losses": [_pair(pair) for rank in outcome.ranks for pair in pairs_of(outcome, rank)],
         "series": [_series(one, outcome.offset) for one in outcome.reported],
-        "rungs": _rungs(outcome.explained),
+        "rungs": [attributes(rung, *RUNG) for rung in outcome.explained.rungs],
         "mechanism": _mechanism(outcome.explained.mechanism),
         "confirmation": _confirmation(outcome.confirmation),
         "patch": attributes(outcome.repair, "patch", "sentence") if outcome.repair else None,
@@ -125,11 +126,6 @@ def _series(series: model.Reported, offset: model.Offset | None) -> dict[str, ob
     return {**attributes(series, "name", "by", "rank"), "equal": equal, "values": values}
 
 
-def _rungs(explained: model.Explained) -> list[dict[str, object]]:
-    names = ("name", "status", "iteration", "rank", "ranks", "place", "detail")
-    return [attributes(rung, *names) for rung in explained.rungs]
-
-
 def _mechanism(found: model.Mechanism | None) -> dict[str, object] | None:
     if found is None:
         return None
@@ -152,7 +148,3 @@ def _confirmation(found: model.Confirmation | None) -> dict[str, object] | None:
 def _attempt(attempt: model.Attempt) -> dict[str, object]:
     names = ("rungs", "run", "agrees", "acted", "differs", "unavailable")
     return {**attributes(attempt, *names), "names": dict(attempt.names)}
-
-
-def _run(run: RunRecord) -> dict[str, object]:
-    return attributes(run, "number", "ended", "exit_status", "started", "seconds", "trace")

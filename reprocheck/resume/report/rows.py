@@ -100,23 +100,18 @@ def _ranks_of(rung: model.StateRung, explained: model.Explained) -> str:
 
 def losses(outcome: model.Outcome) -> Table:
     """The first losses of both sides, those around the first that differs among them."""
+    many = len(outcome.ranks)
     compared = [pair for pair in pairs(outcome) if pair.shown]
     marked = frozenset(
         number for number, pair in enumerate(compared) if pair.continued != pair.resumed
     )
     return Table(
-        title=_title(outcome),
+        title="Losses" if many < 2 else f"Losses of rank {outcome.rank} of {many} ranks",
         heads=("continued run", "resumed run", "loss, continued", "loss, resumed"),
         rows=tuple(pair.cells for pair in compared),
         numeric=frozenset({0, 1, 2, 3}),
         marked=marked,
     )
-
-
-def _title(outcome: model.Outcome) -> str:
-    if len(outcome.ranks) < 2:
-        return "Losses"
-    return f"Losses of rank {outcome.rank} of {len(outcome.ranks)} ranks"
 
 
 def reported(outcome: model.Outcome) -> Table:

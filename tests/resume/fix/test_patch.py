@@ -190,6 +190,32 @@ def test_batches_that_are_taken_by_next_are_passed_over() -> None:
     assert added(text, script) == ["for _ in range(step):", "    next(it)"]
 
 
+PASSES_OVER = """\
+import torch
+saved = torch.load("last.pt")
+model.load_state_dict(saved["model"])
+step = target = saved["step"]
+for number, x in enumerate(loader):
+    if target is not None:
+        if number < target - 1:
+            continue
+        target = None
+    model(x).backward()
+    step += 1
+    torch.save({"model": model.state_dict(), "step": step}, "last.pt")
+"""
+
+
+def test_of_a_script_that_has_a_position_of_its_own_none_is_added() -> None:
+    asked = lost(code="RC113", data=True)
+    assert patched(PASSES_OVER, asked) == ""
+    plain = PASSES_OVER.replace("if target is not None:", "if skips(x):")
+    assert "batches" in patched(plain, asked)
+    load = 'model.load_state_dict(saved["model"])'
+    stateful = plain.replace(load, f'{load}\nloader.load_state_dict(saved["loader"])')
+    assert patched(stateful, asked) == ""
+
+
 def test_of_a_module_all_is_saved_in_place_of_what_was_chosen() -> None:
     chosen = "{\n        k: v for k, v in model.state_dict().items() if k > 'w'\n    }"
     script = SCRIPT.replace("model.state_dict()", chosen)

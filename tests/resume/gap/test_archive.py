@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from reprocheck.resume.gap.ladder import explained, found_of
 from reprocheck.resume.model import Mechanism
@@ -116,6 +117,14 @@ def test_weights_are_known_by_the_names_that_the_file_has_them_under() -> None:
     assert "the file holds head.weight under `head`, and nobody loads it" in said.evidence
 
 
+def test_weights_that_the_file_holds_under_two_keys_are_not_loaded_once_more() -> None:
+    keys = [("['net']", "weights", "head.weight"), ("['ema']", "weights", "head.weight")]
+    after = [READ, MODEL, *boundary(1, raw(0, 100), **{"head.weight": "other"})]
+    for held, parts in ((keys[:1], 1), (keys, 0)):
+        continued = trace([saved(*held), *boundary(K + 1, raw(0, 100))])
+        assert len(explained([found_of(continued, trace(after), K)]).lost) == parts
+
+
 def test_a_generator_that_was_put_back_and_drawn_from_leads_to_the_line_that_put_it_back() -> None:
     restore = Seen(
         kind="restore",
@@ -173,6 +182,10 @@ def test_a_variable_that_is_named_as_a_key_counts_from_the_beginning() -> None:
     assert (said.first.name, said.first.place) == ("step counter", "step")
     right = trace([READ, MODEL, *facts(1, 2, 2)])
     assert explained([found_of(continued, right, K)]).first is None
+    library = structs.replace(step(2, K), class_="Accelerator.save_state")
+    continued = trace([library, *facts(K + 1, 0, 2)])
+    again = trace([READ, MODEL, *facts(1, 0, 0)])
+    assert explained([found_of(continued, again, K)]).first is None
 
 
 def test_a_rate_that_follows_a_counter_is_no_fault_of_the_optimizer() -> None:

@@ -391,6 +391,20 @@ def test_a_side_without_its_point_says_so() -> None:
     )
 
 
+def test_a_rung_of_which_nothing_was_recorded_is_not_equal() -> None:
+    facts = ("boundary", "held", "call", "loss")
+
+    def bare(iteration: int) -> DeepTrace:
+        weights = [fact for fact in boundary(iteration, "") if fact.kind in facts]
+        return trace([fact for fact in weights if fact.optimizer is None])
+
+    rungs = explained([found_of(bare(K + 1), bare(1), K)]).rungs
+    statuses = {rung.name: rung.status for rung in rungs}
+    assert statuses["weights"] == "equal"
+    for name in ("optimizer state", "hyper-parameters", "step counter", "RNG state"):
+        assert statuses[name] == "not_recorded"
+
+
 def test_a_library_that_saves_has_a_fix_of_its_own() -> None:
     assert set(LIBRARIES) <= {name for _, _, name, _ in SAVERS}
     words = {

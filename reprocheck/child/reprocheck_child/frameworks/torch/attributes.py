@@ -33,7 +33,7 @@ def numbers(names: Any) -> Iterator[Tuple[str, Any, str]]:
         for module, path in names.modules.living()
         if not type(module).__module__.startswith("torch.")
         for name, value in list(vars(module).items())
-        if _is_counted_on(name, value)
+        if type(value) in (int, float) and not name.startswith("_")
     )
     return islice(own, MOST)
 
@@ -48,10 +48,6 @@ def _of_module(module: Any, path: str) -> Iterator[Named]:
         place = below(path, attribute)
         yield place, value
         yield from ((place + part, one) for part, one in scope.parts(value))
-
-
-def _is_counted_on(name: str, value: Any) -> bool:
-    return type(value) in (int, float) and not name.startswith("_")
 
 
 def _is_kept(value: Any, torch: Any) -> bool:

@@ -61,7 +61,7 @@ class OwnWeights:
         """(name, object, attribute) of the numbers beside them."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
-                if _is_counted(value):
+                if type(value) is int and abs(value) < LARGEST_COUNT:
                     yield name + part, thing, part[1:]
 
     def _write(self) -> None:
@@ -161,7 +161,3 @@ class _Model:
 def _shapes(tensors: List[Any]) -> Shapes:
     """The shapes of the tensors that hold fractions, in an order of their own."""
     return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))
-
-
-def _is_counted(value: Any) -> bool:
-    return type(value) is int and abs(value) < LARGEST_COUNT
