@@ -37,7 +37,7 @@ def notebook(*cells: str | tuple[str, list[str]], language: str = "python") -> s
 
 TRAINS = (
     "# A title",
-    "%matplotlib inline\n%load_ext autoreload\n!echo from the shell {1 + 1} $NOBODY\nimport asyncio, os, random, sys\nimport beside",
+    "%matplotlib inline\n%load_ext autoreload\n!echo from the shell {1 + 1}\nimport asyncio, os, random, sys\nimport beside",
     "\n%%time\nimport reprocheck\nstarted = beside.VALUE\nsource = random.Random(0)",
     "%pip install nothing\n!pip install nothing",
     "words = !printf 'a\\nb'\nawait asyncio.sleep(0)\ndisplay({'words': words})\nsys.argv[1:], os.getcwd(), sys.path[0]",
