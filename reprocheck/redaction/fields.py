@@ -6,12 +6,12 @@ behind `value`. `docs/reference/bundle.md` shows the table; `python .ci/pages.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Literal
-
-import msgspec
 
 How = Literal[
     "as is",
@@ -29,18 +29,19 @@ How = Literal[
     "versions",
     "settings",
 ]
-Table = Mapping[str, Mapping[How, tuple[str, ...]]]
+Table = Mapping[str, Mapping[How, Sequence[str]]]
 """Class of the result model -> ways in which fields leave -> names of the fields."""
 
 
-class Fields(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fields:
     """The tables, and what the ways in them mean."""
 
     means: Mapping[How, str]
     check: Table
     resume: Table
     night: Table
-    left_out: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, Sequence[str]]
 
 
 def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
@@ -51,7 +52,7 @@ def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
                 yield (kind, name), how
 
 
-TABLES = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=Fields)
+TABLES = Fields(**tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
 EACH = (TABLES.check, TABLES.resume, TABLES.night)
 FIELDS: Mapping[tuple[str, str], How] = dict(chain.from_iterable(map(rows, EACH)))
 """(class of the result model, field) -> how it leaves."""

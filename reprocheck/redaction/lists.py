@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
-
-import msgspec
+from typing import Any
 
 COMMANDS = ("options", "resume")
 """Facts of the environment key of a target that are a part of a command."""
@@ -15,7 +15,8 @@ VARIABLE = "variable."
 """In front of the name of an environment variable: the name leaves, its value does not."""
 
 
-class Lists(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lists:
     """The lists; `lists.toml` says what each holds."""
 
     facts: frozenset[str]
@@ -35,5 +36,11 @@ class Lists(msgspec.Struct, frozen=True, kw_only=True):
     tops_of_hosts: tuple[str, ...]
 
 
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-LISTS = msgspec.convert({name: text.split() for name, text in _TEXTS.items()}, Lists)
+def _read() -> Lists:
+    texts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    ordered = {name for name, kind in Lists.__annotations__.items() if kind.startswith("tuple")}
+    kinds: dict[str, Any] = {name: tuple if name in ordered else frozenset for name in texts}
+    return Lists(**{name: kinds[name](text.split()) for name, text in texts.items()})
+
+
+LISTS = _read()

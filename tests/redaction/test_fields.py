@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -22,6 +22,7 @@ from reprocheck.redaction.fields import (
     FIELDS,
     LEFT_OUT,
     TABLES,
+    How,
     rows,
 )
 from reprocheck.report import FORMATS
@@ -93,7 +94,8 @@ def test_each_row_names_a_field_of_its_model() -> None:
         (TABLES.resume, vars(of_resume)),
         (TABLES.night, vars(of_suite)),
     ):
-        for (kind, name), _ in rows(table):
+        for (kind, name), how in rows(table):
+            assert how in get_args(How), (kind, name)
             assert name in {field.name for field in fields(classes[kind])}, (kind, name)
     for kind, name in LEFT_OUT:
         assert name in {field.name for field in fields(of_check[kind])}, (kind, name)
