@@ -128,8 +128,7 @@ def loaded(folder: Path) -> Iterator[Check | ResumeCheck]:
     Raises ReportError.
     """
     from reprocheck.recording import bundle
-    from reprocheck.resume import check as resume
-    from reprocheck.resume import records
+    from reprocheck.resume import check as resume, records
     from reprocheck.workflow import replay
 
     with ExitStack() as stack:

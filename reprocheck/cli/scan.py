@@ -154,8 +154,7 @@ def scan(
     cache = _cache_folder(use=not no_cache and not given)
 
     def scanned() -> Result:
-        from reprocheck.scan import baseline as baselines
-        from reprocheck.scan import scan as run
+        from reprocheck.scan import baseline as baselines, scan as run
         from reprocheck.scan.select import without
 
         with _progress() as told:

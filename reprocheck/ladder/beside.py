@@ -10,8 +10,7 @@ from operator import attrgetter
 from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
 from reprocheck.ladder.given import rank_by_rank
-from reprocheck.ladder.sentences import given as in_words
-from reprocheck.ladder.sentences import ladder as of_ladder
+from reprocheck.ladder.sentences import given as in_words, ladder as of_ladder
 from reprocheck.model import Check, DeeperPair, Drift, LossSeries, Rung
 
 

@@ -19,9 +19,11 @@ from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.rank import Pairs, Rank, earliest, leads, rank_of, read_pairs
 from reprocheck.ladder.refined import refined
 from reprocheck.ladder.replays import NoReplay, replay_of
-from reprocheck.ladder.sentences import agreeing as not_compared
-from reprocheck.ladder.sentences import ladder as in_words
-from reprocheck.ladder.sentences import replays as on_replays
+from reprocheck.ladder.sentences import (
+    agreeing as not_compared,
+    ladder as in_words,
+    replays as on_replays,
+)
 from reprocheck.ladder.sources import Sources
 from reprocheck.language import tr
 from reprocheck.model import RUNGS, Check, DeeperPair, Ladder, Rung, RungName, TracePosition

@@ -12,32 +12,17 @@ record_arm     runs under controls -> Arm, added to that record
 record_operands  one more run that keeps what a single operator is given
 """
 
-from reprocheck.launch.alone import alone_in
-from reprocheck.launch.arms import record_arm
-from reprocheck.launch.check import check
-from reprocheck.launch.deeper import record_deeper
-from reprocheck.launch.entry_point import entry_point, find_python, safe_name
-from reprocheck.launch.folder import discard, prepare, publish
-from reprocheck.launch.observer import Observer, Quiet
-from reprocheck.launch.operands import record_operands
-from reprocheck.launch.tail import Output
-from reprocheck.launch.worktree import find_commit, worktree
-
-__all__ = [
-    "Observer",
-    "Output",
-    "Quiet",
-    "alone_in",
-    "check",
-    "discard",
-    "entry_point",
-    "find_commit",
-    "find_python",
-    "prepare",
-    "publish",
-    "record_arm",
-    "record_deeper",
-    "record_operands",
-    "safe_name",
-    "worktree",
-]
+from reprocheck.launch.alone import alone_in as alone_in
+from reprocheck.launch.arms import record_arm as record_arm
+from reprocheck.launch.check import check as check
+from reprocheck.launch.deeper import record_deeper as record_deeper
+from reprocheck.launch.entry_point import (
+    entry_point as entry_point,
+    find_python as find_python,
+    safe_name as safe_name,
+)
+from reprocheck.launch.folder import discard as discard, prepare as prepare, publish as publish
+from reprocheck.launch.observer import Observer as Observer, Quiet as Quiet
+from reprocheck.launch.operands import record_operands as record_operands
+from reprocheck.launch.tail import Output as Output
+from reprocheck.launch.worktree import find_commit as find_commit, worktree as worktree

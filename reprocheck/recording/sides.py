@@ -31,8 +31,7 @@ from reprocheck.model import (
     Side,
     Tolerance,
 )
-from reprocheck.recording import bundle
-from reprocheck.recording import record as records
+from reprocheck.recording import bundle, record as records
 
 SOURCES = "sources.json"
 

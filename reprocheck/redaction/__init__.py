@@ -12,27 +12,14 @@ Imports model, rules and what the recorder shares, which nothing else of the pac
 
 from __future__ import annotations
 
-from reprocheck.child.reprocheck_child.shared.masking import identity, unmask
-from reprocheck.child.reprocheck_child.shared.redaction import MARKS, known_secrets
-from reprocheck.redaction.guard import Level, Redaction
-from reprocheck.redaction.kingfisher import found_scanner
-from reprocheck.redaction.logs import mask_log, mask_stream
-from reprocheck.redaction.sender import known_values, redaction_of
-from reprocheck.redaction.shapes import values_of
-from reprocheck.redaction.walk import redacted
-
-__all__ = [
-    "MARKS",
-    "Level",
-    "Redaction",
-    "found_scanner",
-    "identity",
-    "known_secrets",
-    "known_values",
-    "mask_log",
-    "mask_stream",
-    "redacted",
-    "redaction_of",
-    "unmask",
-    "values_of",
-]
+from reprocheck.child.reprocheck_child.shared.masking import identity as identity, unmask as unmask
+from reprocheck.child.reprocheck_child.shared.redaction import (
+    MARKS as MARKS,
+    known_secrets as known_secrets,
+)
+from reprocheck.redaction.guard import Level as Level, Redaction as Redaction
+from reprocheck.redaction.kingfisher import found_scanner as found_scanner
+from reprocheck.redaction.logs import mask_log as mask_log, mask_stream as mask_stream
+from reprocheck.redaction.sender import known_values as known_values, redaction_of as redaction_of
+from reprocheck.redaction.shapes import values_of as values_of
+from reprocheck.redaction.walk import redacted as redacted

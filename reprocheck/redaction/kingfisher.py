@@ -31,8 +31,7 @@ def found_scanner() -> Scanner | None:
     """The detector; None where the extra `bundle` is not installed."""
     if find_spec("kingfisher_sdk") is None:
         return None
-    from kingfisher_sdk import Rules
-    from kingfisher_sdk import Scanner as Kingfisher
+    from kingfisher_sdk import Rules, Scanner as Kingfisher
 
     scanner: Any = Kingfisher(Rules(confidence="low"))
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 import operator
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import fields as fields_of
-from dataclasses import is_dataclass, replace
+from dataclasses import fields as fields_of, is_dataclass, replace
 from typing import Any, TypeVar
 
 from reprocheck.language import changed, english

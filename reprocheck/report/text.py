@@ -8,11 +8,13 @@ from datetime import datetime
 
 from reprocheck import language
 from reprocheck.language import mark, tr
-from reprocheck.redaction.printable import REPLACEMENT as REPLACEMENT
-from reprocheck.redaction.printable import line as line
-from reprocheck.redaction.printable import printable as printable
-from reprocheck.redaction.printable import tail as tail
-from reprocheck.redaction.printable import valid as valid
+from reprocheck.redaction.printable import (
+    REPLACEMENT as REPLACEMENT,
+    line as line,
+    printable as printable,
+    tail as tail,
+    valid as valid,
+)
 
 UNKNOWN = "–"
 """A number that is not there."""

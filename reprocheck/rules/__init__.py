@@ -5,22 +5,22 @@ May import model and errors only.
 
 from __future__ import annotations
 
-from reprocheck.rules.catalogue import Entry, catalogue, entry, find, nearest
-from reprocheck.rules.drift import DriftClass, drift_class, drift_classes
-from reprocheck.rules.operators import Operator, OperatorList, known, operator_lists, raised
-
-__all__ = [
-    "DriftClass",
-    "Entry",
-    "Operator",
-    "OperatorList",
-    "catalogue",
-    "drift_class",
-    "drift_classes",
-    "entry",
-    "find",
-    "known",
-    "nearest",
-    "operator_lists",
-    "raised",
-]
+from reprocheck.rules.catalogue import (
+    Entry as Entry,
+    catalogue as catalogue,
+    entry as entry,
+    find as find,
+    nearest as nearest,
+)
+from reprocheck.rules.drift import (
+    DriftClass as DriftClass,
+    drift_class as drift_class,
+    drift_classes as drift_classes,
+)
+from reprocheck.rules.operators import (
+    Operator as Operator,
+    OperatorList as OperatorList,
+    known as known,
+    operator_lists as operator_lists,
+    raised as raised,
+)

@@ -86,11 +86,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reprocheck.scan.engine import patched as patched
-    from reprocheck.scan.engine import scan as scan
-    from reprocheck.scan.finding import Finding as Finding
-    from reprocheck.scan.finding import Result as Result
-    from reprocheck.scan.finding import Unreadable as Unreadable
+    from reprocheck.scan.engine import patched as patched, scan as scan
+    from reprocheck.scan.finding import (
+        Finding as Finding,
+        Result as Result,
+        Unreadable as Unreadable,
+    )
 
 __all__ = ["Finding", "Result", "Unreadable", "patched", "scan"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from reprocheck.scan import files, workers
-from reprocheck.scan import select as selection
+from reprocheck.scan import files, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups

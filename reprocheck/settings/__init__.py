@@ -14,26 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reprocheck.errors import SettingsError
 from reprocheck.settings import controls
-from reprocheck.settings.options import OPTIONS, PREFIX, SEED_LIMIT, Option, nearest
+from reprocheck.settings.options import (
+    OPTIONS as OPTIONS,
+    PREFIX as PREFIX,
+    SEED_LIMIT as SEED_LIMIT,
+    Option as Option,
+    nearest as nearest,
+)
 
 if TYPE_CHECKING:  # the model's many data classes would be half of the time of `--help`
     from reprocheck import model
 
-__all__ = [
-    "ASKING",
-    "NOT_SETTINGS",
-    "OF_THE_SUITE",
-    "OPTIONS",
-    "PREFIX",
-    "SEED_LIMIT",
-    "Option",
-    "Settings",
-    "load",
-    "nearest",
-    "plain",
-    "pyproject_table",
-    "toml",
-]
 
 NOT_SETTINGS = ("REPROCHECK_CHILD",)
 """Variables that reprocheck sets itself in the processes that it starts."""

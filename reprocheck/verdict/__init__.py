@@ -33,8 +33,7 @@ from reprocheck.verdict.apart import apart, silent
 from reprocheck.verdict.caveats import caveats
 from reprocheck.verdict.checks import CALL_LOG_LOSS, KINDS, CannotCompare, compare, pair_up
 from reprocheck.verdict.divergence import equal_in_bits, first_divergence
-from reprocheck.verdict.failure import ended_badly, verdict_of
-from reprocheck.verdict.failure import reason as failure_reason
+from reprocheck.verdict.failure import ended_badly, reason as failure_reason, verdict_of
 from reprocheck.verdict.outcomes import outcomes
 from reprocheck.verdict.pairing import paired, partners
 from reprocheck.verdict.reported import compare_series

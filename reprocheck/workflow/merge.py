@@ -22,8 +22,7 @@ from reprocheck.errors import ReportError, UsageError
 from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, DeeperPair, Ended, FileChanges, Run, RunRecord
 from reprocheck.model.ranks import named
-from reprocheck.recording import bundle, sides
-from reprocheck.recording import record as records
+from reprocheck.recording import bundle, record as records, sides
 
 _WORST: tuple[Ended, ...] = ("failed", "timed_out", "interrupted", "stopped", "completed")
 """How a run ended, where its machines do not agree."""

@@ -20,8 +20,7 @@ import reprocheck
 from reprocheck.api import Options
 from reprocheck.errors import EntryPointError, SettingsError, UsageError
 from reprocheck.settings import OPTIONS
-from tests.conftest import clean_environment
-from tests.conftest import reprocheck as command_line
+from tests.conftest import clean_environment, reprocheck as command_line
 
 
 @pytest.fixture

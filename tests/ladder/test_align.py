@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import time
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reprocheck.ladder.align import Step, align
 from reprocheck.trace.deep import Seen

@@ -7,9 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given as for_any
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given as for_any, settings, strategies as st
 
 from reprocheck.ladder.rungs import ladder_of
 from reprocheck.model import Ladder

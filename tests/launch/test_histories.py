@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import IO, Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, example, given, settings, strategies as st
 
 from reprocheck.child.reprocheck_child import files as recorder_files
 from reprocheck.launch import cleanup, writers

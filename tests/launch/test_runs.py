@@ -15,8 +15,7 @@ import pytest
 
 from reprocheck import launch
 from reprocheck.errors import EntryPointError, ReportError
-from reprocheck.launch import devices, snapshot, workdir
-from reprocheck.launch import run as run_module
+from reprocheck.launch import devices, run as run_module, snapshot, workdir
 from reprocheck.launch.tail import TraceTail
 from reprocheck.launch.variables import added_variables, free_ports
 from reprocheck.recording import record

@@ -14,9 +14,7 @@ import pytest
 from benchmarks.sown import compared, in_field, plain
 from reprocheck import model
 from reprocheck.bundle import made
-from reprocheck.model import Check
-from reprocheck.model import controls as of_controls
-from reprocheck.model import static as of_static
+from reprocheck.model import Check, controls as of_controls, static as of_static
 from reprocheck.redaction import Redaction, redacted
 from reprocheck.redaction.fields import (
     FIELDS,

@@ -45,8 +45,7 @@ from reprocheck.resume.model import (
 from reprocheck.resume.report.formats import FORMATS as OF_RESUME
 from reprocheck.suite import texts
 from reprocheck.suite.model import NightReport
-from reprocheck.suite.pages import FORMATS as OF_SUITE
-from reprocheck.suite.pages import notices
+from reprocheck.suite.pages import FORMATS as OF_SUITE, notices
 from reprocheck.suite.reports import to_paste
 from tests.report.samples import SAMPLES
 from tests.resume.recorded import resumed

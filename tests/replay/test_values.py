@@ -6,9 +6,7 @@ from array import array
 from pathlib import Path
 
 import pytest
-from hypothesis import given as for_any
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given as for_any, settings, strategies as st
 
 from reprocheck.model.replay import Replay, TensorArgument
 from reprocheck.replay.values import NAME, wanted, with_values

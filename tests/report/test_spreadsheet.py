@@ -8,8 +8,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from reprocheck.report import FORMATS
 from reprocheck.report.spreadsheet import marked, unmarked

@@ -20,8 +20,7 @@ from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import CODES, patch
 from reprocheck.scan.patches.described import described
 from reprocheck.scan.programs import of_text
-from tests.scan.snippets import WRONG
-from tests.scan.snippets import text as plain
+from tests.scan.snippets import WRONG, text as plain
 from tests.scan.study import programs
 
 FIXED = [entry for entry in catalogue() if entry.code in CODES]

@@ -10,8 +10,7 @@ from array import array
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reprocheck.model import (
     Bitwise,

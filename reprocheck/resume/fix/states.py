@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reprocheck.resume.fix.script import OWN as OWN_MODULE
-from reprocheck.resume.fix.script import Made, Scope, Script
+from reprocheck.resume.fix.script import OWN as OWN_MODULE, Made, Scope, Script
 from reprocheck.resume.fix.source import Source
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.scan.index import within

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reprocheck.report import about, document
-from reprocheck.report.markdown import block, md, pipe_table
-from reprocheck.report.markdown import document as joined
+from reprocheck.report.markdown import block, document as joined, md, pipe_table
 from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
 

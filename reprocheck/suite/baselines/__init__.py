@@ -8,19 +8,16 @@ document   baselines as a text file
 foreign/   curves from files of other programs
 """
 
-from reprocheck.suite.baselines.accept import Accepted, accept, accept_command, baseline_for
-from reprocheck.suite.baselines.allow import Allowed, allowed, allowed_between
-from reprocheck.suite.baselines.compare import compare
-from reprocheck.suite.baselines.errors import BaselineError
-
-__all__ = [
-    "Accepted",
-    "Allowed",
-    "BaselineError",
-    "accept",
-    "accept_command",
-    "allowed",
-    "allowed_between",
-    "baseline_for",
-    "compare",
-]
+from reprocheck.suite.baselines.accept import (
+    Accepted as Accepted,
+    accept as accept,
+    accept_command as accept_command,
+    baseline_for as baseline_for,
+)
+from reprocheck.suite.baselines.allow import (
+    Allowed as Allowed,
+    allowed as allowed,
+    allowed_between as allowed_between,
+)
+from reprocheck.suite.baselines.compare import compare as compare
+from reprocheck.suite.baselines.errors import BaselineError as BaselineError

@@ -24,8 +24,8 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Table,
+    Text as SqlText,
 )
-from sqlalchemy import Text as SqlText
 from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.types import TypeDecorator, TypeEngine
 

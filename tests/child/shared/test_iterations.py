@@ -5,8 +5,7 @@ from __future__ import annotations
 from array import array
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reprocheck.child.reprocheck_child.shared.iterations import COUNTED_FROM_HERE, IGNORED, Grouping
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reprocheck.resume.fix.patch import Lost
-from reprocheck.resume.fix.patch import patched as patched_files
+from reprocheck.resume.fix.patch import Lost, patched as patched_files
 from reprocheck.resume.model import Archive, Frame
 
 SCRIPT = """\

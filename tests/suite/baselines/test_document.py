@@ -8,8 +8,7 @@ import struct
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reprocheck.suite.baselines import BaselineError, document
 from reprocheck.suite.curves import pack, unpack

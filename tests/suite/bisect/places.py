@@ -16,8 +16,7 @@ from reprocheck.suite.bisect.plan import Candidate, Plan
 from reprocheck.suite.bisect.result import Bisected, Checked
 from reprocheck.suite.execution.local import LocalExecutor
 from reprocheck.suite.history import open_history
-from reprocheck.suite.night import Options as NightOptions
-from reprocheck.suite.night import run
+from reprocheck.suite.night import Options as NightOptions, run
 from reprocheck.suite.targets import load
 
 TRAINING = """\

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from reprocheck.suite.bisect.search import (
     Answer,

@@ -11,8 +11,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import (  # noqa: E402
+    given,
+    settings,
+    strategies as st,
+)
 
 from reprocheck.child.reprocheck_child import leaves  # noqa: E402
 from reprocheck.ladder.size import difference, recorded  # noqa: E402

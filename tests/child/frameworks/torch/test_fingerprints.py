@@ -14,8 +14,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import (  # noqa: E402
+    given,
+    settings,
+    strategies as st,
+)
 
 from reprocheck.child.reprocheck_child import hashing  # noqa: E402
 from reprocheck.child.reprocheck_child.frameworks.torch.fingerprint import Fingerprints  # noqa: E402

@@ -6,8 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from reprocheck.suite.baselines.errors import BaselineError
 from reprocheck.suite.baselines.foreign import columns, events

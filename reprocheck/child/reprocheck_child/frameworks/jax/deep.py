@@ -13,8 +13,7 @@ from base64 import b64encode
 from itertools import compress
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ... import deep as deeper
-from ... import import_hook
+from ... import deep as deeper, import_hook
 from ...hooking import guarded, install
 from ...leaves import number
 from ...lines import of_line

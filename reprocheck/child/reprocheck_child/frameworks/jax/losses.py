@@ -16,8 +16,7 @@ import threading
 from itertools import chain
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...hooking import attempt, guarded, like, replace
-from ...hooking import install as install_hooks
+from ...hooking import attempt, guarded, install as install_hooks, like, replace
 from ...lines import whole_or_float
 from ...shared.iterations import BACKWARD, LOG
 from .arguments import positions

@@ -9,8 +9,7 @@ import sys
 import weakref
 from typing import Any, Dict, List, Optional
 
-from ...hooking import around, guarded, replace
-from ...hooking import install as install_hooks
+from ...hooking import around, guarded, install as install_hooks, replace
 
 _KEPT_LOSSES = 64
 BY = "keras"

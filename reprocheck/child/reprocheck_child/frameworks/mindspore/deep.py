@@ -11,10 +11,8 @@ import os
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ... import deep as deeper
-from ... import leaves
-from ...hooking import guarded
-from ...hooking import install as install_hooks
+from ... import deep as deeper, leaves
+from ...hooking import guarded, install as install_hooks
 from ...host.facts import Facts
 from . import compilers
 from .cells import Cells

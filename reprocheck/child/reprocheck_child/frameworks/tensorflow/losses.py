@@ -13,8 +13,7 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from ...hooking import around, replace
-from ...hooking import install as install_hooks
+from ...hooking import around, install as install_hooks, replace
 from ...lines import one_or_all, whole_or_float
 from ...shared.iterations import BACKWARD, GRAD, LOG
 

@@ -12,8 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ...hooking import replace
 from ...scope import variable
-from . import held as torch_held
-from . import order as torch_order
+from . import held as torch_held, order as torch_order
 from .identity import ByIdentity
 
 _LOADERS = 100_000

@@ -7,10 +7,8 @@ import os
 import sys
 from typing import Any, Callable, Dict, List
 
-from ... import deep as deeper
-from ... import import_hook
-from ...hooking import guarded
-from ...hooking import install as install_hooks
+from ... import deep as deeper, import_hook
+from ...hooking import guarded, install as install_hooks
 from . import compilers
 from .fingerprint import Fingerprints
 from .gradients import Gradients

@@ -14,8 +14,7 @@ from contextlib import suppress
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ... import hashing, leaves, sketch
-from . import parts as torch_parts
-from . import rows
+from . import parts as torch_parts, rows
 from .glance import Glance
 from .identity import Made
 from .memory import memory

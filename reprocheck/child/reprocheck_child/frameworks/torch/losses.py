@@ -13,8 +13,7 @@ from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from ... import import_hook
-from ...hooking import around, guarded
-from ...hooking import install as install_hooks
+from ...hooking import around, guarded, install as install_hooks
 from ...shared.iterations import BACKWARD, GRAD, LOG
 from . import saves
 from .series import Series

@@ -7,8 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 import torch
-from torch.amp.grad_scaler import GradScaler as BaseGradScaler
-from torch.amp.grad_scaler import _refresh_per_optimizer_state
+from torch.amp.grad_scaler import GradScaler as BaseGradScaler, _refresh_per_optimizer_state
 
 
 class GradScaler(BaseGradScaler):
