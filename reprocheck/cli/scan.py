@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from reprocheck.cli.terminal import Stream
     from reprocheck.scan import Result
 
-FORMATS = ("text", "json", "sarif", "github", "markdown")
-OF_STATISTICS = ("text", "json")
+FORMATS = ("text", "json", "sarif", "github")
 STDIN = Path("-")
 MANY = 30
 """Files from which a progress bar is worth its place."""
@@ -81,9 +80,6 @@ def scan(
     output_file: Annotated[
         str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
     ] = None,
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Print how many findings each rule has.")
-    ] = False,
     baseline: Annotated[
         Path | None,
         typer.Option(
@@ -135,9 +131,7 @@ def scan(
     from reprocheck.scan import options
 
     name, file = _destination(format, output_file)
-    _check_together(
-        diff=diff, fix=fix, statistics=statistics, name=name, baseline=baseline, jobs=jobs
-    )
+    _check_together(diff=diff, fix=fix, baseline=baseline, jobs=jobs)
     given = _given(paths or [], stdin_filename)
     wanted: list[Path] = []
     if not given:
@@ -186,10 +180,7 @@ def scan(
         return _exit_code(scanned(), exit_zero=exit_zero)
     if fix and _write_fixes(result, force=force):
         result = scanned()
-    if statistics:
-        _write_statistics(result, name, file)
-    else:
-        _write(result, name, file)
+    _write(result, name, file)
     return _exit_code(result, exit_zero=exit_zero)
 
 
@@ -197,8 +188,6 @@ def _check_together(
     *,
     diff: bool,
     fix: bool,
-    statistics: bool,
-    name: str,
     baseline: Path | None,
     jobs: int | None,
 ) -> None:
@@ -207,11 +196,6 @@ def _check_together(
         raise UsageError(
             "--diff and --fix exclude each other.",
             "Take --diff to see the changes, --fix to make them.",
-        )
-    if statistics and (name not in OF_STATISTICS or diff):
-        raise UsageError(
-            "--statistics is printed as text or json, and without --diff.",
-            "Leave out one of the options.",
         )
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed.", "Take 1 or more.")
@@ -324,22 +308,6 @@ def _put(file: Path, data: bytes) -> None:
         raise ReportError(
             f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
         ) from None
-
-
-def _write_statistics(result: Result, name: str, file: Path | None) -> None:
-    from reprocheck.cli.terminal import standard_error, standard_output
-    from reprocheck.scan.formats import statistics, summary, text
-
-    out, err = standard_output(), standard_error()
-    shown = "".join(f"{row}\n" for row in statistics.rows(result))
-    if name == "json":
-        shown = statistics.as_json(result)
-    if file is not None:
-        _put(file, shown.encode())
-    else:
-        out.write(shown)
-    for sentence in (*text.left_out(result), summary(result)):
-        err.paragraph(sentence)
 
 
 def _check_prunable(file: Path | None, scanned: list[Path]) -> None:

@@ -136,22 +136,6 @@ def test_github_annotations_are_escaped() -> None:
     )
 
 
-def test_markdown_tables() -> None:
-    page = render(RESULT, "markdown")
-    assert (
-        "## `src/train model.py`" in page and "| cell 3, 2 | warning | RC505 hash-order |" in page
-    )
-    assert "A set \\| of \\[strings\\]: 100%, in order of \\<b\\>." in page
-    assert all(
-        row.count(" | ") >= 4
-        for row in page.splitlines()
-        if row.startswith("| ") and not row.startswith("| line")
-    )
-    left_out, partly = page.split("## Left out")[1].split("## Scanned in part")
-    assert "- `old.py`, line 7: Python 2: Missing parentheses" in left_out
-    assert "- `big4.py`: too many calls" in partly
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_format_prints_every_result(name: str) -> None:
     for result in (RESULT, EMPTY, Result(findings=(CELL,))):

@@ -95,7 +95,6 @@ def test_a_fix_of_stdin_is_its_new_text_in_its_encoding_and_no_file_changes() ->
     [
         (("-", "other.py"), "cannot stand beside"),
         (("other.py", "--stdin-filename", "x.py"), "for `reprocheck scan -` alone"),
-        (("--statistics", "--format", "sarif"), "as text or json"),
         (("--baseline", "no.json"), "--write-baseline no.json"),
         (("--baseline", "other.py"), "other.py is no baseline"),
         (("--write-baseline", "no/folder.json"), "no/folder.json cannot be written"),
@@ -224,16 +223,7 @@ def test_nothing_is_called_gone_by_a_scan_that_looks_at_less(tmp_path: Path) -> 
 # ------------------------------------------------------------------------------------------- output
 
 
-def test_statistics_count_each_rule() -> None:
-    Path("other.py").write_text(CLOCK + AGAIN + "import torch; torch.nn.Linear(1, 1)\n")
-    rows = Done("--statistics").out.splitlines()
-    assert rows[0] == "3  error    RC402  clock-seed [--fix: 3]"
-    table = json.loads(Done("--statistics", "--format", "json").out)
-    assert (table[0]["code"], table[0]["count"], table[0]["files"]) == ("RC402", 3, 2)
-    assert Done("--statistics", "--select", "RC9").out == ""
-
-
-@pytest.mark.parametrize("name", ["text", "json", "sarif", "github", "markdown"])
+@pytest.mark.parametrize("name", ["text", "json", "sarif", "github"])
 def test_no_cache_changes_the_output(name: str) -> None:
     Path("broken.py").write_text("def f(\n")
     without = Done("--format", name, "--no-cache").out

@@ -12,12 +12,10 @@ from reprocheck.model.letters import capital
 if TYPE_CHECKING:
     from reprocheck.scan.finding import Finding, Result
 
-NAMES = ("text", "json", "sarif", "github", "markdown")
+NAMES = ("text", "json", "sarif", "github")
 SUFFIXES = {
     ".json": "json",
     ".sarif": "sarif",
-    ".md": "markdown",
-    ".markdown": "markdown",
     ".txt": "text",
 }
 
