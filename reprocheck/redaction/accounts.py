@@ -11,7 +11,7 @@ import re
 from reprocheck.child.reprocheck_child.shared.everyday import HOSTS, USERS
 from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
-from reprocheck.redaction.patterns import Pattern, always, always_shown
+from reprocheck.redaction.patterns import Pattern, masked
 
 _NAME = r"[^\W_](?:[\w.-]{0,62}\w)?"
 _CAPITALISED = r"(?![a-z])[^\W\d_][\w.'’-]*"
@@ -38,23 +38,17 @@ def _without_names(groups: str) -> str:
 
 
 def _user(regex: str) -> Pattern:
-    return Pattern(
-        kind=mark("user name"),
-        regex=re.compile(regex),
-        shown=always_shown("<user>"),
-        accepted=lambda found: found.lower() not in USERS and not found.isdigit(),
+    return masked(
+        mark("user name"),
+        regex,
+        "<user>",
+        lambda found: found.lower() not in USERS and not found.isdigit(),
         group=1,
     )
 
 
 ACCOUNTS: tuple[Pattern, ...] = (
-    Pattern(
-        kind=mark("name of a person"),
-        regex=re.compile(rf"({_PERSON}) <<email>>"),
-        shown=always_shown("<name>"),
-        accepted=always,
-        group=1,
-    ),
+    masked(mark("name of a person"), rf"({_PERSON}) <<email>>", "<name>", group=1),
     _user(rf"(?i)(?<!\w)(?:for|as|by) user[ :]+[\"'`]?({_NAME})"),
     _user(rf"(?i)(?<!\w)logged in as:? [\"'`]?({_NAME}(?: \([\w.-]+\))?)"),
     _user(rf"(?i)(?<![A-Za-z])user(?:_?name)?[\"']?\s*[=:]\s*[\"']?({_NAME})(?![\w.(\[])"),
@@ -63,50 +57,43 @@ ACCOUNTS: tuple[Pattern, ...] = (
         kind=mark("user name"),
         regex=re.compile(rf"(?<!\w)groups=(\d+\({_NAME}\)(?:,\d+\({_NAME}\))*)"),
         shown=_without_names,
-        accepted=always,
         group=1,
     ),
-    Pattern(
-        kind=mark("token, key or password"),
-        regex=re.compile(r"(?i)(?<![A-Za-z0-9])pw[\"']?\s*[=:]\s*[\"']?([^\s\"',;()<]{4,})"),
-        shown=always_shown("<secret>"),
-        accepted=always,
+    masked(
+        mark("token, key or password"),
+        r"(?i)(?<![A-Za-z0-9])pw[\"']?\s*[=:]\s*[\"']?([^\s\"',;()<]{4,})",
+        "<secret>",
         group=1,
     ),
-    Pattern(
-        kind=mark("e-mail address"),
-        regex=re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])"),
-        shown=always_shown("<email>"),
-        accepted=always,
+    masked(
+        mark("e-mail address"), r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z][\w-]*(?=:[/~\w])", "<email>"
     ),
     Pattern(
         kind=mark("place of data"),
         regex=re.compile(rf"(?i)(?<!\w)(?:{_STORES})://({_REST})"),
         shown=_file_of,
-        accepted=always,
         group=1,
     ),
 )
 """Tried before the patterns of `patterns`, in this order."""
 ADDRESSES: tuple[Pattern, ...] = (
-    Pattern(
-        kind=mark("host name"),
-        regex=re.compile(r"(?<=[a-z]://)([A-Za-z][\w-]*)(?=[:/])"),
-        shown=always_shown("<host>"),
-        accepted=lambda found: found.lower() not in HOSTS,
+    masked(
+        mark("host name"),
+        r"(?<=[a-z]://)([A-Za-z][\w-]*)(?=[:/])",
+        "<host>",
+        lambda found: found.lower() not in HOSTS,
     ),
-    Pattern(
-        kind=mark("place of data"),
-        regex=re.compile(rf"(?:<email>:|://(?:<credentials>@)?<host>(?::\d+)?/)({_REST})"),
-        shown=always_shown("<path>"),
-        accepted=always,
+    masked(
+        mark("place of data"),
+        rf"(?:<email>:|://(?:<credentials>@)?<host>(?::\d+)?/)({_REST})",
+        "<path>",
         group=1,
     ),
-    Pattern(
-        kind=mark("place of data"),
-        regex=re.compile(rf"(?<!\w)(?:github\.com|huggingface\.co|hf\.co)[:/]({_REST})"),
-        shown=always_shown("<path>"),
-        accepted=_tells_an_owner,
+    masked(
+        mark("place of data"),
+        rf"(?<!\w)(?:github\.com|huggingface\.co|hf\.co)[:/]({_REST})",
+        "<path>",
+        _tells_an_owner,
         group=1,
     ),
 )

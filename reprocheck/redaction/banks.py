@@ -6,7 +6,7 @@ import re
 
 from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
-from reprocheck.redaction.patterns import Pattern, always_shown
+from reprocheck.redaction.patterns import masked
 
 _COUNTRIES = "|".join(
     rf"{one[:2]}\d{{2}}(?:[ -]?[A-Z0-9]){{{int(one[2:]) - 4}}}" for one in LISTS.bank_accounts
@@ -24,9 +24,9 @@ def is_account(found: str) -> bool:
     return int("".join(str(int(letter, 36)) for letter in moved)) % 97 == 1
 
 
-BANK_ACCOUNTS = Pattern(
-    kind=mark("bank account"),
-    regex=re.compile(rf"(?<![A-Za-z0-9])(?:{_COUNTRIES})(?![A-Za-z0-9])"),
-    shown=always_shown("<number>"),
-    accepted=is_account,
+BANK_ACCOUNTS = masked(
+    mark("bank account"),
+    rf"(?<![A-Za-z0-9])(?:{_COUNTRIES})(?![A-Za-z0-9])",
+    "<number>",
+    is_account,
 )

@@ -22,7 +22,7 @@ from reprocheck.redaction.accounts import ACCOUNTS, ADDRESSES
 from reprocheck.redaction.banks import BANK_ACCOUNTS
 from reprocheck.redaction.hosts import NAMED_HOSTS
 from reprocheck.redaction.kingfisher import Scanner
-from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, always, always_shown
+from reprocheck.redaction.patterns import PATHS, PATTERNS, Pattern, masked
 from reprocheck.redaction.windows import WINDOWS_PATHS
 
 KINDS_OF_MARKS = {
@@ -109,12 +109,7 @@ class Detector:
 
 def _within(folder: str) -> Pattern:
     """The beginning of a path of a file in a folder."""
-    return Pattern(
-        kind=PATHS.kind,
-        regex=re.compile(rf"(?<![\w.~/-]){re.escape(folder)}/(?=[\w.])"),
-        shown=always_shown(""),
-        accepted=always,
-    )
+    return masked(PATHS.kind, rf"(?<![\w.~/-]){re.escape(folder)}/(?=[\w.])", "")
 
 
 def written(values: Iterable[str]) -> list[str]:

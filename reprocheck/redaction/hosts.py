@@ -7,12 +7,10 @@ named, and where a name has the form that clusters give theirs.
 
 from __future__ import annotations
 
-import re
-
 from reprocheck.child.reprocheck_child.shared.everyday import HOSTS
 from reprocheck.language import mark
 from reprocheck.redaction.lists import LISTS
-from reprocheck.redaction.patterns import Pattern, always_shown
+from reprocheck.redaction.patterns import Pattern, masked
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NAME = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
@@ -33,13 +31,7 @@ def _tells_a_host(found: str) -> bool:
 
 
 def _host(regex: str) -> Pattern:
-    return Pattern(
-        kind=mark("host name"),
-        regex=re.compile(regex),
-        shown=always_shown("<host>"),
-        accepted=_tells_a_host,
-        group=1,
-    )
+    return masked(mark("host name"), regex, "<host>", _tells_a_host, group=1)
 
 
 NAMED_HOSTS: tuple[Pattern, ...] = (

@@ -46,18 +46,25 @@ class Pattern:
     kind: str
     regex: re.Pattern[str]
     shown: Callable[[str], str]
-    accepted: Callable[[str], bool]
+    accepted: Callable[[str], bool] = lambda text: True
     group: int = 0
 
 
-def always_shown(mark: str) -> Callable[[str], str]:
-    """Shows the same mark for whatever is found."""
-    return lambda found: mark
-
-
-def always(found: str) -> bool:
-    """Accepts whatever is found."""
-    return True
+def masked(
+    kind: str,
+    regex: str,
+    mark: str,
+    accepted: Callable[[str], bool] = lambda text: True,
+    group: int = 0,
+) -> Pattern:
+    """Return a pattern whose finds are all shown as the same mark."""
+    return Pattern(
+        kind=kind,
+        regex=re.compile(regex),
+        shown=lambda text: mark,
+        accepted=accepted,
+        group=group,
+    )
 
 
 def is_card(found: str) -> bool:
@@ -146,79 +153,66 @@ PATHS = Pattern(
     accepted=lambda found: place(found) != found,
 )
 PATTERNS: tuple[Pattern, ...] = (
-    Pattern(
-        kind=mark("payment card"),
-        regex=re.compile(
-            r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)|(?<!\w)\d{4}(?:[ -]\d{4}){3}(?!\w)"
-        ),
-        shown=always_shown("<number>"),
-        accepted=is_card,
+    masked(
+        mark("payment card"),
+        r"(?<![\w.])(?:\d[ -]?){12,18}\d(?!\w|\.\d)|(?<!\w)\d{4}(?:[ -]\d{4}){3}(?!\w)",
+        "<number>",
+        is_card,
     ),
-    Pattern(
-        kind=mark("payment card"),
-        regex=re.compile(r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])"),
-        shown=always_shown("<number>"),
-        accepted=is_card_behind_a_name,
+    masked(
+        mark("payment card"),
+        r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])",
+        "<number>",
+        is_card_behind_a_name,
     ),
-    Pattern(
-        kind=mark("phone number"),
-        regex=re.compile(
-            r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
-            r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])"
-        ),
-        shown=always_shown("<number>"),
-        accepted=is_phone,
+    masked(
+        mark("phone number"),
+        r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
+        r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])",
+        "<number>",
+        is_phone,
     ),
-    Pattern(
-        kind=mark("network address"),
-        regex=re.compile(r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),
-        shown=always_shown("<address>"),
-        accepted=always,
+    masked(
+        mark("network address"),
+        r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])",
+        "<address>",
     ),
-    Pattern(
-        kind=mark("network address"),
-        regex=re.compile(
-            r"(?<=[A-Za-z_\])]\.)(?<!\.so\.)(?:\d{1,3}\.){3,}\d{1,3}(?![\w-]|\.\d)"
-            r"|(?<![\w.-])ip-\d{1,3}(?:-\d{1,3}){3}(?![\w-])"
-        ),
-        shown=always_shown("<address>"),
-        accepted=is_address,
+    masked(
+        mark("network address"),
+        r"(?<=[A-Za-z_\])]\.)(?<!\.so\.)(?:\d{1,3}\.){3,}\d{1,3}(?![\w-]|\.\d)"
+        r"|(?<![\w.-])ip-\d{1,3}(?:-\d{1,3}){3}(?![\w-])",
+        "<address>",
+        is_address,
     ),
-    Pattern(
-        kind=mark("token, key or password"),
-        regex=re.compile(r"(?<=/)[A-Za-z0-9/+]{40}(?![A-Za-z0-9+=])"),
-        shown=always_shown("<secret>"),
-        accepted=is_key_in_a_path,
+    masked(
+        mark("token, key or password"),
+        r"(?<=/)[A-Za-z0-9/+]{40}(?![A-Za-z0-9+=])",
+        "<secret>",
+        is_key_in_a_path,
     ),
-    Pattern(
-        kind=mark("identifier (UUID)"),
-        regex=re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
-        shown=always_shown("<secret>"),
-        accepted=always,
+    masked(
+        mark("identifier (UUID)"),
+        r"(?i)(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)",
+        "<secret>",
     ),
-    Pattern(
-        kind=mark("long hexadecimal number"),
-        regex=re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])"),
-        shown=always_shown("<secret>"),
-        accepted=always,
+    masked(
+        mark("long hexadecimal number"), r"(?i)(?<![0-9a-z])[0-9a-f]{32,}(?![0-9a-z])", "<secret>"
     ),
-    Pattern(
-        kind=mark("host name"),
-        regex=re.compile(
-            r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
-            rf"(?:{PLAIN_TOPS}|(?<=\d\.)[a-z]{{2}})(?![\w.(-])"
-            rf"|(?<![\w.@/-])[a-z][a-z0-9]*-[a-z0-9-]*[a-z0-9]\.(?:{_INTERNAL_TOPS})(?![\w.(-])"
-            r"|(?<=://)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w.-])"
-            r"|(?<=@)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?=[:/])"
-        ),
-        shown=always_shown("<host>"),
-        accepted=lambda found: not found.lower().endswith(LISTS.public_sites),
+    masked(
+        mark("host name"),
+        r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.){2,}"
+        rf"(?:{PLAIN_TOPS}|(?<=\d\.)[a-z]{{2}})(?![\w.(-])"
+        rf"|(?<![\w.@/-])[a-z][a-z0-9]*-[a-z0-9-]*[a-z0-9]\.(?:{_INTERNAL_TOPS})(?![\w.(-])"
+        r"|(?<=://)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w.-])"
+        r"|(?<=@)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?=[:/])",
+        "<host>",
+        lambda found: not found.lower().endswith(LISTS.public_sites),
     ),
-    Pattern(
-        kind=mark("random-looking text"),
-        regex=re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_~-]{15,}"),
-        shown=always_shown("<secret>"),
-        accepted=looks_random,
+    masked(
+        mark("random-looking text"),
+        r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9+/=_~-]{15,}",
+        "<secret>",
+        looks_random,
     ),
 )
 """In the order in which they are tried."""
