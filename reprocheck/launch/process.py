@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from reprocheck.errors import EntryPointError, ReprocheckError
 from reprocheck.launch.guard import END, GRACES, LAST_RESORT, RELEASE, descendants
@@ -134,12 +133,7 @@ class GuardedProcess:
     def __enter__(self) -> GuardedProcess:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if not self.done:
             self.end()
             with contextlib.suppress(ReprocheckError):

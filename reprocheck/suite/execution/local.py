@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from types import TracebackType
 
 from reprocheck.suite.execution import claims
 from reprocheck.suite.execution.job import Job, Performed
@@ -105,12 +104,7 @@ class LocalExecutor:
     def __enter__(self) -> LocalExecutor:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         for one in self._running:  # all at once: the graces of the ends run side by side
             one.under_way.end()
         self._closing.close()

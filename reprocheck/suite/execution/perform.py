@@ -18,7 +18,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -117,12 +116,7 @@ class UnderWay:
     def __enter__(self) -> UnderWay:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:

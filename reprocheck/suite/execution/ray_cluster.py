@@ -19,7 +19,6 @@ from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from reprocheck.errors import ReprocheckError, UsageError
@@ -160,12 +159,7 @@ class RayExecutor:
         self._closing.enter_context(redirect_stdout(nowhere))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         try:
             self._end_tasks()
         finally:

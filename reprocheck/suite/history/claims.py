@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, text, update
@@ -73,12 +72,7 @@ class Claim:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, HistoryError):
             return  # it would be waited for once more: whoever comes sees that this process is dead
         with suppress(HistoryError), self._history.writing() as connection:
