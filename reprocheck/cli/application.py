@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from reprocheck.cli import installed, overview
-from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand
+from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand, option
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
 _ASKS_FOR_HELP = (["-h"], ["--help"])
@@ -80,7 +80,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def root(
     ctx: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help=overview.OPTIONS["--version"])] = False,
+    version: Annotated[bool, option("--version", help=overview.OPTIONS["--version"])] = False,
 ) -> None:
     """Runs a training script twice and says whether the runs agree."""
     if version:

@@ -8,9 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from reprocheck.cli.parameters import with_settings
+from reprocheck.cli.parameters import argument, option, with_settings
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -32,46 +30,42 @@ def bundle(
     flags: dict[str, object],
     folder: Annotated[
         Path,
-        typer.Argument(
+        argument(
             metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one."
         ),
     ],
     output_file: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            metavar="FILE",
-            help="The zip, or one part of it: FILE.html, FILE.md. [issue.zip]",
-            show_default=False,
+        option(
+            "-o", metavar="FILE", help="The zip, or one part of it: FILE.html, FILE.md. [issue.zip]"
         ),
     ] = Path(NAME),
     redact: Annotated[
         str,
-        typer.Option(
+        option(
             "--redact",
             metavar="|".join(REDACT),
             help="What is taken out: secrets and names, all free text, or nothing. [default]",
-            show_default=False,
         ),
     ] = REDACT[0],
     preview: Annotated[
         bool,
-        typer.Option("--preview", help="Print what would leave the machine, and write nothing."),
+        option("--preview", help="Print what would leave the machine, and write nothing."),
     ] = False,
     with_values: Annotated[
         bool,
-        typer.Option(
+        option(
             "--with-values",
             help="Add the tensors that `reprocheck run --with-values` recorded.",
         ),
     ] = False,
     with_source: Annotated[
         bool,
-        typer.Option("--with-source", help="Add your files that the report folder keeps."),
+        option("--with-source", help="Add your files that the report folder keeps."),
     ] = False,
     with_log: Annotated[
         bool,
-        typer.Option("--with-log", help="Add the ends of the logs, and errors word for word."),
+        option("--with-log", help="Add the ends of the logs, and errors word for word."),
     ] = False,
 ) -> int:
     """Packs what may be sent of a check. Exit 0 whatever the verdict was."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import ENTRY, OneCommand, RunCommand, with_settings
+from reprocheck.cli.parameters import ENTRY, OneCommand, RunCommand, argument, option, with_settings
 from reprocheck.errors import UsageError
 from reprocheck.model import Setting
 from reprocheck.settings import OPTIONS
@@ -24,27 +24,26 @@ if TYPE_CHECKING:
 
 NOT_HERE = ("runs",)
 SidesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")
+    list[str] | None, argument(metavar="RUN-A RUN-B", help="Recordings: files or folders.")
 ]
 AgainstOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--against",
         metavar="COMMIT",
         help="Record the script as it was in this commit and as it is; compare these.",
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Compare the recordings even if their scripts differ.")
+    bool, option("--force", help="Compare the recordings even if their scripts differ.")
 ]
 RunsOption = Annotated[
     int,
-    typer.Option(
+    option(
         "--runs",
         metavar="N",
         min=1,
         help="With --against, how often each side is run; 2 or more show the noise of each. [1]",
-        show_default=False,
     ),
 ]
 

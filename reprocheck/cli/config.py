@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from reprocheck.cli.parameters import with_settings
+from reprocheck.cli.parameters import option, with_settings
 from reprocheck.errors import UsageError
 from reprocheck.settings import OPTIONS
 
@@ -19,12 +17,7 @@ def config(
     flags: dict[str, object],
     format: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="text|json",
-            help="How to print the settings. [text]",
-            show_default=False,
-        ),
+        option("--format", metavar="text|json", help="How to print the settings. [text]"),
     ] = "text",
 ) -> int:
     """Prints the settings that hold here; with flags, those that `run` would use with them."""
@@ -44,10 +37,10 @@ def config(
         }
         out.line(json.dumps(rows, indent=2))
         return 0
-    names = max(len(option.key) for option in OPTIONS)
+    names = max(len(known.key) for known in OPTIONS)
     values = max(len(_shown(setting.value)) for setting in held.provenance)
-    for option, setting in zip(OPTIONS, held.provenance, strict=True):
-        row = f"{option.key:<{names}}  {_shown(setting.value):<{values}}  "
+    for known, setting in zip(OPTIONS, held.provenance, strict=True):
+        row = f"{known.key:<{names}}  {_shown(setting.value):<{values}}  "
         style = _ORIGIN_STYLES.get(setting.origin, "bold")
         out.line(out.joined(row, (setting.origin, style)))
     return 0

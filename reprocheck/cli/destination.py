@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import option
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _complete(incomplete: str) -> list[str]:
 
 FormatOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
         metavar="|".join(NAMES),
         help="Print this report instead, or write it to -o.",
@@ -62,7 +61,7 @@ FormatOption = Annotated[
 ]
 OutputOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "-o",
         metavar="FILE|-",
         help="File to write the report to, its format taken from the name; -: stdout.",

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from reprocheck.cli.parameters import with_settings
+from reprocheck.cli.parameters import option, with_settings
 from reprocheck.errors import UsageError
 from reprocheck.model.letters import small
 
@@ -66,12 +64,7 @@ def env(
     flags: dict[str, object],
     shell: Annotated[
         str,
-        typer.Option(
-            "--shell",
-            metavar="|".join(SHELLS),
-            help="The syntax of the lines. [sh]",
-            show_default=False,
-        ),
+        option("--shell", metavar="|".join(SHELLS), help="The syntax of the lines. [sh]"),
     ] = "sh",
 ) -> int:
     """Prints the variables that the controls need before Python starts."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reprocheck.cli.destination import FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.cli.run import ValuesOption
 from reprocheck.errors import ReportError, UsageError
 from reprocheck.settings import OPTIONS
@@ -20,7 +20,7 @@ OWN = ("explain", "level")
 """Options of `run` that mean nothing here."""
 PatchOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--write-patch",
         metavar="FILE",
         help="Write the patch to this file; `patch -p1` applies it.",
@@ -28,7 +28,7 @@ PatchOption = Annotated[
 ]
 ResumeOption = Annotated[
     bool,
-    typer.Option(
+    option(
         "--resume",
         help="Explain why a resume is not exact: then the options are those of `resume`.",
     ),

@@ -7,21 +7,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 
 def merge(
     nodes: Annotated[
         list[Path],
-        typer.Argument(
+        argument(
             metavar="NODE0 NODE1...", help="Recordings of one run: a file or folder of each node."
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder."),
+        option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder."),
     ] = None,
 ) -> int:
     """Joins the recordings into one with all ranks, which `compare` and `report` take.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import typer
@@ -16,6 +17,10 @@ from typer.models import ArgumentInfo
 from reprocheck.settings import OPTIONS, Option, plain
 
 Command = Callable[..., int]
+
+argument: Any = partial(typer.Argument, show_default=False)
+option: Any = partial(typer.Option, show_default=False)
+"""The help of an option names its default itself, where there is one: `[text]`."""
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 

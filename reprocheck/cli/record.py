@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import ReportError
 from reprocheck.language import count
 from reprocheck.settings import OPTIONS
@@ -24,17 +24,16 @@ NOT_HERE = ("runs", "fail_on", "draw", "rtol", "atol")
 """
 RunsOption = Annotated[
     int,
-    typer.Option(
+    option(
         "--runs",
         metavar="N",
         min=1,
         help="How often the script is run; more than once shows the noise from run to run. [1]",
-        show_default=False,
     ),
 ]
 FileOption = Annotated[
     Path | None,
-    typer.Option("-o", metavar="FILE.zip", help="Write the recording into this file, too."),
+    option("-o", metavar="FILE.zip", help="Write the recording into this file, too."),
 ]
 
 

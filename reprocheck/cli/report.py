@@ -10,10 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import with_settings
+from reprocheck.cli.parameters import argument, with_settings
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ def report(
     flags: dict[str, object],
     folder: Annotated[
         Path,
-        typer.Argument(
+        argument(
             metavar="DIR|ZIP", help="A report folder, such as reports/latest, or the zip of one."
         ),
     ],

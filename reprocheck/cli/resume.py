@@ -13,7 +13,7 @@ import typer
 
 from reprocheck.cli.destination import OutputOption, destination
 from reprocheck.cli.explain import PatchOption, writable
-from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import ReprocheckError, UsageError
 from reprocheck.resume.asked import GO_ON, PLACES, TWICE, WITHIN
 
@@ -30,7 +30,7 @@ LABEL = 10
 
 WithOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--resume-with",
         metavar="'ARGS'",
         help="Add ARGS to the command of the resumed run; {checkpoint} stands for the path,"
@@ -39,13 +39,11 @@ WithOption = Annotated[
 ]
 PatternOption = Annotated[
     str,
-    typer.Option(
-        "--checkpoint", metavar="PATTERN", help="Which files are the checkpoint: 'out/*.pt'."
-    ),
+    option("--checkpoint", metavar="PATTERN", help="Which files are the checkpoint: 'out/*.pt'."),
 ]
 AtOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--at",
         metavar="|".join((*PLACES, TWICE, "N")),
         help="Where to stop: at the first checkpoint, one at the end of an epoch, one in the second"
@@ -55,26 +53,24 @@ AtOption = Annotated[
 ]
 StepsOption = Annotated[
     int,
-    typer.Option(
+    option(
         "--steps",
         metavar="N",
         min=1,
         help=f"Iterations within which the script writes a checkpoint. [{WITHIN}]",
-        show_default=False,
     ),
 ]
 WorkdirOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--workdir",
         metavar="copy",
         help="Where runs work: each in a copy of the working directory. [copy]",
-        show_default=False,
     ),
 ]
 ReportOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
         metavar="html|md|json",
         help="Print this report instead, or write it to -o.",
@@ -82,7 +78,7 @@ ReportOption = Annotated[
 ]
 InterruptOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--interrupt",
         metavar="term|kill",
         help="End another run by this signal, two updates behind the first checkpoint, and resume"
@@ -91,30 +87,28 @@ InterruptOption = Annotated[
 ]
 RanksOption = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--ranks",
         metavar="N",
         min=1,
         help="Resume with N ranks, by the option of the launcher: torchrun, accelerate launch,"
         " mpirun, srun, msrun…",
-        show_default=False,
     ),
 ]
 GoOnOption = Annotated[
     int,
-    typer.Option(
+    option(
         "--go-on",
         metavar="M",
         min=1,
         help=f"Iterations behind the checkpoint that are compared. [{GO_ON}]",
-        show_default=False,
     ),
 ]
 
 
 ExplainOption = Annotated[
     bool,
-    typer.Option(
+    option(
         "--explain",
         help="Where the resume is not exact, put back what was lost in further runs, which confirms"
         " it. `reprocheck explain --resume` is the same.",

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,18 +35,15 @@ def _complete(incomplete: str) -> list[str]:
 def rules(
     code: Annotated[
         str | None,
-        typer.Argument(
+        argument(
             metavar="[CODE]",
             help="Print one entry, by code or name.",
-            show_default=False,
             autocompletion=_complete,
         ),
     ] = None,
     format: Annotated[
         str,
-        typer.Option(
-            "--format", metavar="text|json", help="How to print. [text]", show_default=False
-        ),
+        option("--format", metavar="text|json", help="How to print. [text]"),
     ] = "text",
 ) -> int:
     """Prints the causes that reprocheck knows: how each shows, and how to fix it."""

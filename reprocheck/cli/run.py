@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
-from reprocheck.cli.parameters import ENTRY, with_settings
+from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import EntryPointError, ReprocheckError
 from reprocheck.settings import OPTIONS
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 AttachOption = Annotated[
     bool,
-    typer.Option("--attach", help="Pack a failed check for a bug report, as `bundle` does."),
+    option("--attach", help="Pack a failed check for a bug report, as `bundle` does."),
 ]
 ValuesOption = Annotated[
     bool,
-    typer.Option(
+    option(
         "--with-values",
         help="Record the tensors that enter the operation that differs, for `replay.py`.",
     ),

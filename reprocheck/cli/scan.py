@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from reprocheck.cli.destination import did_you_mean, named_file
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -45,13 +44,11 @@ Words = list[str] | None
 def scan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[PATH]...", help="Files and folders; -: stdin. [.]", show_default=False
-        ),
+        argument(metavar="[PATH]...", help="Files and folders; -: stdin. [.]"),
     ] = None,
     select: Annotated[
         Words,
-        typer.Option(
+        option(
             "--select",
             metavar="CODE",
             help="Only these rules: codes, prefixes of codes, names.",
@@ -60,17 +57,15 @@ def scan(
     ] = None,
     ignore: Annotated[
         Words,
-        typer.Option(
-            "--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code
-        ),
+        option("--ignore", metavar="CODE", help="Not these rules.", autocompletion=_complete_code),
     ] = None,
     exclude: Annotated[
         Words,
-        typer.Option("--exclude", metavar="PATTERN", help="Leave out these files and folders."),
+        option("--exclude", metavar="PATTERN", help="Leave out these files and folders."),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--format",
             metavar="|".join(FORMATS),
             help="How to print. [text]",
@@ -78,17 +73,15 @@ def scan(
         ),
     ] = None,
     output_file: Annotated[
-        str | None, typer.Option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
+        str | None, option("-o", metavar="FILE|-", help="File to write to; -: stdout.")
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(
-            "--baseline", metavar="FILE", help="Known findings, which are not reported again."
-        ),
+        option("--baseline", metavar="FILE", help="Known findings, which are not reported again."),
     ] = None,
     write_baseline: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--write-baseline",
             metavar="FILE",
             help="Write what is found into FILE, as known findings.",
@@ -96,32 +89,26 @@ def scan(
     ] = None,
     prune_baseline: Annotated[
         bool,
-        typer.Option("--prune-baseline", help="Remove from the baseline what is no longer found."),
+        option("--prune-baseline", help="Remove from the baseline what is no longer found."),
     ] = False,
     stdin_filename: Annotated[
         Path | None,
-        typer.Option(
-            "--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."
-        ),
+        option("--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."),
     ] = None,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")
+        bool, option("--diff", help="Print what --fix would change, and change nothing.")
     ] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed safely.")] = False,
+    fix: Annotated[bool, option("--fix", help="Fix what can be fixed safely.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --fix: write over uncommitted changes, too.")
+        bool, option("--force", help="With --fix: write over uncommitted changes, too.")
     ] = False,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 even with findings.")
-    ] = False,
+    exit_zero: Annotated[bool, option("--exit-zero", help="Exit 0 even with findings.")] = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Neither use nor keep results of earlier scans.")
+        bool, option("--no-cache", help="Neither use nor keep results of earlier scans.")
     ] = False,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "--jobs", metavar="N", help="Number of processes. [one per core]", show_default=False
-        ),
+        option("--jobs", metavar="N", help="Number of processes. [one per core]"),
     ] = None,
 ) -> int:
     """Finds what can make runs differ, in source code, without running it.

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from reprocheck.cli.overview import table
-from reprocheck.cli.parameters import HELP_NAMES, OneCommand
+from reprocheck.cli.parameters import HELP_NAMES, OneCommand, argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,19 +53,15 @@ command = typer.Typer(
 )
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`).", show_default=False
-    ),
+    argument(metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`)."),
 ]
 NightOption = Annotated[
     str | None,
-    typer.Option("--night", metavar="NIGHT", help="Of this night. [last]", show_default=False),
+    option("--night", metavar="NIGHT", help="Of this night. [last]"),
 ]
 WhyOption = Annotated[
     str,
-    typer.Option(
-        "--why", metavar="REASON", help="Why the numbers may be these.", show_default=False
-    ),
+    option("--why", metavar="REASON", help="Why the numbers may be these."),
 ]
 
 
@@ -141,12 +137,10 @@ def accept(
     names: NamesArgument = None,
     why: WhyOption = "",
     night: NightOption = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also of a check that is not good.")
-    ] = False,
+    force: Annotated[bool, option("--force", help="Also of a check that is not good.")] = False,
     record: Annotated[
         bool,
-        typer.Option("--record", help="Record the training more deeply now, and keep that."),
+        option("--record", help="Record the training more deeply now, and keep that."),
     ] = False,
 ) -> int:
     """Accept curves of the last night: those of the named targets, else all that have changed."""
@@ -236,7 +230,7 @@ def _replaced(history: History, baseline: Baseline) -> Baseline | None:
 @_subcommand
 def show(
     names: NamesArgument = None,
-    all: Annotated[bool, typer.Option("--all", help="Also those that were replaced.")] = False,
+    all: Annotated[bool, option("--all", help="Also those that were replaced.")] = False,
 ) -> int:
     """Show the baselines that count: when, by whom and why they were accepted."""
     from reprocheck.cli.suite import baseline_view as view
@@ -298,12 +292,7 @@ def reset(
     names: NamesArgument = None,
     key: Annotated[
         str,
-        typer.Option(
-            "--key",
-            metavar="DIGEST",
-            help="Those of this environment key alone.",
-            show_default=False,
-        ),
+        option("--key", metavar="DIGEST", help="Those of this environment key alone."),
     ] = "",
 ) -> int:
     """Remove the baselines of targets: the next accepted check starts anew."""
@@ -329,7 +318,7 @@ def reset(
 
 @_subcommand
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="`-` is standard output.")],
+    file: Annotated[Path, argument(metavar="FILE.json", help="`-` is standard output.")],
     names: NamesArgument = None,
 ) -> int:
     """Write the baselines that count as text that can live in git: a value a line."""
@@ -349,23 +338,20 @@ def export(
 
 @_subcommand
 def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A file, or a folder of event files.")
-    ],
+    file: Annotated[Path, argument(metavar="FILE", help="A file, or a folder of event files.")],
     names: NamesArgument = None,
     why: WhyOption = "",
     format: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--format",
             metavar="NAME",
             help="megatron, torchtitan, tensorboard or csv. [as it looks]",
-            show_default=False,
         ),
     ] = None,
     series: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--series",
             metavar="THEIRS=OURS",
             help="A series of the file, and its name here; may be given again.",

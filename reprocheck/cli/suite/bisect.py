@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,80 +21,65 @@ KINDS = ("all", "commits", "packages")
 ENDS = ("good", "bad")
 EXIT_FOUND, EXIT_NOT_FOUND = 0, 1
 OUTCOMES_FOUND = ("found", "several", "options")
-TargetArgument = Annotated[str, typer.Argument(metavar="TARGET", help="A target by name.")]
+TargetArgument = Annotated[str, argument(metavar="TARGET", help="A target by name.")]
 GoodOption = Annotated[
     str,
-    typer.Option("--good", metavar="NIGHT", help="A night in which it was as it should be."),
+    option("--good", metavar="NIGHT", help="A night in which it was as it should be."),
 ]
-BadOption = Annotated[
-    str, typer.Option("--bad", metavar="NIGHT", help="A night in which it was not.")
-]
+BadOption = Annotated[str, option("--bad", metavar="NIGHT", help="A night in which it was not.")]
 ByOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--by",
         metavar="|".join(CRITERIA),
         help="bitwise: one run against the curves of the good night. verdict: a whole check."
         " [bitwise]",
-        show_default=False,
     ),
 ]
 OverOption = Annotated[
     str,
-    typer.Option(
-        "--over",
-        metavar="|".join(KINDS),
-        help="What is searched. [all that differs]",
-        show_default=False,
-    ),
+    option("--over", metavar="|".join(KINDS), help="What is searched. [all that differs]"),
 ]
 PackageOption = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--package", metavar="NAME", help="Search the versions of this package; may be given again."
     ),
 ]
-PreOption = Annotated[
-    bool, typer.Option("--pre", help="Pre-releases and nightlies of packages, too.")
-]
+PreOption = Annotated[bool, option("--pre", help="Pre-releases and nightlies of packages, too.")]
 FirstParentOption = Annotated[
-    bool, typer.Option("--first-parent", help="Take merges for all that they bring in.")
+    bool, option("--first-parent", help="Take merges for all that they bring in.")
 ]
 RepeatOption = Annotated[
     int,
-    typer.Option(
+    option(
         "--repeat",
         metavar="N",
         min=1,
         help="Check each candidate N times; it is bad as soon as one check is. [1]",
-        show_default=False,
     ),
 ]
 AsInOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--options",
         metavar="|".join(ENDS),
         help="The night whose options of the target hold, where they are not the same in both.",
-        show_default=False,
     ),
 ]
-AgainOption = Annotated[bool, typer.Option("--again", help="Forget what was checked before.")]
+AgainOption = Annotated[bool, option("--again", help="Forget what was checked before.")]
 CacheOption = Annotated[
     float,
-    typer.Option(
+    option(
         "--cache-limit",
         metavar="GIB",
         min=0.0,
         help="Disk that kept environments may take together. [20]",
-        show_default=False,
     ),
 ]
 FormatOption = Annotated[
     str,
-    typer.Option(
-        "--format", metavar="|".join(FORMATS), help="How to print it. [text]", show_default=False
-    ),
+    option("--format", metavar="|".join(FORMATS), help="How to print it. [text]"),
 ]
 
 
@@ -119,7 +103,7 @@ def command(
     from reprocheck.suite.bisect.find import Options
     from reprocheck.suite.bisect.plan import Asked
 
-    for option, given, allowed in (
+    for flag, given, allowed in (
         ("--by", by, CRITERIA),
         ("--over", over, KINDS),
         ("--options", options, ENDS),
@@ -127,7 +111,7 @@ def command(
     ):
         if given is not None and given not in allowed:
             raise UsageError(
-                f"{option} {given}: bisect knows no such value.", f"Take {' or '.join(allowed)}."
+                f"{flag} {given}: bisect knows no such value.", f"Take {' or '.join(allowed)}."
             )
     asked = Options(
         good=good,

@@ -9,8 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,43 +34,29 @@ RIGHT = ("seconds", "targets", "not good")
 def command(
     target: Annotated[
         str,
-        typer.Argument(
+        argument(
             metavar=f"[TARGET|{REBUILD}]",
             help=f"A target by name. {REBUILD}: record what the folders of the nights hold, where"
             " the history is lost, damaged or an older copy.",
-            show_default=False,
         ),
     ] = "",
     last: Annotated[
         int | None,
-        typer.Option(
-            "--last",
-            metavar="N",
-            help=f"Of the last N nights. [{LAST}; all with --export]",
-            show_default=False,
-        ),
+        option("--last", metavar="N", help=f"Of the last N nights. [{LAST}; all with --export]"),
     ] = None,
     format: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="|".join(FORMATS),
-            help="How to print it. [text]",
-            show_default=False,
-        ),
+        option("--format", metavar="|".join(FORMATS), help="How to print it. [text]"),
     ] = "text",
     export: Annotated[
         Path | None,
-        typer.Option(
-            "--export",
-            metavar="FILE",
-            help="Write one row a check to FILE.csv or FILE.parquet.",
-            show_default=False,
+        option(
+            "--export", metavar="FILE", help="Write one row a check to FILE.csv or FILE.parquet."
         ),
     ] = None,
     series: Annotated[
         bool,
-        typer.Option("--series", help="With --export: one row a value of every series."),
+        option("--series", help="With --export: one row a value of every series."),
     ] = False,
 ) -> int:
     """Prints the nights, or one target night by night; or makes the history anew."""

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ EXAMPLE = '[[target]]\nname = "resnet"\nrun = "train.py --epochs 1"'
 def command(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="[FOLDER]", help="Where to look for scripts.", show_default=False),
+        argument(metavar="[FOLDER]", help="Where to look for scripts."),
     ] = Path(),
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the table, and write nothing.")
+        bool, option("--dry-run", help="Print the table, and write nothing.")
     ] = False,
 ) -> int:
     """Finds training scripts, and adds those that no target starts yet to the settings file."""

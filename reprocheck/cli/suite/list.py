@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,28 +29,19 @@ NARROWEST_RUN = 12
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[TARGET]...",
-            help="Targets by name or pattern (`resnet*`). [all]",
-            show_default=False,
-        ),
+        argument(metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`). [all]"),
     ] = None,
     tag: Annotated[
         list[str] | None,
-        typer.Option("--tag", metavar="TAG", help="Those with this tag; may be given again."),
+        option("--tag", metavar="TAG", help="Those with this tag; may be given again."),
     ] = None,
     shard: Annotated[
         str,
-        typer.Option("--shard", metavar="I/N", help="The I-th of N shares.", show_default=False),
+        option("--shard", metavar="I/N", help="The I-th of N shares."),
     ] = "",
     format: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="|".join(FORMATS),
-            help="How to print them. [text]",
-            show_default=False,
-        ),
+        option("--format", metavar="|".join(FORMATS), help="How to print them. [text]"),
     ] = "text",
 ) -> int:
     """Lists the targets, and says where a script or folder of one of them is not there."""

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument
 from reprocheck.errors import ReportError, UsageError
 
 if TYPE_CHECKING:
@@ -28,11 +27,10 @@ MOST_NIGHTS = 20
 def command(
     shards: Annotated[
         list[str] | None,
-        typer.Argument(
+        argument(
             metavar="[SHARD]...",
             help="Folders of suites that ran elsewhere, or their history files; none: joins the"
             " shards that are in the history of this suite.",
-            show_default=False,
         ),
     ] = None,
 ) -> int:

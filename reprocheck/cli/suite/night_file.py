@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from reprocheck.cli.destination import Destination, Formats, destination
+from reprocheck.cli.parameters import option
 
 if TYPE_CHECKING:
     from reprocheck.suite.model import NightReport
@@ -18,13 +17,13 @@ NIGHT = Formats(
 )
 FormatOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format", metavar="|".join(NIGHT.names), help="Print the night so, or write it to -o."
     ),
 ]
 OutputOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "-o",
         metavar="FILE|-",
         help="File to write the night to, its format taken from the name; -: stdout.",

@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument
 from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file, write_night
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 NightArgument = Annotated[
     str,
-    typer.Argument(metavar="[NIGHT]", help="A night; the newest one where none is named."),
+    argument(metavar="[NIGHT]", help="A night; the newest one where none is named."),
 ]
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.cli.suite.night_file import FormatOption, OutputOption, night_file, write_night
 from reprocheck.errors import ReprocheckError, UsageError
 
@@ -23,61 +22,56 @@ if TYPE_CHECKING:
 
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`). [all]"),
+    argument(metavar="[TARGET]...", help="Targets by name or pattern (`resnet*`). [all]"),
 ]
 TagOption = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="TAG", help="Targets with this tag; may be given several times."),
+    option("--tag", metavar="TAG", help="Targets with this tag; may be given several times."),
 ]
-ShardOption = Annotated[
-    str, typer.Option("--shard", metavar="I/N", help="Part I of N equal parts.", show_default=False)
-]
+ShardOption = Annotated[str, option("--shard", metavar="I/N", help="Part I of N equal parts.")]
 OnlyFailedOption = Annotated[
-    bool, typer.Option("--only-failed", help="The targets that failed the last night.")
+    bool, option("--only-failed", help="The targets that failed the last night.")
 ]
 RetriesOption = Annotated[
     int,
-    typer.Option(
-        "--retries", metavar="N", min=0, help="Check again what is not good, N times at most."
+    option(
+        "--retries", metavar="N", min=0, help="Check again what is not good, N times at most. [0]"
     ),
 ]
 ResumeOption = Annotated[
     str,
-    typer.Option(
-        "--resume",
-        metavar="NIGHT|last",
-        help="Go on with a night that was interrupted.",
-        show_default=False,
-    ),
+    option("--resume", metavar="NIGHT|last", help="Go on with a night that was interrupted."),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Checks side by side.")]
+JobsOption = Annotated[int, option("--jobs", metavar="N", min=1, help="Checks side by side. [1]")]
 ExecutorOption = Annotated[
     str,
-    typer.Option("--executor", metavar="local|ray", help="Where checks run: here, or on Ray."),
+    option("--executor", metavar="local|ray", help="Where checks run: here, or on Ray. [local]"),
 ]
 AddressOption = Annotated[
-    str, typer.Option("--address", metavar="HOST:PORT|auto", help="The Ray cluster.")
+    str, option("--address", metavar="HOST:PORT|auto", help="The Ray cluster. [auto]")
 ]
 RecordOption = Annotated[
     bool,
-    typer.Option(
+    option(
         "--record/--no-record",
-        help="Record each target once at level module, to name the operation that differs later.",
+        help=(
+            "Record each target once at level module, to name the operation that differs later."
+            " [record]"
+        ),
     ),
 ]
 FolderOption = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--folder",
         metavar="FOLDER",
         help="Where to keep the night, in place of the suite's folder.",
-        show_default=False,
     ),
 ]
 TwiceOption = Annotated[
-    bool, typer.Option("--twice", help="Also where a night under way checks the same.")
+    bool, option("--twice", help="Also where a night under way checks the same.")
 ]
-QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")]
+QuietOption = Annotated[bool, option("-q", "--quiet", help="No progress.")]
 
 DEFAULTS: Mapping[str, object] = {
     "retries": 0,

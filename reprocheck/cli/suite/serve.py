@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from reprocheck.cli.parameters import option
 
 PORT = 8000
 
 
 def command(
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="0: one that is free.")
+        int, option("--port", metavar="N", min=0, max=65_535, help=f"0: one that is free. [{PORT}]")
     ] = PORT,
 ) -> int:
     """Draws the pages where they are not as they should be, and serves them until Ctrl-C."""

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reprocheck.cli.parameters import argument, option
 from reprocheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,19 +27,19 @@ _STYLES = {True: "bold red", False: ""}
 def command(
     name: Annotated[
         str,
-        typer.Argument(
+        argument(
             metavar="[NIGHT|TARGET]",
             help="A night, or a target; the newest night where nothing is named.",
         ),
     ] = "last",
     night: Annotated[
-        str, typer.Option("--night", metavar="NIGHT", help="The night in which a target is shown.")
+        str, option("--night", metavar="NIGHT", help="The night in which a target is shown. [last]")
     ] = "last",
     all_targets: Annotated[
-        bool, typer.Option("-a", "--all", help="Of a night: unchanged targets, too.")
+        bool, option("-a", "--all", help="Of a night: unchanged targets, too.")
     ] = False,
     issue: Annotated[
-        bool, typer.Option("--issue", help="Of a target: a text for an issue, in Markdown.")
+        bool, option("--issue", help="Of a target: a text for an issue, in Markdown.")
     ] = False,
 ) -> int:
     """Shows a night or a target. Exit 0 whatever the night came to."""
