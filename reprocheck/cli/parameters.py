@@ -59,17 +59,19 @@ def _parameter(option: Option) -> inspect.Parameter:
     """An option whose default is "not given": what holds then is decided by `settings.load`."""
     shown = plain(option, option.default)
     help = option.help
-    if shown is not None and option.type != "switch":
+    if shown is not None and option.kind.type != "switch":
         help = f"{help} [{shown}]"
     info = typer.Option(
         None,
         *_declared(option),
         help=help,
         show_default=False,
-        metavar=option.metavar or None,
-        autocompletion=_completer(option.choices),
+        metavar=option.kind.metavar or None,
+        autocompletion=_completer(option.kind.choices),
     )
-    annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(option.type, str | None)
+    annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(
+        option.kind.type, str | None
+    )
     return inspect.Parameter(
         option.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation
     )
@@ -78,7 +80,7 @@ def _parameter(option: Option) -> inspect.Parameter:
 def _declared(option: Option) -> list[str]:
     """The flags of an option; help shows the short one of a switch first."""
     short = [option.short] if option.short else []
-    if option.type != "switch":
+    if option.kind.type != "switch":
         return [option.flag, *short]
     if option.key.startswith("no-"):
         return [*short, option.flag]

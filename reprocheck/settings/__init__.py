@@ -187,7 +187,9 @@ def plain(option: Option, value: object) -> object:
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if value is None:
-        return next((word for word in ("all", "none") if option.metavar.endswith(f"|{word}")), None)
+        return next(
+            (word for word in ("all", "none") if option.kind.metavar.endswith(f"|{word}")), None
+        )
     if isinstance(value, Path):
         return str(value)
     return value
@@ -195,14 +197,14 @@ def plain(option: Option, value: object) -> object:
 
 def _parsed(item: _Given, cwd: Path) -> object:
     try:
-        value = item.option.parse(item.value)
+        value = item.option.kind.parse(item.value)
     except (ValueError, OverflowError):
         raise SettingsError(
-            f"{item.place} is not allowed.", f"{item.option.key} takes {item.option.allowed}."
+            f"{item.place} is not allowed.", f"{item.option.key} takes {item.option.kind.allowed}."
         ) from None
     if item.folder is None or item.folder == cwd:
         return value
-    if item.option.type == "path":
+    if item.option.kind.type == "path":
         return item.folder / str(value)
     if item.option.name == "python" and "/" in str(value):
         return str(item.folder / Path(str(value)).expanduser())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import SettingsError
@@ -28,19 +28,24 @@ where it cannot.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Option:
-    """One setting. Flag, environment variable and settings file key follow from `name`; `allowed`
-    says what `parse` takes.
-    """
+class Kind:
+    """What an option takes; `allowed` says it in words."""
 
-    name: str
-    default: object
     type: str
     metavar: str
     allowed: str
     parse: Parser
-    help: str
     choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting. Flag, environment variable and settings file key follow from `name`."""
+
+    name: str
+    default: object
+    kind: Kind
+    help: str
     short: str = ""
 
     @property
@@ -62,8 +67,8 @@ class Option:
 # ------------------------------------------------------------------------------------------ parsers
 
 
-def _whole(minimum: int, *, word: str = "") -> Parser:
-    """A whole number of at least `minimum`, or `word`, which becomes None."""
+def _whole(minimum: int, *, word: str = "") -> Kind:
+    """Return the kind of a whole number of at least `minimum`, or `word`, which becomes None."""
 
     def parse(value: object) -> object:
         if word and (value is None or value == word):
@@ -75,11 +80,16 @@ def _whole(minimum: int, *, word: str = "") -> Parser:
             raise ValueError
         return number
 
-    return parse
+    metavar, allowed = "N", f"a whole number, {minimum} or more"
+    if word:
+        metavar, allowed = f"N|{word}", f"{allowed}, or {word}"
+    return Kind(type="integer", metavar=metavar, allowed=allowed, parse=parse)
 
 
-def _number(*, zero: bool, word: str = "") -> Parser:
-    """A finite number above 0 (0 itself where `zero`), or `word`, which becomes None."""
+def _number(metavar: str, allowed: str, *, zero: bool, word: str = "") -> Kind:
+    """Return the kind of a finite number above 0 (0 itself where `zero`), or `word`, which becomes
+    None.
+    """
 
     def parse(value: object) -> object:
         if word and (value is None or value == word):
@@ -91,16 +101,18 @@ def _number(*, zero: bool, word: str = "") -> Parser:
             raise ValueError
         return number
 
-    return parse
+    return Kind(type="number", metavar=metavar, allowed=allowed, parse=parse)
 
 
-def _choice(*choices: str) -> Parser:
+def _one_of(*choices: str) -> Kind:
     def parse(value: object) -> object:
         if value not in choices:
             raise ValueError
         return value
 
-    return parse
+    allowed = f"one of {', '.join(choices)}"
+    metavar = "|".join(choices)
+    return Kind(type="choice", metavar=metavar, allowed=allowed, parse=parse, choices=choices)
 
 
 def _switch(value: object) -> object:
@@ -169,7 +181,7 @@ def _names(value: object) -> object:
 
 
 def _seed(value: object) -> object:
-    number = _whole(0, word="none")(value)
+    number = _whole(0, word="none").parse(value)
     if isinstance(number, int) and number >= SEED_LIMIT:
         raise ValueError
     return number
@@ -181,178 +193,131 @@ def _folder(value: object) -> object:
 
 # ---------------------------------------------------------------------------------------- the table
 
-
-def _option(
-    name: str, default: object, type: str, metavar: str, parse: Parser, allowed: str, help: str
-) -> Option:
-    return Option(
-        name=name,
-        default=default,
-        type=type,
-        metavar=metavar,
-        parse=parse,
-        allowed=allowed,
-        help=help,
-    )
-
-
-def _one_of(name: str, choices: tuple[str, ...], help: str) -> Option:
-    allowed = "one of " + ", ".join(choices) if len(choices) > 1 else choices[0]
-    plain_option = _option(
-        name, choices[0], "choice", "|".join(choices), _choice(*choices), allowed, help
-    )
-    return replace(plain_option, choices=choices)
-
-
-def _off(name: str, help: str, *, short: str = "") -> Option:
-    return replace(_option(name, False, "switch", "", _switch, "true or false", help), short=short)
-
-
-def _on(name: str, help: str) -> Option:
-    return _option(name, True, "switch", "", _switch, "true or false", help)
-
-
-_TOLERANCE = "a finite number, 0 or more"
-_FROM_ONE = "a whole number, 1 or more"
+_SWITCH = Kind(type="switch", metavar="", allowed="true or false", parse=_switch)
+_COUNT = _whole(1, word="all")
+_TOLERANCE = _number("X", "a finite number, 0 or more", zero=True)
+_SECONDS = _number("SECONDS|none", "a number of seconds above 0, or none", zero=False, word="none")
+_FOLDER = Kind(type="path", metavar="FOLDER", allowed="the path of a folder", parse=_folder)
+_INTERPRETER = Kind(
+    type="text", metavar="PATH", allowed="the path or name of a Python interpreter", parse=_text
+)
+_SEED = Kind(
+    type="integer",
+    metavar="N|none",
+    allowed=f"a whole number from 0 to {SEED_LIMIT - 1}",
+    parse=_seed,
+)
+_RULES = Kind(
+    type="text",
+    metavar="RULE",
+    allowed=f"one of {', '.join(FAIL_ON)}, or several with a comma between them",
+    parse=_rules,
+    choices=FAIL_ON,
+)
+_CONTROLS = Kind(
+    type="list",
+    metavar="NAME",
+    allowed="names of controls, or none",
+    parse=_names,
+    choices=tuple(known.name for known in controls.table()),
+)
 
 OPTIONS: tuple[Option, ...] = (
-    _option(
-        "runs",
-        2,
-        "integer",
-        "N",
-        _whole(2),
-        "a whole number, 2 or more",
-        "How often the script is run. Run 1 is the reference.",
+    Option("runs", 2, _whole(2), "How often the script is run. Run 1 is the reference."),
+    Option("steps", 10, _COUNT, "Stop each run after N iterations; all: the whole training."),
+    Option(
+        "rtol", BOUND, _TOLERANCE, "Relative tolerance: |a - b| <= atol + rtol*|b|, b of run 1."
     ),
-    _option(
-        *("steps", 10, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
-        help="Stop each run after N iterations; all: the whole training.",
-    ),
-    _option(
-        *("rtol", BOUND, "number", "X", _number(zero=True), _TOLERANCE),
-        help="Relative tolerance: |a - b| <= atol + rtol*|b|, b of run 1.",
-    ),
-    _option(
-        "atol",
-        BOUND,
-        "number",
-        "X",
-        _number(zero=True),
-        _TOLERANCE,
-        "Absolute tolerance.",
-    ),
-    _option(
-        *(
-            "timeout",
-            None,
-            "number",
-            "SECONDS|none",
-            _number(zero=False, word="none"),
-            "a number of seconds above 0, or none",
-        ),
-        help="End a run that takes longer.",
-    ),
-    _one_of(
+    Option("atol", BOUND, _TOLERANCE, "Absolute tolerance."),
+    Option("timeout", None, _SECONDS, "End a run that takes longer."),
+    Option(
         "workdir",
-        ("inplace", "copy"),
+        "inplace",
+        _one_of("inplace", "copy"),
         "Where runs work: the working directory itself, or a copy of it for each run.",
     ),
-    _option(
-        "output",
-        Path("reports"),
-        "path",
-        "FOLDER",
-        _folder,
-        "the path of a folder",
-        "Folder in which each check makes its report folder.",
+    Option(
+        "output", Path("reports"), _FOLDER, "Folder in which each check makes its report folder."
     ),
-    _option(
-        *("keep", None, "integer", "N|all", _whole(1, word="all"), f"{_FROM_ONE}, or all"),
-        help="Keep the newest N report folders of this entry point, remove older ones.",
-    ),
-    replace(
-        _option(
-            *("fail_on", FAIL_ON[0], "text", "RULE", _rules),
-            allowed=f"one of {', '.join(FAIL_ON)}, or several with a comma between them",
-            help=(
-                "What else fails the check: a difference in any recorded iteration (any-iteration),"
-                " in any bit (bitwise), or in a series beside the loss (series:NAME); several with"
-                " commas between them."
-            ),
-        ),
-        choices=FAIL_ON,
-    ),
-    _option(
-        *("python", None, "text", "PATH", _text, "the path or name of a Python interpreter"),
-        help="Interpreter that runs the script; reprocheck need not be installed in it.",
-    ),
-    _off("show_output", "Show what the script prints while it runs."),
-    _option(
-        "jobs",
-        1,
-        "integer",
-        "N",
-        _whole(1),
-        _FROM_ONE,
-        "Runs side by side; more than 1 needs --workdir copy.",
-    ),
-    _off(
-        "jobs_on_accelerator",
-        "Allow --jobs above 1 where an accelerator is visible; runs that share one can disturb each"
-        " other.",
-    ),
-    _one_of(
-        *("level", ("auto", "loss", "module", "op")),
-        help=(
-            "What is recorded. loss: the losses alone; auto: also weights, batches, modules and"
-            " gradients of the first iterations, to explain a check that fails; module and op: to"
-            " show where the runs first differ even when the check passes, op with every operator."
-        ),
-    ),
-    _on(
-        "draw",
-        "Draw the page, the charts and the tables. Without them report.json is still written, and"
-        " `reprocheck report` draws the rest later.",
-    ),
-    _on(
-        "explain",
-        "Find where and why the runs of a failed check diverge, with further runs where they are"
-        " needed.",
-    ),
-    replace(
-        _option(
-            *("control", (), "list", "NAME", _names, "names of controls, or none"),
-            help=(
-                "Run under this control, which removes one source of differences; may be given"
-                " several times."
-            ),
-        ),
-        choices=tuple(found.name for found in controls.table()),
-    ),
-    _option(
-        "seed",
+    Option(
+        "keep",
         None,
-        "integer",
-        "N|none",
-        _seed,
-        f"a whole number from 0 to {SEED_LIMIT - 1}",
-        "Seed every generator with N (the control seed).",
+        _COUNT,
+        "Keep the newest N report folders of this entry point, remove older ones.",
     ),
-    _off(
+    Option(
+        "fail_on",
+        FAIL_ON[0],
+        _RULES,
+        "What else fails the check: a difference in any recorded iteration (any-iteration),"
+        " in any bit (bitwise), or in a series beside the loss (series:NAME); several with"
+        " commas between them.",
+    ),
+    Option(
+        "python",
+        None,
+        _INTERPRETER,
+        "Interpreter that runs the script; reprocheck need not be installed in it.",
+    ),
+    Option("show_output", False, _SWITCH, "Show what the script prints while it runs."),
+    Option("jobs", 1, _whole(1), "Runs side by side; more than 1 needs --workdir copy."),
+    Option(
+        "jobs_on_accelerator",
+        False,
+        _SWITCH,
+        "Allow --jobs above 1 where an accelerator is visible; runs that share one can disturb"
+        " each other.",
+    ),
+    Option(
+        "level",
+        "auto",
+        _one_of("auto", "loss", "module", "op"),
+        "What is recorded. loss: the losses alone; auto: also weights, batches, modules and"
+        " gradients of the first iterations, to explain a check that fails; module and op: to"
+        " show where the runs first differ even when the check passes, op with every operator.",
+    ),
+    Option(
+        "draw",
+        True,
+        _SWITCH,
+        "Draw the page, the charts and the tables. Without them report.json is still written,"
+        " and `reprocheck report` draws the rest later.",
+    ),
+    Option(
+        "explain",
+        True,
+        _SWITCH,
+        "Find where and why the runs of a failed check diverge, with further runs where they"
+        " are needed.",
+    ),
+    Option(
+        "control",
+        (),
+        _CONTROLS,
+        "Run under this control, which removes one source of differences; may be given several"
+        " times.",
+    ),
+    Option("seed", None, _SEED, "Seed every generator with N (the control seed)."),
+    Option(
         "deterministic",
+        False,
+        _SWITCH,
         "Ask the framework for deterministic algorithms (the control deterministic).",
     ),
-    _off("no_dropout", "Turn dropout off (the control dropout-off)."),
-    _off("all_controls", "Run under every control that does not alter the training."),
-    _off("quiet", "No progress; the verdict in one line.", short="-q"),
-    _off(
+    Option("no_dropout", False, _SWITCH, "Turn dropout off (the control dropout-off)."),
+    Option(
+        "all_controls", False, _SWITCH, "Run under every control that does not alter the training."
+    ),
+    Option("quiet", False, _SWITCH, "No progress; the verdict in one line.", short="-q"),
+    Option(
         "verbose",
+        False,
+        _SWITCH,
         "All details on the terminal, and tracebacks of reprocheck's own errors.",
         short="-v",
     ),
-    _one_of("color", ("auto", "always", "never"), "Colour in the terminal."),
-    _one_of("lang", LANGUAGES, "Language of the reports and of what is printed."),
+    Option("color", "auto", _one_of("auto", "always", "never"), "Colour in the terminal."),
+    Option("lang", "en", _one_of(*LANGUAGES), "Language of the reports and of what is printed."),
 )
 
 

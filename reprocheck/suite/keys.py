@@ -167,7 +167,7 @@ def as_run(key: Key) -> AsRun | None:
     options = {}
     while words and words[0] in _FLAGS:
         option = _FLAGS[words.popleft()]
-        options[option.name] = True if option.type == "switch" else words.popleft()
+        options[option.name] = True if option.kind.type == "switch" else words.popleft()
     if not words:
         return None
     return AsRun(environment=environment, options=options, words=tuple(words))

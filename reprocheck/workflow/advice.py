@@ -194,8 +194,8 @@ KINDS: tuple[Callable[[Check, Run], Advice | None], ...] = (
     _found_leftovers,
 )
 TAKES_VALUE: Mapping[str, bool] = {
-    **{option.flag: option.type != "switch" for option in OPTIONS},
-    **{f"--no-{option.key}": False for option in OPTIONS if option.type == "switch"},
+    **{option.flag: option.kind.type != "switch" for option in OPTIONS},
+    **{f"--no-{option.key}": False for option in OPTIONS if option.kind.type == "switch"},
 }
 """The options of reprocheck by name, and whether a value follows."""
 

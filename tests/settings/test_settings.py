@@ -146,7 +146,7 @@ def test_zero_is_a_value_wherever_it_is_given(
 
 def test_every_option_takes_zero_as_a_number_or_says_that_it_does_not(tmp_path: Path) -> None:
     for option in OPTIONS:
-        if option.type not in ("integer", "number"):
+        if option.kind.type not in ("integer", "number"):
             continue
         if option.name in dict(ZEROS):
             continue
@@ -210,7 +210,7 @@ def test_a_value_that_is_not_allowed_is_named_with_its_place_and_what_is(
         with pytest.raises(SettingsError) as caught:
             load(flags, tmp_path, environ, files=not (flags or environ))
         assert caught.value.message == f"{place} is not allowed."
-        assert caught.value.fix == f"{option.key} takes {option.allowed}."
+        assert caught.value.fix == f"{option.key} takes {option.kind.allowed}."
         assert caught.value.exit_code == 2
 
 
@@ -288,7 +288,7 @@ def test_the_reference_page_lists_every_setting() -> None:
     assert list(rows) == [option.key for option in OPTIONS]
     for option in OPTIONS:
         row, shown = rows[option.key], defaults[option.name]
-        assert f"`{option.flag}`" in row and f"`{option.env}`" in row and option.allowed in row
+        assert f"`{option.flag}`" in row and f"`{option.env}`" in row and option.kind.allowed in row
         assert shown is None or f"| `{str(shown).lower()}` |" in row
 
 

@@ -164,7 +164,7 @@ def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
 
 def _words_of(option: Option, value: object) -> Iterator[str]:
     """One option as words; none where the value is what holds without it."""
-    if option.type == "switch":
+    if option.kind.type == "switch":
         yield from _switch(option, bool(value))
         return
     shown = plain(option, value)

@@ -176,13 +176,13 @@ def _filled(value: object, values: Mapping[str, str]) -> object:
 
 def _option(option: Option, value: object, place: str, base: Path) -> object:
     try:
-        parsed = option.parse(value)
+        parsed = option.kind.parse(value)
     except SettingsError as error:
         raise SettingsError(f"{place}: {option.key}: {error.message}", error.fix) from None
     except (ValueError, OverflowError):
         raise SettingsError(
             f"{place}: {option.key} = {shown(value)} is not allowed.",
-            f"{option.key} takes {option.allowed}.{_BESIDE.get(option.name, '')}",
+            f"{option.key} takes {option.kind.allowed}.{_BESIDE.get(option.name, '')}",
         ) from None
     if option.name == "python" and "/" in str(parsed):
         return str(_absolute(base, str(parsed)))
