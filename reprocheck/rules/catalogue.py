@@ -109,11 +109,6 @@ class Entry:
         """
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
-    def concerns(self, frameworks: Iterable[str]) -> bool:
-        """Whether it occurs with one of these frameworks. True where none is known."""
-        named = set(frameworks)
-        return "any" in self.frameworks or not named or bool(named & set(self.frameworks))
-
 
 @cache
 def catalogue() -> tuple[Entry, ...]:

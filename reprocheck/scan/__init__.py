@@ -43,8 +43,7 @@ An order is a sequence of steps, and lookups on it:
 
     order.calls("numpy.random.*")    calls by name, in order
     order.methods("backward")        calls by the last part of the name, whatever the object is
-    order.before(step, ...)          also `.after`, and `.surely_before`: not under a condition
-                                     that the step is not under itself
+    order.before(step, ...)          also `.after`
     order.stores("torch.backends.cudnn.benchmark")    assignments
     order.environment("PYTHONHASHSEED")
     order.imports("torch"), order.loops()

@@ -102,18 +102,6 @@ class Order:
         """The calls with one of these names that come after a step."""
         return (call for call in self.calls(*names) if self.is_before(step, call))
 
-    def surely_before(self, step: Step, *names: str) -> Call | None:
-        """The last call with one of these names that comes before a step whenever the step comes:
-        under no condition that it is not under itself, and not left to a library.
-        """
-        own = set(step.conditions)
-        last = None
-        for call in self.before(step, *names):
-            is_direct = call.by is None or call.by is step.by
-            if is_direct and own.issuperset(call.conditions):
-                last = call
-        return last
-
     # --------------------------------------------------------------------------------------- values
 
     def value_of(self, node: ast.AST) -> Value:

@@ -136,11 +136,6 @@ def test_a_fix_is_that_of_the_framework() -> None:
     assert "mindspore.set_seed" in weights.fix_for(["mindspore"])
     assert "keras.utils.set_random_seed" in weights.fix_for(["tensorflow", "keras"])
     assert "torch.manual_seed" in weights.fix_for(["torch"]) and weights.fix_for([]) == weights.fix
-    assert (
-        weights.concerns(["torch"])
-        and weights.concerns([])
-        and not entry("parallel-map").concerns(["torch"])
-    )
 
 
 def test_python_examples_run_as_they_stand() -> None:
