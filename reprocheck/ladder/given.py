@@ -4,10 +4,12 @@ train, and the files that they read.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, dropwhile, filterfalse, zip_longest
+from pathlib import Path
 
 from reprocheck.child.reprocheck_child.shared.variables import is_number_of_the_user
 from reprocheck.language import tr
@@ -17,78 +19,17 @@ from reprocheck.model.evidence import FromOutside
 VARIABLE = "variable."
 """The keys of environment variables among the facts of a run begin so."""
 
-_PARTS = frozenset(
-    {
-        "port",
-        "endpoint",
-        "rdzv",
-        "addr",
-        "pid",
-        "fd",
-        "handle",
-        "socket",
-        "tmp",
-        "tmpdir",
-        "nonce",
-    }
-)
-_NAMES = frozenset({"rank", "local_rank", "node_rank", "host", "run_id", "multiprocessing_fork"})
-"""Parts of the names of arguments, and whole names, that differ from start to start by their nature
-and lead nowhere into a training.
-"""
-_CALLS = frozenset(
-    {
-        "name",
-        "tag",
-        "tags",
-        "note",
-        "notes",
-        "comment",
-        "timestamp",
-        "title",
-        "label",
-    }
-)
-_OF_RUNS = frozenset(
-    {
-        "run",
-        "exp",
-        "experiment",
-        "job",
-        "session",
-        "trial",
-        "group",
-        "project",
-        "wandb",
-        "mlflow",
-        "display",
-        "log",
-        "start",
-    }
-)
-_PLACES = frozenset({"dir", "directory", "path", "folder", "file", "root", "prefix"})
-_OF_RESULTS = frozenset(
-    {
-        "output",
-        "out",
-        "save",
-        "log",
-        "logs",
-        "logging",
-        "results",
-        "result",
-        "tensorboard",
-        "tb",
-        "artifact",
-        "artifacts",
-    }
-)
-_RESULTS = frozenset({"output", "out", "o", "outdir", "savedir", "logdir", "logfile", "outfile"})
-_NAMING = _CALLS | _RESULTS
+_NAMES = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        Path(__file__).with_name("argument_names.toml").read_text(encoding="utf-8")
+    ).items()
+}
+_NAMING = _NAMES["titles"] | _NAMES["results"]
 """Whole names of what says how a run is called, and where its results go: `--tag`, `--logdir`."""
 _NAMING_BEHIND: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(_CALLS, _OF_RUNS),
-    **dict.fromkeys(_PLACES, _OF_RESULTS),
+    **dict.fromkeys(_NAMES["titles"], _NAMES["runs"]),
+    **dict.fromkeys(_NAMES["folders"], _NAMES["parts_of_results"]),
 }
 """The last part of such a name -> the parts of which one stands before it: `--run-name`,
 `--output-dir`.
@@ -278,7 +219,8 @@ def _named(
 
 def _is_harmless(argument: Given) -> bool:
     parts = _parts(argument.name)
-    of_launchers = "_".join(parts) in _NAMES or not _PARTS.isdisjoint(parts)
+    of_launchers = "_".join(parts) in _NAMES["of_launchers"]
+    of_launchers = of_launchers or not _NAMES["parts_of_launchers"].isdisjoint(parts)
     # one that a run was not given at all is no path
     values = map(str, (argument.first, argument.second))
     temporary = all(value.startswith(_TEMPORARY) for value in values)

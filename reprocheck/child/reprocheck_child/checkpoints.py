@@ -476,15 +476,8 @@ class Checkpoints:
 
     def _line(self) -> str:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
-        frame = sys._getframe(2)
-        while frame is not None:
-            name = users.name_of(
-                frame.f_code.co_filename, self._inside, self._foreign, self._recorder.masked
-            )
-            if name:
-                return "%s:%d" % (name, frame.f_lineno)
-            frame = frame.f_back  # type: ignore[assignment]
-        return ""
+        frame, masked = sys._getframe(2), self._recorder.masked
+        return users.innermost_line(frame, self._inside, self._foreign, masked)
 
 
 def _entries(folder: str) -> Iterator[Any]:

@@ -70,15 +70,8 @@ class Inputs:
 
     def _line(self) -> str:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
-        frame = sys._getframe(2)
-        while frame is not None:
-            name = users.name_of(
-                frame.f_code.co_filename, self._inside, self._not_users, self._recorder.masked
-            )
-            if name:
-                return "%s:%d" % (name, frame.f_lineno)
-            frame = frame.f_back  # type: ignore[assignment]
-        return ""
+        frame, masked = sys._getframe(2), self._recorder.masked
+        return users.innermost_line(frame, self._inside, self._not_users, masked)
 
     def _is_foreign(self, path: str) -> bool:
         if path.endswith(CODE) or path.startswith(self._foreign):

@@ -51,6 +51,18 @@ def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[st
     return masked(path)
 
 
+def innermost_line(
+    frame: FrameType | None, inside: str, foreign: Iterable[str], masked: Callable[[str], str]
+) -> str:
+    """Return `file:line` of the innermost frame of the user's code, "" where there is none."""
+    while frame is not None:
+        name = name_of(frame.f_code.co_filename, inside, foreign, masked)
+        if name:
+            return "%s:%d" % (name, frame.f_lineno)
+        frame = frame.f_back
+    return ""
+
+
 def file_of(frame: FrameType) -> str:
     """The file whose code runs in a frame.
 
