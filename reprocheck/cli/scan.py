@@ -171,13 +171,7 @@ def scan(
     return _exit_code(result, exit_zero=exit_zero)
 
 
-def _check_together(
-    *,
-    diff: bool,
-    fix: bool,
-    baseline: Path | None,
-    jobs: int | None,
-) -> None:
+def _check_together(*, diff: bool, fix: bool, baseline: Path | None, jobs: int | None) -> None:
     """Raises UsageError for options that do not go together."""
     if diff and fix:
         raise UsageError(

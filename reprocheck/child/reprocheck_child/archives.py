@@ -268,9 +268,10 @@ class Archives:
 
     def loaded(self, kind: str, part: str, value: Any) -> None:
         """A part of the training takes what was loaded."""
-        key = [["key", {"v": self.key_of(value)}]]
+        key = self.key_of(value)
+        place = [["key", {"v": key}]] if key else []
         line = of_line(self._deep.source(2))
-        self._deep.seen("load", part, call=False, k=kind, **{"in": key}, **line)
+        self._deep.seen("load", part, call=False, k=kind, **{"in": place}, **line)
 
     # ---------------------------------------------------------------------------------------- names
 

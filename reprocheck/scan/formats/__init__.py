@@ -13,11 +13,7 @@ if TYPE_CHECKING:
     from reprocheck.scan.finding import Finding, Result
 
 NAMES = ("text", "json", "sarif", "github")
-SUFFIXES = {
-    ".json": "json",
-    ".sarif": "sarif",
-    ".txt": "text",
-}
+SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
 
 
 def render(result: Result, name: str) -> str:

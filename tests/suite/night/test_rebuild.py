@@ -15,7 +15,8 @@ from reprocheck.suite.execution import Performed
 from reprocheck.suite.history import HistoryError, open_history
 from reprocheck.suite.model import Baseline, Night, TargetCheck, TargetState
 from reprocheck.suite.night import Options, rebuild, run
-from reprocheck.suite.pages import read, write
+from reprocheck.suite.pages import write
+from reprocheck.suite.reports import read
 from reprocheck.suite.targets import Suite, load
 from tests.suite.history.test_errors import DAMAGED, whole
 from tests.suite.nights import BAD, GOOD, Prepared, Told, made, suite_in

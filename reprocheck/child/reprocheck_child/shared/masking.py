@@ -33,6 +33,7 @@ name.
 """
 _BARE_KEY = 40
 """Letters of a key without a name."""
+_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 LONGEST_AUTHORITY = 1024
 _JOINED_BEFORE = frozenset("_-.~")
@@ -80,13 +81,19 @@ def may_hold_secret(text: str) -> bool:
     small = text.lower()
     if text.count(".") > 2 or text.count(":") > 3 or any(sign in small for sign in SIGNS):
         return True
-    return len(text) >= _BARE_KEY and _longest_word(text) >= _BARE_KEY
+    return len(text) >= _BARE_KEY and any(map(_is_like_a_key, _words(text)))
 
 
-def _longest_word(text: str) -> int:
-    """The length of the longest run of letters, digits, slashes and plus signs."""
-    shown = [letter if letter.isalnum() or letter in "/+" else " " for letter in text]
-    return max(map(len, "".join(shown).split()), default=0)
+def _is_like_a_key(word: str) -> bool:
+    """Return whether a word is as long as a bare key, with a capital and a digit: a path in which
+    no separator stands has neither as a rule.
+    """
+    return len(word) >= _BARE_KEY and word != word.lower() and word.translate(_DIGITS) != word
+
+
+def _words(text: str) -> List[str]:
+    """Return the runs of letters, digits, slashes and plus signs."""
+    return "".join(one if one.isalnum() or one in "/+" else " " for one in text).split()
 
 
 def unmask(text: str, home: str, user: str, host: str) -> str:

@@ -201,7 +201,7 @@ class _Loads:
         """A module has taken a state."""
         missing, unexpected = _lists(returned)
         key = "" if self.deep.boundary is None else self.deep.boundary.archives.key_of(state_dict)
-        found = [["key", {"v": key}]]
+        found = [["key", {"v": key}]] if key else []
         found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
         found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
         self._seen(self._name(module), "load_state_dict", found)
