@@ -118,7 +118,7 @@ def scan(
     from reprocheck.scan import options
 
     name, file = _destination(format, output_file)
-    _check_together(diff=diff, fix=fix, baseline=baseline, jobs=jobs)
+    _check_together(diff=diff, fix=fix, jobs=jobs)
     given = _given(paths or [], stdin_filename)
     wanted: list[Path] = []
     if not given:
@@ -171,7 +171,7 @@ def scan(
     return _exit_code(result, exit_zero=exit_zero)
 
 
-def _check_together(*, diff: bool, fix: bool, baseline: Path | None, jobs: int | None) -> None:
+def _check_together(*, diff: bool, fix: bool, jobs: int | None) -> None:
     """Raises UsageError for options that do not go together."""
     if diff and fix:
         raise UsageError(
