@@ -22,7 +22,7 @@ CLI = ("tests/cli",)
 REPORT = ("tests/report",)
 SCAN = tuple(
     f"tests/scan/test_{name}.py"
-    for name in ("cache", "cli", "formats", "pages", "patch_paths", "patches")
+    for name in ("cache", "cli", "formats", "patch_paths", "patches")
 )
 READING = ("tests/recording", "tests/trace")
 HISTORY = ("tests/suite/history",)
