@@ -21,8 +21,7 @@ PARSING = (
 CLI = ("tests/cli",)
 REPORT = ("tests/report",)
 SCAN = tuple(
-    f"tests/scan/test_{name}.py"
-    for name in ("cache", "cli", "formats", "patch_paths", "patches")
+    f"tests/scan/test_{name}.py" for name in ("cache", "cli", "formats", "patch_paths", "patches")
 )
 READING = ("tests/recording", "tests/trace")
 HISTORY = ("tests/suite/history",)
