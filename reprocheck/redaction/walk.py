@@ -20,8 +20,6 @@ T = TypeVar("T")
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((str, ""), (tuple, ()), (Mapping, {}))
 """What stands for a value that is left out, by its type; None for all others."""
-DEEPEST = 100
-"""Lists one in another; no recording of a training has so many."""
 
 
 def redacted(thing: T, redaction: Redaction) -> T:
@@ -74,27 +72,20 @@ def _neutral(value: Any) -> Any:
     return value
 
 
-def _value(value: Any, how: How | None, redaction: Redaction, depth: int = 0) -> Any:
-    """Return a value of a field as it may be shown, whatever it is made of.
-
-    how    None for a field without a row
-    depth  how many lists it stands in; what a recording nests deeper than `DEEPEST` is left out
-    """
-    if depth > DEEPEST:
-        return REPLACEMENT
+def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
+    """A value of a field, whatever it is made of; `how`: None for a field without a row."""
     if isinstance(value, str):
         return _text(value, how, redaction)
     if is_dataclass(value):
         return _thing(value, redaction)
     if isinstance(value, (tuple, list)):
-        shown = [_value(one, how, redaction, depth + 1) for one in value]
+        shown = [_value(one, how, redaction) for one in value]
         if all(map(operator.is_, shown, value)):
             return value
         return tuple(one for one in shown if how != "sentence" or one != "")
     if isinstance(value, Mapping):
         return {
-            _value(key, how, redaction): _value(one, how, redaction, depth + 1)
-            for key, one in value.items()
+            _value(key, how, redaction): _value(one, how, redaction) for key, one in value.items()
         }
     if isinstance(value, (bool, int, float, array, type(None))):
         return value

@@ -26,6 +26,7 @@ T = TypeVar("T")
 Short: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=1_000)]
 """Words and numbers of a process: a recorder writes fewer."""
 Roots: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=100_000)]
+Plain: TypeAlias = str | bool | int | float | None
 """The losses of one backward pass."""
 
 
@@ -174,16 +175,16 @@ class Control(Event):
 class Override(Event):
     c: str
     w: str
-    old: object = None
-    new: object = None
+    old: Plain = None
+    new: Plain = None
     l: str = ""  # noqa: E741
 
 
 class Conflict(Event):
     c: str
     w: str
-    v: object = None
-    wanted: object = None
+    v: Plain = None
+    wanted: Plain = None
     l: str = ""  # noqa: E741
 
 
