@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from reprocheck.files.anchored import Anchor, free_name
 from reprocheck.launch.snapshot import Kept, move, same_bytes, write_content
+from reprocheck.launch.tree import Entry
 
 ARCHIVES = LEFT, BEFORE, MEANWHILE = "left", "before", "meanwhile"
 """Folders of what the runs had written where something is put back, of how files stood before the
@@ -85,10 +86,30 @@ def make(location: Path, kept: Kept, store: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with open(os.open(location, flags, 0o600), "wb", buffering=0) as file:  # noqa: PTH123
             write_content(file, kept, store)
-            os.fchmod(file.fileno(), entry.mode)
+    set_metadata(location, entry)
+
+
+def set_metadata(location: Path, entry: Entry) -> None:
+    """Give a file or a link its owner, its mode and its time of change."""
+    set_owner_and_mode(location, entry)
+    os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
+
+
+def set_owner_and_mode(location: Path, entry: Entry) -> None:
+    """Give a file, a link or a folder its owner and its mode."""
     with suppress(OSError):  # only root may give a file away
         os.chown(location, entry.uid, entry.gid, follow_symlinks=False)
-    os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
+    if entry.kind != "link":
+        set_mode(location, entry.mode)
+
+
+def set_mode(location: Path, mode: int) -> None:
+    """Set permission bits without following a link: chmod has no such flag on Linux."""
+    descriptor = os.open(location, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.chmod(f"/proc/self/fd/{descriptor}", mode)  # noqa: PTH101 - of a descriptor
+    finally:
+        os.close(descriptor)
 
 
 def inside(path: str) -> str:

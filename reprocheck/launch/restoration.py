@@ -18,7 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from reprocheck.files.anchored import Anchor, free_name
-from reprocheck.launch.archive import BEFORE, LEFT, MEANWHILE, Archive, inside, make
+from reprocheck.launch.archive import (
+    BEFORE,
+    LEFT,
+    MEANWHILE,
+    Archive,
+    inside,
+    make,
+    set_metadata,
+    set_mode,
+    set_owner_and_mode,
+)
 from reprocheck.launch.file_events import COPIES, FileEvents
 from reprocheck.launch.snapshot import (
     INDEX,
@@ -169,7 +179,7 @@ class _Restoration:
                     return
                 location.mkdir()
             if is_ours:
-                _set_owner_and_mode(location, kept.entry)
+                set_owner_and_mode(location, kept.entry)
             self._real_folders.add(path)
 
     def _make_parents(self, path: str) -> None:
@@ -180,7 +190,7 @@ class _Restoration:
                 continue
             with self._location(str(parent), make=True) as location:
                 location.mkdir()
-                _set_owner_and_mode(location, kept.entry)
+                set_owner_and_mode(location, kept.entry)
             self._real_folders.add(str(parent))
 
     # --------------------------------------------------------------------------------------- files
@@ -247,7 +257,7 @@ class _Restoration:
         """Return False where no copy of it was kept: then it stays as it is."""
         now, entry = entry_of(location), kept.entry
         if now is not None and self._has_content_of(location, now, path, kept):
-            _set_metadata(location, entry)
+            set_metadata(location, entry)
             return True
         if not kept.has_content:
             return False
@@ -386,11 +396,11 @@ def _can_only_be_written(location: Path, now: Entry, before: Entry) -> bool:
 
 
 def _write_into(location: Path, kept: Kept, store: Path) -> None:
-    _set_mode(location, kept.entry.mode | stat.S_IWUSR)
+    set_mode(location, kept.entry.mode | stat.S_IWUSR)
     descriptor = os.open(location, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
     with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor has no path
         write_content(file, kept, store)
-    _set_metadata(location, kept.entry)
+    set_metadata(location, kept.entry)
 
 
 def _name(draft: Path, location: Path) -> None:
@@ -403,24 +413,3 @@ def _name(draft: Path, location: Path) -> None:
         if os.path.lexists(location):
             raise FileExistsError(errno.EEXIST, "Somebody made it", str(location)) from None
         draft.rename(location)
-
-
-def _set_metadata(location: Path, entry: Entry) -> None:
-    _set_owner_and_mode(location, entry)
-    os.utime(location, ns=(entry.mtime, entry.mtime), follow_symlinks=False)
-
-
-def _set_owner_and_mode(location: Path, entry: Entry) -> None:
-    with suppress(OSError):  # only root may give a file away
-        os.chown(location, entry.uid, entry.gid, follow_symlinks=False)
-    if entry.kind != "link":
-        _set_mode(location, entry.mode)
-
-
-def _set_mode(location: Path, mode: int) -> None:
-    """Set permission bits without following a link: chmod has no such flag on Linux."""
-    descriptor = os.open(location, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.chmod(f"/proc/self/fd/{descriptor}", mode)  # noqa: PTH101 - of a descriptor
-    finally:
-        os.close(descriptor)
