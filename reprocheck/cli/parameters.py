@@ -55,25 +55,24 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def _parameter(option: Option) -> inspect.Parameter:
+def _parameter(setting: Option) -> inspect.Parameter:
     """An option whose default is "not given": what holds then is decided by `settings.load`."""
-    shown = plain(option, option.default)
-    help = option.help
-    if shown is not None and option.kind.type != "switch":
+    shown = plain(setting, setting.default)
+    help = setting.help
+    if shown is not None and setting.kind.type != "switch":
         help = f"{help} [{shown}]"
-    info = typer.Option(
+    info = option(
         None,
-        *_declared(option),
+        *_declared(setting),
         help=help,
-        show_default=False,
-        metavar=option.kind.metavar or None,
-        autocompletion=_completer(option.kind.choices),
+        metavar=setting.kind.metavar or None,
+        autocompletion=_completer(setting.kind.choices),
     )
     annotation: Any = {"switch": bool | None, "list": list[str] | None}.get(
-        option.kind.type, str | None
+        setting.kind.type, str | None
     )
     return inspect.Parameter(
-        option.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation
+        setting.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=annotation
     )
 
 

@@ -19,6 +19,7 @@ from reprocheck.child.reprocheck_child.shared.redaction import (
 )
 from reprocheck.redaction.guard import Level as Level, Redaction as Redaction
 from reprocheck.redaction.kingfisher import found_scanner as found_scanner
+from reprocheck.redaction.lists import COMMANDS as COMMANDS
 from reprocheck.redaction.logs import mask_log as mask_log, mask_stream as mask_stream
 from reprocheck.redaction.sender import known_values as known_values, redaction_of as redaction_of
 from reprocheck.redaction.shapes import values_of as values_of

@@ -82,8 +82,9 @@ def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
     words of its command, which may have it already.
     """
     ranked: list[tuple[int, Option]] = []
+    whole = " ".join(map(ast.unparse, trees.values()))
     for file, tree in trees.items():
-        for found in _options(tree, trees):
+        for found in _options(tree, trees, whole):
             rank = found.rank
             is_given = any(one.startswith(found.name) for one in given)
             if rank is None or is_given or (rank == len(_NAMES) - 1 and not _is_read(found, trees)):
@@ -93,12 +94,11 @@ def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
     return min(ranked, key=lambda one: one[0], default=(0, None))[1]
 
 
-def _options(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
+def _options(tree: ast.Module, trees: Trees, source: str) -> Iterator[_Found]:
     for call in within([tree], ast.Call):
         yield from _of_call(call, trees)
-    for function in within([tree], ast.FunctionDef):
-        yield from _of_typer(function, tree)
-    yield from _of_classes(tree, trees)
+    yield from _of_typer(tree)
+    yield from _of_classes(tree, source)
     yield from _of_hydra(tree)
     for node in within([tree], ast.Compare):  # `"--resume" in sys.argv`, `sys.argv[1] == "resume"`
         if "argv" in ast.unparse(node):
@@ -178,16 +178,20 @@ def _is_truth(default: ast.expr | None, kind: ast.expr | None) -> bool:
     return isinstance(value, bool) or (kind is not None and ast.unparse(kind) == "bool")
 
 
-def _of_typer(function: ast.FunctionDef, tree: ast.Module) -> Iterator[_Found]:
-    decorators = " ".join(map(ast.unparse, function.decorator_list))
-    is_run = f"typer.run({function.name})" in ast.unparse(tree)
-    if (".command" in decorators and "click" not in decorators) or is_run:
-        yield from _parameters(function, "--", "-")
+def _of_typer(tree: ast.Module) -> Iterator[_Found]:
+    runs = (call for call in within([tree], ast.Call) if ast.unparse(call.func) == "typer.run")
+    started = {ast.unparse(argument) for call in runs for argument in call.args}
+    for function in within([tree], ast.FunctionDef):
+        decorators = " ".join(map(ast.unparse, function.decorator_list))
+        is_command = ".command" in decorators and "click" not in decorators
+        if is_command or function.name in started:
+            yield from _parameters(function, "--", "-")
 
 
-def _of_classes(tree: ast.Module, trees: Trees) -> Iterator[_Found]:
-    """Fields of dataclasses, where a library makes options of them."""
-    source = " ".join(map(ast.unparse, trees.values()))
+def _of_classes(tree: ast.Module, source: str) -> Iterator[_Found]:
+    """Fields of dataclasses, where a library makes options of them; `source`: all files of the
+    script.
+    """
     if not any(name in source for name in _PARSERS):
         return
     dash, truth = ("-", _FLAG) if "tyro" in source else ("_", "True")

@@ -238,7 +238,7 @@ def _interrupted(
     return left
 
 
-@dataclass(kw_only=False, slots=True)
+@dataclass(slots=True)
 class Further:
     """Makes the resumed runs while the snapshots are there, and more of them as a check that
     explains wants them.

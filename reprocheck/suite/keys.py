@@ -31,7 +31,7 @@ from functools import cache
 
 from reprocheck.errors import UsageError
 from reprocheck.model import FRAMEWORKS, Run, Setting
-from reprocheck.redaction import MARKS, Redaction, identity, unmask
+from reprocheck.redaction import COMMANDS, MARKS, Redaction, identity, unmask
 from reprocheck.settings import OPTIONS, plain
 from reprocheck.suite.execution.job import option_words, resume_words
 from reprocheck.suite.model import Key
@@ -46,8 +46,6 @@ THREADS = ("torch.threads", "variable.OMP_NUM_THREADS", "cpu.usable")
 """Facts that say how many threads compute, the best one first."""
 CHANGING = ("steps", "control", "seed", "deterministic", "no_dropout", "all_controls", "python")
 """Options of `run` that may change numbers."""
-COMMANDS = ("options", "resume")
-"""Facts that are a part of a command."""
 DIGEST = "digest of what is masked"
 SALT, ROUNDS = b"reprocheck: environment key", 200_000
 _FLAGS = {option.flag: option for option in OPTIONS if option.name in CHANGING}

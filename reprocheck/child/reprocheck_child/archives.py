@@ -266,12 +266,15 @@ class Archives:
         place = next(filter(None, first), "")
         return place[: place.rfind("[")] if place.count("[") > 1 else place
 
+    def key_leaves(self, value: Any) -> list[Entry]:
+        """Return that place as a leaf of a fact; none where it is not known."""
+        key = self.key_of(value)
+        return [["key", {"v": key}]] if key else []
+
     def loaded(self, kind: str, part: str, value: Any) -> None:
         """A part of the training takes what was loaded."""
-        key = self.key_of(value)
-        place = [["key", {"v": key}]] if key else []
         line = of_line(self._deep.source(2))
-        self._deep.seen("load", part, call=False, k=kind, **{"in": place}, **line)
+        self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
 
     # ---------------------------------------------------------------------------------------- names
 
@@ -307,6 +310,4 @@ def _state_of_host(value: Any) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, dict) or isinstance(other, dict):
-        return repr(one) == repr(other)
-    return type(one) is tuple and type(other) is tuple and repr(one) == repr(other)
+    return isinstance(one, (dict, tuple)) and repr(one) == repr(other)

@@ -23,8 +23,6 @@ DEEP = 2
 Weights, states and generators show in the first forward pass and its update, and that update in the
 second; deep facts of all iterations would cost half as much as short iterations themselves.
 """
-LARGEST_COUNT = 1 << 31
-"""What is larger is a time in nanoseconds, an address or a seed."""
 MOST_COUNTS = 500
 _RESTORES = 200
 """States put back that are recorded: a script that does so for each sample says no more by it."""
@@ -130,12 +128,12 @@ class Boundary:
         """Whole numbers that the variables of the script reach: steps, epochs, positions."""
         counts: dict[str, int] = {}
         for name, value in own_things.variables(self.deep):
-            if _is_count(value):
+            if scope.is_count(value):
                 counts.setdefault(name, value)
         for name, thing in own_things.reachable(self.deep):
             if len(counts) < MOST_COUNTS and not scope.is_library(thing):
                 inner = scope.parts(thing) if type(thing) is dict else scope.attributes(thing)
-                counts.update((name + part, value) for part, value in inner if _is_count(value))
+                counts.update((name + part, one) for part, one in inner if scope.is_count(one))
         out = [[name, {"v": value}] for name, value in list(counts.items())[:MOST_COUNTS]]
         self.deep.seen("counts", "", call=False, out=out)
 
@@ -191,16 +189,12 @@ class Boundary:
         self.restores += 1
         state = deep.states().get(generator, b"")
         line = of_line(deep.source(2))
-        key = [["key", {"v": self.archives.key_of(value)}]]
+        key = self.archives.key_leaves(value)
         deep.seen("restore", generator, call=False, raw=_text(state), **{"in": key}, **line)
 
 
 def _text(state: bytes) -> str:
     return b64encode(state).decode()
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and abs(value) < LARGEST_COUNT
 
 
 def _call_all(callbacks: Iterable[Callable[[], None]]) -> None:

@@ -4,7 +4,7 @@ here, the rest by the adapters.
 
 from __future__ import annotations
 
-import sys
+from . import states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,10 +73,9 @@ def of_the_host() -> Iterator[Slot]:
     """The generators of Python and NumPy that scripts share: themselves, as the functions of the
     modules are watched, by which scripts put states back.
     """
-    python = getattr(sys.modules.get("random"), "_inst", None)
+    python, numpy = states.python(), states.numpy()
     if python is not None:
         yield "python", python.getstate, python.setstate
-    numpy = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
     if numpy is not None:
         yield "numpy", numpy.get_state, numpy.set_state
 

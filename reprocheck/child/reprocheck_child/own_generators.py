@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from .states import NumpyState, PythonState
+from . import states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def slots(generators: dict[str, Any]) -> Iterator[Slot]:
 
 
 def _of_python(generator: Any) -> Read:
-    return PythonState(lambda: generator)
+    return states.PythonState(lambda: generator)
 
 
 def _of_numpy(generator: Any) -> Read:
-    return NumpyState(lambda: generator)
+    return states.NumpyState(lambda: generator)
 
 
 def _of_torch(generator: Any) -> Read:
@@ -118,6 +118,6 @@ def _kinds() -> Iterator[tuple[type, str]]:
 
 def _shared() -> Iterator[Any]:
     """The generators that all code shares: they have names of their own."""
-    yield getattr(sys.modules.get("random"), "_inst", None)
-    yield getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+    yield states.python()
+    yield states.numpy()
     yield getattr(sys.modules.get("torch"), "default_generator", None)

@@ -26,6 +26,9 @@ _OF_FRAMES = ("locals", "globals")
 REACH, MOST = 3, 2000
 """Attributes and subscripts of one expression, and things that are looked at for one."""
 
+LARGEST_COUNT = 1 << 31
+"""What is larger is a time in nanoseconds, an address or a seed."""
+
 Part = Tuple[str, Any]
 """A subscript such as `[0]`, and the element that has it."""
 
@@ -159,6 +162,11 @@ def attributes(value: Any) -> List[Part]:
     if callable(value) and ("_modules" in held or is_library(value)):
         return []
     return [("." + name, one) for name, one in list(held.items())]
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value can be a number that a script counts on."""
+    return type(value) is int and abs(value) < LARGEST_COUNT
 
 
 def is_library(value: Any) -> bool:

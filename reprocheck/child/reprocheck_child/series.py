@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     """As `Deferred`, of one number."""
 
 LONGEST_NAME = 200
-_READ = 2000
-"""Letters of a name that are searched for secrets: cut shorter, one might not be known."""
 """Characters of a name that are kept."""
+_READ = 2000
+"""Characters of a name that are searched for secrets: cut shorter, one might not be known."""
 MOST_NAMES = 2_000
 """Series of which the beginning of a line is kept."""
 _USUAL = ("float32", "float64", "bfloat16", "float16")

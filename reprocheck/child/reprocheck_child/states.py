@@ -15,12 +15,12 @@ _MARK = 40
 """Bytes of a state that show whether any of it changed."""
 
 
-def _python() -> Any:
+def python() -> Any:
     """The generator behind the functions of `random`; None while there is none."""
     return getattr(sys.modules.get("random"), "_inst", None)
 
 
-def _numpy() -> Any:
+def numpy() -> Any:
     """The generator behind the functions of `numpy.random`; None while there is none."""
     return getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
 
@@ -35,7 +35,7 @@ class PythonState:
 
     WORDS = 625 * 4
 
-    def __init__(self, find: Callable[[], Any] = _python) -> None:
+    def __init__(self, find: Callable[[], Any] = python) -> None:
         self._get = find
         self._hidden: Any = None
         self._address = 0
@@ -84,7 +84,7 @@ class NumpyState:
 
     WORDS = 625 * 4
 
-    def __init__(self, find: Callable[[], Any] = _numpy) -> None:
+    def __init__(self, find: Callable[[], Any] = numpy) -> None:
         self._get = find
         self._generator: Any = None
         self._address = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reprocheck.resume.gap import evidence
-from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.sides import Side, saved_last
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import OF_WEIGHTS, Archive, Entry, Frame, Load
 from reprocheck.trace.deep import Seen
@@ -41,8 +41,7 @@ def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
     """What the continued run saved last before the boundary, and what the resumed one loaded of
     these files.
     """
-    saved = list(continued.before("saved"))
-    last = [fact for fact in saved if fact.iteration == saved[-1].iteration]
+    last = saved_last(continued.before("saved"))
     saving = _frames(last[-1].frames) if last else ()
     reads = [fact for fact in resumed.before("names") if fact.place == "read"]
     opened = {one.path: one.line for one in resumed.trace.opened if one.line}

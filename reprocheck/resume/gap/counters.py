@@ -7,12 +7,12 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from reprocheck.resume.gap.archive import words_of
 from reprocheck.resume.gap.evidence import CounterGap
-from reprocheck.resume.gap.sides import Side
+from reprocheck.resume.gap.sides import Side, saved_last
 from reprocheck.trace.deep import Seen
 
 Numbers = Mapping[str, int]
@@ -25,7 +25,7 @@ _STEPS = ("step", "iter", "update", "epoch")
 
 def counter(continued: Side, resumed: Side) -> CounterGap | None:
     """The number that the resumed run counts from the beginning again; None where none is known."""
-    saved = _saved_at(list(continued.before("saved")))
+    saved = _saved_at(continued.before("saved"))
     if not saved:
         return None
     nexts = list(_next_saves(continued, resumed))
@@ -46,14 +46,14 @@ def counter(continued: Side, resumed: Side) -> CounterGap | None:
 
 def are_known(continued: Side, resumed: Side) -> bool:
     """Tell whether both runs have a number that can be compared with one of the checkpoint."""
-    if _saved_at(list(continued.before("saved"))) and any(_next_saves(continued, resumed)):
+    if _saved_at(continued.before("saved")) and any(_next_saves(continued, resumed)):
         return True
     return bool(_own_numbers(continued) and continued.counts.keys() & resumed.counts.keys())
 
 
 def _own_numbers(continued: Side) -> Numbers:
     """Return the whole numbers in what the script itself put together and saved last."""
-    return _saved_at([fact for fact in continued.before("saved") if fact.class_ in OF_SCRIPTS])
+    return _saved_at(fact for fact in continued.before("saved") if fact.class_ in OF_SCRIPTS)
 
 
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
@@ -68,12 +68,9 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
     return None if name is None else found[name]
 
 
-def _saved_at(saves: list[Seen]) -> Numbers:
+def _saved_at(saves: Iterable[Seen]) -> Numbers:
     """The whole numbers in what was saved last."""
-    if not saves:
-        return {}
-    last = [fact for fact in saves if fact.iteration == saves[-1].iteration]
-    return {key: number for fact in last for key, number in _numbers(fact).items()}
+    return {key: number for fact in saved_last(saves) for key, number in _numbers(fact).items()}
 
 
 def _numbers(fact: Seen) -> Numbers:

@@ -5,7 +5,7 @@ stopped and the other goes on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -24,6 +24,12 @@ _RESTS = frozenset({"rest", "boundary"})
 """Behind the one little is recorded, behind the other everything."""
 _FORWARD = frozenset({"batch", "call", "between", "root"})
 """Facts of a forward pass: behind an update, the first of them begins the next step."""
+
+
+def saved_last(facts: Iterable[Seen]) -> list[Seen]:
+    """Return those of the last iteration in which one of them was written."""
+    saved = list(facts)
+    return [fact for fact in saved if fact.iteration == saved[-1].iteration]
 
 
 @dataclass(frozen=True)

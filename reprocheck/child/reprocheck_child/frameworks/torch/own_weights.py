@@ -15,8 +15,6 @@ from ...leaves import plain
 
 CONTAINERS = (dict, OrderedDict, list, tuple)
 """Plain ones alone: a class derived from them may run code of the script."""
-LARGEST_COUNT = 1 << 31
-"""What is larger is a time in nanoseconds, an address or a seed."""
 Named = Tuple[str, Any]
 Shapes = Tuple[Tuple[int, ...], ...]
 
@@ -61,7 +59,7 @@ class OwnWeights:
         """(name, object, attribute) of the numbers beside them."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
-                if type(value) is int and abs(value) < LARGEST_COUNT:
+                if scope.is_count(value):
                     yield name + part, thing, part[1:]
 
     def _write(self) -> None:

@@ -200,8 +200,8 @@ class _Loads:
     ) -> None:
         """A module has taken a state."""
         missing, unexpected = _lists(returned)
-        key = "" if self.deep.boundary is None else self.deep.boundary.archives.key_of(state_dict)
-        found = [["key", {"v": key}]] if key else []
+        boundary = self.deep.boundary
+        found = [] if boundary is None else boundary.archives.key_leaves(state_dict)
         found += [["missing", _names(missing)], ["unexpected", _names(unexpected)]]
         found += [["strict", {"v": bool(strict)}], ["entries", {"v": len(state_dict)}]]
         self._seen(self._name(module), "load_state_dict", found)

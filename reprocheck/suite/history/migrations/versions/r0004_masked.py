@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from reprocheck.redaction import Redaction, identity, known_secrets
-from reprocheck.suite.keys import COMMANDS, masked
+from reprocheck.redaction import COMMANDS, Redaction, identity, known_secrets
+from reprocheck.suite.keys import masked
 from reprocheck.suite.model import Key
 
 revision = "0004"
