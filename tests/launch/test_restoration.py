@@ -90,6 +90,13 @@ def test_a_write_through_a_link_is_named_as_one_through_the_path_is(
     assert (place.path / "data").read_text() == "mine"
 
 
+def test_a_program_comes_back_with_all_bits_of_its_mode(place: Place) -> None:
+    (place.path / "tool").write_text("mine")
+    (place.path / "tool").chmod(0o4755)
+    place.check("import os\nos.remove('tool')")
+    assert (place.path / "tool").stat().st_mode & 0o7777 == 0o4755
+
+
 def test_a_file_with_several_names_comes_back_as_one(place: Place, outside: Path) -> None:
     (place.path / "one").write_text("mine")
     os.link(place.path / "one", place.path / "two")
