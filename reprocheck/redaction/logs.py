@@ -78,7 +78,9 @@ class _Log:
     def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
         found = needles(*names)
         self._names = [(_standing_alone(name, as_path), shown) for name, shown, as_path in found]
-        self._signs = Signs(SIGNS, [*(name for name, _, _ in found), "://", *known])
+        wanted = [*(name for name, _, _ in found), "://", *known]
+        self._wanted = [name.encode("latin-1") for name in wanted]
+        self._signs = Signs(SIGNS, wanted)
         self._redactor = Redactor(known)
         self._credentials = 0
         self._empty: set[bytes] = set()
@@ -86,6 +88,8 @@ class _Log:
         """Lines with a 1 for each digit: those that hold nothing, whatever their digits are; those
         that may hold something.
         """
+        self._repeats = False
+        """Whether the last block was made of lines of `_empty`: the next one may be, too."""
 
     @property
     def count(self) -> int:
@@ -97,12 +101,19 @@ class _Log:
         if len(data) < SMALL:
             yield self._by_patterns(self._without_names(data))
             return
+        if self._repeats and not any(name in data for name in self._wanted):
+            # much faster than a search for all signs, which stand in each line
+            self._repeats = self._empty.issuperset(_lines_of(data.translate(_SHAPE)))
+            if self._repeats:
+                yield data
+                return
         found = self._signs.find(data)
         if not len(found.places) and not self._redactor.in_key:
             yield data
             return
         shapes = data.translate(_SHAPE)
         if not found.named and self._are_empty(shapes, len(found.places)):
+            self._repeats = True
             yield data
             return
         begins, numbers = lines(data, found.places)
@@ -129,7 +140,7 @@ class _Log:
         """
         if self._redactor.in_key or signs * _DENSE < len(shapes):
             return False
-        new = {*shapes.splitlines(keepends=True)} - self._empty
+        new = {*_lines_of(shapes)} - self._empty
         return len(new) <= _FEW_SHAPES and all(map(self._holds_nothing, new))
 
     def _to_look_at(
@@ -208,6 +219,10 @@ def _whole_lines(data: bytes) -> int:
     if seam < 0:
         return len(data)
     return seam + 1
+
+
+def _lines_of(data: bytes) -> list[bytes]:
+    return data.splitlines(keepends=True)
 
 
 def _line_end(data: bytes, before: int) -> int:
