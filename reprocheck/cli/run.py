@@ -168,10 +168,12 @@ def title(entry: EntryPoint) -> str:
     """The command as one would type it."""
     import shlex
 
+    from reprocheck.redaction import Redaction
+
     words = entry.command
     if entry.kind != "command":
         words = ("python", *words[1:])
-    return shlex.join(words)
+    return shlex.join(Redaction("folder").arguments(words))
 
 
 def _record(
