@@ -16,6 +16,7 @@ from typing import Literal
 How = Literal[
     "as is",
     "name",
+    "target",
     "path",
     "arguments",
     "command",

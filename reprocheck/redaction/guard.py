@@ -32,8 +32,8 @@ _NUMBERED: Mapping[str, str] = {
     VARIABLE: mark("variable (numbered)"),
 }
 """What is called by a number -> the kind under which it is counted."""
-NOT_SHOWN = "<set>"
-"""The value of a variable or a fact of which the name alone leaves."""
+NOT_SHOWN, NOT_SET = "<set>", "not set"
+"""The value of a variable or a fact of which the name alone leaves, and of one that has none."""
 
 
 class Redaction:
@@ -76,8 +76,10 @@ class Redaction:
             self._detector = Detector(identity, known, scanner, folders)
             self._quoted = [] if with_log else written(quoted)
         self._numbers: dict[tuple[str, str], str] = {}
+        named = Masking(("", "", "")).masked if level == "folder" else self.name
         self._ways: Mapping[How, Callable[[str], str]] = {
             "name": self.name,
+            "target": named,
             "path": self.checked if level == "folder" else self.path,
             "sentence": self.sentence,
             "text": self.text,
@@ -222,7 +224,7 @@ class Redaction:
             return key, self.command(str(value))
         if key.startswith(VARIABLE):
             self.counts[mark("environment variable (name alone)")] += 1
-            return self._variable(key), NOT_SHOWN
+            return self._variable(key), NOT_SET if value in ("", None) else NOT_SHOWN
         if key.startswith(PACKAGE):
             return self._package(key, value)
         is_known = key in LISTS.facts | LISTS.facts_of_a_key or key.startswith(LISTS.facts_of)

@@ -43,12 +43,18 @@ def redaction_of(
 
 
 def quoted_lines(check: Recorded) -> Iterator[str]:
-    """What sentences of reprocheck can quote of the logs: messages of errors, without their class,
-    and lines of more than a word.
+    """List what sentences of reprocheck can quote of the logs: lines of more than a word, and
+    messages of errors, without their class where they are found again without it.
     """
+    from reprocheck.redaction.detector import is_telling
+
     for text in filter(None, _said_by_the_script(check)):
         kind, _, message = text.partition(": ")
-        yield message if message and kind.replace(".", "_").isidentifier() else text
+        is_error = message and kind.replace(".", "_").isidentifier()
+        if is_error:
+            yield message
+        if not is_error or not is_telling(message):
+            yield text
 
 
 def _said_by_the_script(check: Recorded) -> Iterator[str]:

@@ -16,10 +16,11 @@ LONGEST_NUMBER = 12
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
 _MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
 _SCRIPTS = (".py", ".ipynb", ".sh")
+_ASSIGNED = re.compile(r"(?P<name>[+~]{0,2}[A-Za-z_][\w.@/-]{0,64})=(?P<value>[^=].*)", re.DOTALL)
 _FORMS = (
     re.compile(r"(?P<name>--[A-Za-z][\w.-]*)(?:[=:](?P<value>.*))?", re.DOTALL),
     re.compile(r"(?P<name>-[A-Za-z])[=:]?(?P<value>.*)", re.DOTALL),
-    re.compile(r"(?P<name>[+~]{0,2}[A-Za-z_][\w.@/-]{0,64})=(?P<value>[^=].*)", re.DOTALL),
+    _ASSIGNED,
 )
 """`--name`, `--name=value`, `--name:value`; `-n`, `-nVALUE`, `-n=value`; `name=value`, and as Hydra
 has it `+name=value`, `~name=value`. Of an option with one dash one letter is its name.
@@ -30,7 +31,7 @@ _VERSION = re.compile(
 _AMOUNT = re.compile(r"\d{1,4}(?:\.\d{1,3})?(?:[gm]i?b|[gm]hz)|[a-z]?\d{1,5}[a-z]{0,2}\+?")
 """`80GB`, and numbers of models: `8480C`, `7763`, `i7`."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9.+]+|\+(?=\W|$)|\.(?=\W|$)|(?<=[a-z])\.(?=[a-z])")
-_COMMIT = re.compile(r"[0-9a-f]{7,64}(?:\+[0-9a-f]{1,4})?")
+_COMMIT = re.compile(r"[0-9a-f]{7,64}(?:\+[0-9a-f]{0,4})?")
 _OF_NVIDIA = re.compile(r"nvidia-[a-z]{2,12}(?:-[a-z]{2,12}){0,2}(?:-cu\d{2})?")
 _OF_FOUR_PARTS = re.compile(r"(\d{1,3})(?:\.\d{1,3}){3}")
 LEAST_OF_ADDRESS = 10
@@ -75,7 +76,7 @@ def _word(text: str, before: str, *, first: bool, started: bool) -> Word:
         return Word(value=text, kind="name")
     if text.endswith(_SCRIPTS) and not started and not text.startswith("-") and "=" not in text:
         return Word(value=text, kind="path")
-    if first:
+    if first and not _ASSIGNED.fullmatch(text):
         return Word(value=text.rpartition("/")[2], kind="path")
     if text in LISTS.options:
         return Word(option=text)
@@ -168,7 +169,7 @@ def is_commit(key: str, value: object) -> bool:
     """Whether a fact is the hash of a commit or of how something was built, which are public or say
     nothing.
     """
-    names_one = key.endswith((".commit", ".git_version", ".build"))
+    names_one = key.endswith(("commit", ".git_version", ".build"))
     return names_one and isinstance(value, str) and _COMMIT.fullmatch(value) is not None
 
 

@@ -141,6 +141,7 @@ class TargetCheck:
                       where none is known
     beside            facts of the environment that are not in the key
     commit            of the target's working directory, with `+` where files are modified
+    reason_to_paste   the reason without what it quotes of the log; "" where that is not known
     reference         `tolerance.rtol` and `.atol`, and the rule of `fail_on`, of this check
     folder            the report folder, relative to the folder of the suite; "" where it is gone
     curves            the series of run 1, as `reprocheck.suite.curves` packs them
@@ -155,6 +156,7 @@ class TargetCheck:
     failed_check: str = ""
     exit_code: int = 70
     reason: str = ""
+    reason_to_paste: str = ""
     good: bool = False
     bitwise: bool | None = None
     first_bitwise: int | None = None
@@ -258,6 +260,8 @@ class TargetState:
     failed     whether the target fails the night
     since      the night in which this began; "" where it is this one
     sentence   for people: what changed, and from what to what
+    sentence_to_paste  the same without what it quotes of the log and values of variables; "" where
+               that is not known
     changed    facts of the environment that are not as in the night or baseline that it is held
                against: name -> (then, now)
     drift      where it differs from the baseline
@@ -270,6 +274,7 @@ class TargetState:
     failed: bool = False
     since: str = ""
     sentence: str = ""
+    sentence_to_paste: str = ""
     changed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     drift: tuple[Difference, ...] = ()
     operation: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -144,18 +143,11 @@ def to_paste(thing: T, *targets: TargetReport) -> T:
     """Redact what is pasted into an issue or sent to a chat, with what these targets were given."""
     texts = [one.target.explain for one in targets if one.target is not None]
     texts += [one.check.key.facts.get("options", "") for one in targets if one.check is not None]
-    reasons = [check.reason for one in targets for check in one.attempts]
-    redaction = Redaction(
-        "paste",
-        identity=identity(),
-        known=[value for text in texts for value in values_of(shlex.split(text))],
-        quoted=[found for reason in reasons for found in _MESSAGES.findall(reason)],
-    )
-    return redacted(thing, redaction)
-
-
-_MESSAGES = re.compile(r"(?:(?<=Error: )|(?<=Exception: )|(?<=\n)).+")
-"""What a reason quotes of a log: the message of an error, and every line behind the first."""
+    values = [value for text in texts for value in values_of(shlex.split(text))]
+    # without the name of a target no command finds it
+    named = "\n".join(one.name for one in targets)
+    known = [value for value in values if value not in named]
+    return redacted(thing, Redaction("paste", identity=identity(), known=known))
 
 
 def shown(target: Target) -> ShownTarget:

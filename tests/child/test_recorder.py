@@ -47,6 +47,12 @@ def test_the_exit_names_the_innermost_line_of_the_users_that_an_exception_came_f
     assert exit["error"].startswith("JSONDecodeError: ")
 
 
+def test_a_message_is_masked_before_it_is_cut_and_says_that_it_was(tmp_path: Path) -> None:
+    source = f"raise ValueError({'x' * 272!r} + ' mail ann.example@acme.com and more')\n"
+    error = record(source, tmp_path).processes[0][-1]["error"]
+    assert error == f"ValueError: {'x' * 272} mail <email> an…"
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from reprocheck.redaction import Redaction, known_values
+from reprocheck.model import Process
+from reprocheck.redaction import Redaction, known_values, redaction_of
 from reprocheck.redaction.shapes import values_of
 from tests.report.samples import SAMPLES
 
@@ -38,6 +39,7 @@ def test_arguments_leave_by_their_shape() -> None:
         ),
         (f"train.py pin={SECRET} pin:{SECRET} /pin:{SECRET}", "train.py pin=<text> <text> <path>"),
         (f"train.py --pin%3D{SECRET} pin%3D{SECRET}", "train.py <text> <text>"),
+        ("DATA=s3://acme/x HOST=gpu07 train.py", "DATA=<path> HOST=<text> train.py"),
         ("train.py aHVudGVyMmFiYw== aHVudGVyMmFiYw=", "train.py <text> <text>"),
         (f"train.py <{SECRET}> <secret>", "train.py <text> <secret>"),
         (f"train.py -m {SECRET} -m{SECRET}", "train.py -m <text> -m<text>"),
@@ -70,6 +72,22 @@ def test_what_runs_keeps_its_name_although_another_argument_has_it() -> None:
     assert {"falcon", SECRET} & set(known_values(check)) == {SECRET}
 
 
+@pytest.mark.parametrize("error", ["KeyError: 'k1'", "Refused: kirschbaum", "Refused: tenant 17b"])
+def test_no_message_of_an_error_is_too_short_to_be_taken_out(error: str) -> None:
+    check = SAMPLES["explained"]()
+    process = Process(pid=1, ppid=0, argv=(), python="", name="", error=error)
+    check = replace(check, runs=(replace(check.runs[0], processes=(process,)),))
+    shown = redaction_of(check, "paste").sentence(f"Run 1 ended with {error}, before its end.")
+    assert "<log>, before its end." in shown and error.partition(": ")[2] not in shown
+
+
+def test_the_name_of_a_target_is_masked_as_long_as_it_is_found_by_it() -> None:
+    redaction = Redaction("folder", identity=("/home/ann", "ann", "node1"), known=["ann-1234"])
+    assert redaction.shown("ann-1234 on node1", "target") == "ann-1234 on node1"
+    assert redaction.shown("a@acme.com", "target") == "<email>"
+    assert Redaction(known=["ann-1234"]).shown("lm[r=ann-1234]", "target") == "lm[r=<argument>]"
+
+
 def test_strict_knows_options_of_a_list_alone() -> None:
     assert Redaction(strict=True).arguments(COMMAND) == (
         *("python", "file-1.py", "--lr", "1e-3", "--<option>", "<text>"),
@@ -83,6 +101,9 @@ def test_of_variables_the_names_leave_and_unknown_facts_do_not() -> None:
     assert redaction.fact("git.remote", "https://git.acme.io/a") is None
     assert redaction.fact("torch.version", "2.13.0") == ("torch.version", "2.13.0")
     assert redaction.counts["environment variable (name alone)"] == 1
+    assert redaction.fact("variable.NIGHT", "") == ("variable.NIGHT", "not set")
+    commit = "5f2c9e10ab125f2c9e10ab125f2c9e10ab125f2c+"
+    assert redaction.fact("commit", commit) == ("commit", commit)
 
 
 def test_strict_lets_facts_of_lists_leave_alone() -> None:

@@ -538,7 +538,8 @@ class Recorder(Writer):
 
     def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
         """What ended the script, and the line of the user's that it came from."""
-        event["error"] = self.redacted(stop.in_one_line(error))
+        # cut last: of half a secret no pattern knows what it is
+        event["error"] = stop.cut(self.redacted(stop.in_one_line(error)))
         try:
             from . import users
 

@@ -25,7 +25,7 @@ _exit, _kill, _listdir, _open, _read, _close, _getpid = (
     os.getpid,
 )
 _TRAINS, _MARK = "training-", "stopped-"
-_LONGEST = 300
+_LONGEST, _READ = 300, 4096
 _ELSEWHERE = 1.0
 """Seconds for ranks of other machines: each stops at the same iteration, and may have a part of its
 last collective before it.
@@ -69,13 +69,18 @@ def uncaught() -> BaseException | None:
 
 
 def in_one_line(error: BaseException) -> str:
-    """The name of an exception and the first line of what it says."""
+    """Return the name of an exception and the first line of what it says."""
     name = type(error).__name__
     try:
         said = name + ": " + str(error).strip().partition("\n")[0]
     except Exception:
         return name
-    return said[:_LONGEST].removesuffix(": ")
+    return said[:_READ].removesuffix(": ")
+
+
+def cut(text: str) -> str:
+    """Return a text as long as a report quotes it, with a sign where it is cut."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def _wait_for_others(folder: str, size: int, deadline: float) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from reprocheck.redaction import Redaction, redacted
 from reprocheck.suite.changes import reasons
 from reprocheck.suite.changes.known import (
     Known,
@@ -55,7 +56,7 @@ def classify(known: Known) -> TargetState:
     since = found.since
     if since == known.night.id:
         since = ""
-    return TargetState(
+    state = TargetState(
         night=known.night.id,
         target=known.target,
         state=found.state,
@@ -65,6 +66,17 @@ def classify(known: Known) -> TargetState:
         changed=found.changed,
         drift=known.drift,
     )
+    changed_to_paste = redacted(state, Redaction("paste")).changed
+    said = sentence(_to_paste(found.reason), changed_to_paste, since)
+    return replace(state, sentence_to_paste=said)
+
+
+def _to_paste(reason: Reason) -> Reason:
+    """Return the reason without what its check quotes of a log."""
+    if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
+        return reason
+    check = replace(reason.check, reason=reason.check.reason_to_paste)
+    return replace(reason, check=check)
 
 
 def _first(known: Known) -> Found:

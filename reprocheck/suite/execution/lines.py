@@ -1,11 +1,13 @@
-"""Lines of a target's own files, as a row of the history has them."""
+"""Lines of a target's own files, and reasons, as a row of the history has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Protocol
 
-from reprocheck.model import Run, SourceLine
+from reprocheck.language import english
+from reprocheck.model import Recorded, Run, SourceLine
+from reprocheck.redaction import identity, redaction_of
 from reprocheck.suite.target import Target
 
 
@@ -36,3 +38,8 @@ def line_of(source: SourceLine | None, target: Target) -> str:
     if source is None or not (target.workdir / source.file).is_file():
         return ""
     return source.at
+
+
+def without_log(reason: str, check: Recorded) -> str:
+    """Return a reason without what it quotes of the log of a check."""
+    return redaction_of(check, "paste", identity=identity()).sentence(english(reason))

@@ -9,7 +9,7 @@ from reprocheck.model import EXIT_CODE, Check
 from reprocheck.redaction import redacted
 from reprocheck.suite import curves, keys
 from reprocheck.suite.execution.job import Performed
-from reprocheck.suite.execution.lines import first_line
+from reprocheck.suite.execution.lines import first_line, without_log
 from reprocheck.suite.execution.perform import tail
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
@@ -36,7 +36,8 @@ def read(performed: Performed) -> TargetCheck:
     )
     reason = _no_report(performed)
     if reason:
-        return redacted(replace(row, reason=reason), job.redaction)
+        said, _, _ = reason.partition("\n")
+        return redacted(replace(row, reason=reason, reason_to_paste=said), job.redaction)
     from reprocheck.suite.execution import resumed
     from reprocheck.workflow import replay
 
@@ -82,6 +83,7 @@ def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
         failed_check=verdict.failed_check or "",
         exit_code=verdict.exit_code,
         reason=verdict.reason,
+        reason_to_paste=without_log(verdict.reason, check),
         good=is_good(target, verdict.verdict, verdict.exit_code),
         bitwise=verdict.bitwise.equal,
         first_bitwise=verdict.bitwise.first_iteration,

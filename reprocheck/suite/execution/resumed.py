@@ -15,7 +15,7 @@ from reprocheck.recording import record as check_records
 from reprocheck.resume.check import load
 from reprocheck.resume.model import CONTINUED, ResumeCheck
 from reprocheck.suite import keys
-from reprocheck.suite.execution.lines import first_line
+from reprocheck.suite.execution.lines import first_line, without_log
 from reprocheck.suite.model import TargetCheck
 from reprocheck.suite.target import Target
 from reprocheck.trace import read_run
@@ -32,6 +32,7 @@ def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
         verdict=outcome.verdict,
         exit_code=outcome.exit_code,
         reason=outcome.reason,
+        reason_to_paste=without_log(outcome.reason, check),
         good=outcome.exit_code == 0,
         causes=tuple(cause.code for cause in outcome.causes),
         source=first_line(outcome.causes, runs, target),

@@ -31,7 +31,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from reprocheck.suite.model import Difference
 
-REVISION = "0004"
+REVISION = "0005"
 """Of the tables below: the newest of `migrations/versions`."""
 
 
@@ -156,6 +156,7 @@ checks = Table(
     Column("failed_check", Text, nullable=False),
     Column("exit_code", Integer, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("reason_to_paste", Text, nullable=False, server_default=""),
     Column("good", Boolean, nullable=False),
     Column("bitwise", Boolean),
     Column("first_bitwise", Integer),
@@ -184,6 +185,7 @@ states = Table(
     Column("failed", Boolean, nullable=False),
     Column("since", Text, nullable=False),
     Column("sentence", Text, nullable=False),
+    Column("sentence_to_paste", Text, nullable=False, server_default=""),
     Column("changed", Json(_pairs), nullable=False),
     Column("drift", Json(differences), nullable=False),
     Column("operation", Text, nullable=False),

@@ -107,7 +107,10 @@ def _states(
     """What changed at each target; of those that could not be run, why."""
     found = states_of_night(history, night, suite.targets)
     return tuple(
-        replace(state, sentence=not_run.get(state.target, state.sentence)) for state in found
+        replace(state, sentence=why, sentence_to_paste=why)
+        if (why := not_run.get(state.target))
+        else state
+        for state in found
     )
 
 

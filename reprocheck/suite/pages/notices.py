@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import NoReturn
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from reprocheck.report.text import joined, line
@@ -181,7 +182,13 @@ class _NoRedirects(HTTPRedirectHandler):
 def _post(url: str, body: bytes, timeout: float) -> None:
     """One try. Raises _Refused, OSError or HTTPException where the notice was not taken."""
     headers = {"Content-Type": "application/json", "User-Agent": "reprocheck"}
-    request = Request(url, data=body, headers=headers, method="POST")
+    parts = urlsplit(url)
+    account, _, server = parts.netloc.rpartition("@")
+    if account:
+        user, _, password = map(unquote_to_bytes, account.partition(":"))
+        headers["Authorization"] = f"Basic {b64encode(user + b':' + password).decode()}"
+    address = urlunsplit(parts._replace(netloc=server))
+    request = Request(address, data=body, headers=headers, method="POST")
     try:
         with build_opener(_NoRedirects).open(request, timeout=timeout):
             return

@@ -83,11 +83,17 @@ def since(one: TargetReport) -> str:
 
 def sentence(one: TargetReport) -> str:
     """What changed, in one sentence."""
-    if one.state is not None and one.state.sentence:
-        return line(one.state.sentence)
-    if one.check is None:
+    state, check = one.state, one.check
+    if state is not None and (said := state.sentence or state.sentence_to_paste):
+        return line(said)
+    if check is None:
         return "It was not checked in this night."
-    return joined(": ", title(one.check), line(one.check.reason))
+    return _with_reason(check)
+
+
+def _with_reason(check: TargetCheck) -> str:
+    """The verdict with its reason, which a text to paste has without what it quotes."""
+    return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
 
 def seconds_of(one: TargetReport) -> float:
@@ -207,10 +213,9 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
 
 def _verdict(one: TargetReport, check: TargetCheck) -> str:
     """The verdict, with its reason where the sentence about the target has not said it before."""
-    has_state = one.state is not None and bool(one.state.sentence)
-    if not check.good or not has_state:
+    if one.state is None or not check.good:
         return title(check)
-    return joined(": ", title(check), line(check.reason))
+    return _with_reason(check)
 
 
 def _cause(code: str) -> str:

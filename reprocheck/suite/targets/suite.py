@@ -12,6 +12,7 @@ from typing import Any
 
 from reprocheck import settings
 from reprocheck.errors import SettingsError
+from reprocheck.redaction import Redaction, known_secrets
 from reprocheck.settings import nearest
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import target as one_target
@@ -130,6 +131,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
     for table in _target_tables(found):
         targets += one_target.targets(table, default, found.file)
     _refuse_doubles(targets, place)
+    _refuse_secrets(targets, place)
     folder = instead or _in(found.file.parent, keys.get("folder", FOLDER))
     _refuse_folder_around(folder, targets, found.file)
     return Suite(
@@ -182,6 +184,28 @@ def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
                 "Give one of them another name; history and baselines are kept by it.",
             )
         seen.add(target.name)
+
+
+def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
+    """Raises SettingsError for a name or a tag in which something would be masked."""
+    for target in targets:
+        known = known_secrets(target.words, target.environment)
+        redaction = Redaction("folder", known=known)
+        for what, text in (("name", target.name), *(("tag", tag) for tag in target.tags)):
+            if redaction.text(text) != text:
+                raise SettingsError(
+                    f"{place}: target {target.name!r}: its {what} {text!r} holds a secret or an"
+                    " address.",
+                    _OTHER[what],
+                )
+
+
+_OTHER = {
+    "name": "Give it another name: folders, files and commands hold it. A value of a matrix is a"
+    " part of the name; a secret belongs in a variable of the shell that starts the night.",
+    "tag": "Give it another tag: the pages of each night show it.",
+}
+"""What to do about a name and a tag."""
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:

@@ -19,7 +19,8 @@ import reprocheck
 print(sys.argv, os.environ["DB_PASSWORD"])
 for step in range(3):
     reprocheck.log_loss(random.random())
-raise RuntimeError("customer K-4711: " + os.environ["DB_PASSWORD"])
+class Refused(Exception): ...
+raise Refused("customer K-4711: " + os.environ["DB_PASSWORD"])
 """
 SECRETS = {
     "option": "pa55-of-an-option",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.suite.changes.known import Known
+from reprocheck.suite.changes.states import classify
 from reprocheck.suite.history import open_history
-from reprocheck.suite.model import TargetState
+from reprocheck.suite.model import Night, TargetState
 from tests.suite.changes.story import CURVE, Story, check, key, packed, target
 
 NAMES = ("steady", "regresses", "repaired", "flaky", "upgraded", "drifts", "dropped", "late")
@@ -121,3 +123,22 @@ def test_a_sentence_says_what_changed(
     nights: list[Mapping[str, TargetState]], night: int, name: str
 ) -> None:
     assert nights[night][name].sentence == SENTENCES[night, name]
+
+
+def test_a_sentence_to_paste_holds_no_log_and_no_value_of_a_variable() -> None:
+    failed = check(
+        "a",
+        good=False,
+        night=Story.name(1),
+        reason="run 2 ended with Refused: tenant K-4711.",
+        reason_to_paste="run 2 ended with Refused: <log>.",
+        beside={"variable.NIGHT": "17", "variable.NEW": "K-4711"},
+    )
+    passed = check("a", night=Story.name(0), beside={"variable.NIGHT": "16"})
+    now = Night(id=Story.name(1), started=0.0, targets=("a",))
+    said = classify(Known(night=now, target="a", now=failed, earlier=(passed,)))
+    assert "K-4711" in said.sentence and "variable.NIGHT 16 → 17" in said.sentence
+    assert said.sentence_to_paste == (
+        "NOT REPRODUCIBLE (backward): run 2 ended with Refused: <log>; last good on 2026-10-01;"
+        " variable.NEW not set → <set>, variable.NIGHT <set> → <set>"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, select, text, update
+from sqlalchemy import Connection, inspect, select, text, update
 
 from reprocheck._version import __version__
 from reprocheck.suite import history as package
@@ -39,14 +39,21 @@ def test_the_migrations_make_the_tables_of_the_code(url: str) -> None:
         assert revision_of(connection) == REVISION
 
 
+def _take_back(connection: Connection, revision: str) -> None:
+    """Make the tables those of 0003 but for their data, and call them so, or older."""
+    connection.execute(text("ALTER TABLE checks DROP COLUMN reason_to_paste"))
+    connection.execute(text("ALTER TABLE states DROP COLUMN sentence_to_paste"))
+    connection.execute(update(revisions).values(revision=revision))
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{revision}'"))
+
+
 def test_a_history_of_the_first_tables_keeps_its_checks(url: str) -> None:
     with open_history(url) as history:
         record(history, night(1))
         with history.writing() as connection:
             claims.drop(connection)
             connection.execute(text("ALTER TABLE checks DROP COLUMN source"))
-            connection.execute(update(revisions).values(revision="0001"))
-            connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0001'"))
+            _take_back(connection, "0001")
     with open_history(url, create=False) as history:
         with history.reading() as connection:
             context = MigrationContext.configure(
@@ -86,14 +93,14 @@ def test_secrets_of_an_older_history_are_masked_and_its_baselines_still_count(ur
                 ]
             )
         with history.writing() as connection:
-            connection.execute(update(revisions).values(revision="0003"))
-            connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0003'"))
+            _take_back(connection, "0003")
     with open_history(url, create=False) as history:
         first, second = history.checks()
         assert first.key == Key(facts=masked(typed)) and second.key == Key(facts=plain)
         assert [one.key for one in history.baselines()] == [second.key, first.key]
         assert history.baselines()[1].environment == {**masked(typed), "kernel": "6"}
         state = history.states()[0]
+        assert (first.reason_to_paste, state.sentence_to_paste) == ("", "")
         assert state.changed["options"] == (masked(typed)["options"], "train.py")
         with history.reading() as connection:
             for table in metadata.sorted_tables:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from reprocheck.suite.model import NightReport
+from reprocheck.suite.model import NightReport, ShownTarget, TargetReport
 from reprocheck.suite.pages import notices
 from reprocheck.suite.pages.notices import Post
-from tests.suite.pages.samples import SAMPLES, all_good, many, one_of_each
+from reprocheck.suite.reports import to_paste
+from tests.suite.pages.samples import SAMPLES, all_good, many, night, one_of_each, state
 
 AT_ONCE = Post(timeout=5.0, pauses=(0.0, 0.0), most=20.0)
 SECRET = "T00/B00/very-secret"
@@ -35,6 +37,7 @@ class Hook:
         self.location = location
         self.bodies: list[dict[str, Any]] = []
         self.kinds: list[str] = []
+        self.accounts: list[str | None] = []
         self.url = ""
 
     @contextmanager
@@ -46,6 +49,7 @@ class Hook:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 hook.bodies.append(json.loads(body))
                 hook.kinds.append(f"{self.command} {self.headers['Content-Type']}")
+                hook.accounts.append(self.headers["Authorization"])
                 self.send_response(hook.answers.pop(0))
                 if hook.location:
                     self.send_header("Location", hook.location)
@@ -171,3 +175,21 @@ def test_one_webhook_that_fails_does_not_stop_the_others() -> None:
     with hook.listening() as url:
         said = notices.send(["$UNSET", url], one_of_each(), AT_ONCE)
     assert len(said) == 1 and "$UNSET" in said[0] and len(hook.bodies) == 1
+
+
+def test_an_account_in_the_address_is_sent_as_authorization_and_not_as_a_host() -> None:
+    hook = Hook(200)
+    with hook.listening() as url:
+        named = url.replace("//", "//ann:p%40ss@")
+        assert notices.send([named], one_of_each(), AT_ONCE) == []
+    assert hook.accounts == [f"Basic {b64encode(b'ann:p@ss').decode()}"]
+
+
+def test_the_name_of_a_target_stays_where_it_holds_a_value_of_an_argument() -> None:
+    now = night(1, ["lm[r=tenant-17]"])
+    shown = ShownTarget(explain="reprocheck explain train.py --run tenant-17 --user klaus-w1")
+    failed = state(now, now.targets[0], "new failure", sentence_to_paste="klaus-w1: tenant-17")
+    one = TargetReport(name=now.targets[0], target=shown, state=failed)
+    (change,) = notices.payload(to_paste(NightReport(night=now, targets=(one,)), one))["changes"]  # type: ignore[misc]
+    assert change["target"] == "lm[r=tenant-17]"
+    assert change["sentence"] == "<argument>: tenant-17"

@@ -230,6 +230,26 @@ MISTAKES = {
     "tags": (target("tags = 3"), "tags = 3 is not allowed", "a text or a list"),
     "no name": ('[[target]]\nrun = "a.py"\n', "target 1 has no name", "name ="),
     "brackets in a name": ('[[target]]\nname = "a[1]"\n', "is not allowed", "letters, digits"),
+    "an e-mail address as a name": (
+        '[[target]]\nname = "lm@acme.com"\nrun = "a.py"\n',
+        "target 'lm@acme.com': its name 'lm@acme.com' holds a secret or an address",
+        "another name",
+    ),
+    "a token in a value of a matrix": (
+        target('environment = { A = "{r}" }\n[target.matrix]\nr = ["hf_' + "aB3" * 9 + '"]'),
+        "target 'a[r=hf_aB3",
+        "a secret belongs in a variable of the shell",
+    ),
+    "a password in a value of a matrix": (
+        target('environment = { DB_PASSWORD = "{r}" }\n[target.matrix]\nr = ["Regen#12"]'),
+        "target 'a[r=Regen#12]': its name",
+        "another name",
+    ),
+    "an e-mail address as a tag": (
+        target('tags = ["fast", "ann@acme.com"]'),
+        "target 'a': its tag 'ann@acme.com' holds",
+        "another tag",
+    ),
     "nothing to run": ('[[target]]\nname = "a"\n', "nothing to run", "train.py"),
     "an open quote": ('[[target]]\nname = "a"\nrun = "a.py \'x"\n', "No closing", "run takes"),
     "its own name": ('[[target]]\nname = "a"\nrun = "reprocheck run a.py"\n', "starts", "behind"),
