@@ -48,6 +48,7 @@ from reprocheck.model.trace import (
     CheckKind as CheckKind,
     FirstRead as FirstRead,
     InputFile as InputFile,
+    OwnVariable as OwnVariable,
     LossSeries as LossSeries,
     Process as Process,
     Run as Run,
