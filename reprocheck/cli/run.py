@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,7 +119,8 @@ def perform(
     if attach and check.verdict.exit_code:
         _attach(check, folder, console, values=values)
     if shown_from is None:
-        summary.print_next(check, console)
+        typed = replace(check, record=replace(check.record, entry_point=entry))
+        summary.print_next(typed, console)  # to be pasted: with the secrets that files lack
     return check.verdict.exit_code
 
 

@@ -99,11 +99,13 @@ class Detector:
         if self._scanner is None:
             return text
         for secret in sorted(self._scanner(text), key=lambda secret: -len(secret.text)):
-            found = text.count(secret.text)
-            if found and secret.text:
-                counts[secret.kind] += found
-                counts["<secret>"] += found
-                text = text.replace(secret.text, "<secret>")
+            if not secret.text:
+                continue
+            # the password `postgres` is no part of `postgresql://`
+            alone = r"(?<![^\W\d_])%s(?![^\W\d_])" if secret.text.isalpha() else "%s"
+            text, number = re.subn(alone % re.escape(secret.text), "<secret>", text)
+            counts[secret.kind] += number
+            counts["<secret>"] += number
         return text
 
 

@@ -180,11 +180,10 @@ class _Log:
 
     def _without_names(self, data: bytes) -> bytes:
         """As `masking.mask` does it, at once."""
-        text = data.decode("latin-1")
+        text, credentials = _CREDENTIALS.subn(f"://{CREDENTIALS}", data.decode("latin-1"))
+        self._credentials += credentials
         for name, shown in self._names:
             text = name.sub(shown, text)
-        text, credentials = _CREDENTIALS.subn(f"://{CREDENTIALS}", text)
-        self._credentials += credentials
         return self._redactor.without_known(text).encode("latin-1")
 
 
@@ -198,7 +197,7 @@ def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
     name = re.escape(name)
     behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"
     if as_path:
-        behind, before = r"(?![^\W_]|[_-]|\.[^\W_])", rf"{before}(?<![_.~-]{name})"
+        behind, before = r"(?![^\W_]|[_-]|\.[^\W_])", rf"{before}(?<![_.~-]{name})(?<!:/{name})"
     return re.compile(name + before + behind)
 
 

@@ -146,9 +146,10 @@ def place(path: str) -> str:
     return path
 
 
+_OF_PATHS = r"(?:[\w.@+=%,-]|<user>)"
 PATHS = Pattern(
     kind=mark("folder of the machine"),
-    regex=re.compile(r"(?<![\w.~/<>:-])/(?:[\w.@+=%,-]+/)+[\w.@+=%,-]*"),
+    regex=re.compile(rf"(?<![\w.~/<>:-])/(?:{_OF_PATHS}+/)+{_OF_PATHS}*"),
     shown=place,
     accepted=lambda found: place(found) != found,
 )

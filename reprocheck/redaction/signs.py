@@ -149,8 +149,9 @@ def _of_pair(array: Array, pair: bytes) -> Places:
     """Where two bytes follow each other, also in capitals."""
     import numpy as np
 
-    first, second = pair
-    return np.flatnonzero((array[:-1] == first) & (array[1:] | 0x20 == second))
+    small = array | 0x20
+    first, second = (letter | 0x20 for letter in pair)
+    return np.flatnonzero((small[:-1] == first) & (small[1:] == second))
 
 
 def _of_addresses(array: Array) -> Iterator[Places]:

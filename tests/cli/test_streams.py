@@ -45,14 +45,19 @@ def test_without_drawing_the_result_is_there_and_the_rest_can_be_drawn_later(cle
 
 
 def test_the_verdict_is_on_stdout_and_progress_on_stderr(clean: Path) -> None:
-    outcome = check("train.py", cwd=clean, draw=True)
+    typed = ("train.py", "--pw", "Kirsche12x")
+    outcome = check(*typed, cwd=clean, draw=True)
     assert outcome.exit_code == 0
     assert outcome.stdout.startswith("REPRODUCIBLE\n")
     assert outcome.folder is not None
     assert f"reports/{outcome.folder.name}/report.html" in outcome.stdout
     assert re.search(
-        r"^    reprocheck run --runs 5 --no-explain train\.py$", outcome.stdout, re.MULTILINE
+        rf"^    reprocheck run --runs 5 --no-explain {' '.join(typed)}$",
+        outcome.stdout,
+        re.MULTILINE,
     )
+    told = [path.read_bytes() for path in outcome.folder.rglob("*") if path.is_file()]
+    assert not any(b"Kirsche12x" in data for data in told), "the terminal alone shows it"
     assert [line.split(" · ")[:2] for line in outcome.stderr.splitlines()[1:]] == [
         ["run 1 of 2", "stopped after iteration 10"],
         ["run 2 of 2", "stopped after iteration 10"],

@@ -8,6 +8,7 @@ import pytest
 
 from reprocheck.redaction import found_scanner
 from reprocheck.redaction.detector import Detector
+from reprocheck.redaction.kingfisher import Secret
 from reprocheck.redaction.patterns import place
 
 
@@ -54,6 +55,7 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ('File "/home/anna/train.py", line 3', 'File "~/train.py", line 3'),
         ("in /srv/acme/v/lib/python3.11/site-packages/torch/nn.py", "in <python>/torch/nn.py"),
         ("reads /data/acme/train.bin twice", "reads <path>/train.bin twice"),
+        ("reads /home/<user>/x/train.bin", "reads ~/x/train.bin"),
         ("call +49 30 1234567 now", "call <number> now"),
         ("card 4111 1111 1111 1111.", "card <number>."),
         ("key 0123456789abcdef0123456789abcdef", "key <secret>"),
@@ -148,6 +150,14 @@ def test_a_value_within_a_private_key_does_not_hide_where_it_ends() -> None:
     key = "-----BEGIN PRIVATE KEY-----\\nMIIEvQ=\\n-----END PRIVATE KEY-----"
     said = Detector(known=["\\n-----END PRIVATE KEY-----"]).masked(f"it is `{key}` here")
     assert "MIIEvQ" not in said and said.endswith("` here")
+
+
+def test_a_word_that_is_a_secret_is_no_part_of_another_word() -> None:
+    def scanner(text: str) -> list[Secret]:
+        return [Secret(kind="password", text="postgres")]
+
+    shown = Detector(scanner=scanner).masked("postgresql://h, password postgres")
+    assert shown == "postgresql://h, password <secret>"
 
 
 def test_a_number_that_is_no_card_stays() -> None:

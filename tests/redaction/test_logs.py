@@ -20,7 +20,7 @@ ORDINARY = [
     "step 12 loss 0.125 lr 1e-3 tokens/s 1234", "2026-11-22 07:40:01,123 INFO key=3", "the basic author signs in",
     '{"loss": 0.1, "t": [1, 2]}', "(fc): Linear(in=3)  # key_proj", "sk-3 task-2 disk-u std::vector", "1.2 1.3 1.4 v1.2.3.4", "",
 ]  # fmt: skip
-NAMES = ["/home/anna/x.py", "anna", "annabel", "/mnt/home/anna", "on gpu7", "https://me:p@h/x", "pa55word", "0123-abc-4567"]  # fmt: skip
+NAMES = ["/home/anna/x.py", "anna", "annabel", "/mnt/home/anna", "on gpu7", "https://me:p@h/x", "ssh://home/anna", "s3://anna:p@h", "pa55word", "0123-abc-4567"]  # fmt: skip
 LETTERS = "\n\r\t :=,(@./-_'\"<>1azKéÿZ"
 PIECES = st.one_of(
     st.sampled_from([*HELD, *ORDINARY, *NAMES, *KEY.splitlines(), *SIGNS]),

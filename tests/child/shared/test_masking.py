@@ -29,6 +29,7 @@ ANNA = ("/home/anna", "anna", "gpu7.example.org")
             "git+https://<credentials>@host/x and http://plain/x@y",
         ),
         ("https://a:p@ss@host", "https://<credentials>@host"),
+        ("s3://anna:pw@x smb://D;anna:pw@y", "s3://<credentials>@x smb://<credentials>@y"),
         ("://@ ://", "://@ ://"),
         ("", ""),
     ],
@@ -43,6 +44,8 @@ def test_everyday_names_stay_and_unknown_ones_harm_nothing() -> None:
         mask("/root/x root user admin localhost", "/root", "root", "localhost")
         == "~/x root user admin localhost"
     )
+    in_urls = mask("mysql://root:pw@h ssh://root file:///root/x", "/root", "root", "localhost")
+    assert in_urls == "mysql://<credentials>@h ssh://root file://~/x"
     assert mask("a / b", "/", "", "") == "a / b"
     assert mask("text", "", "", "") == "text"
 

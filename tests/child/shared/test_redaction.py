@@ -105,6 +105,21 @@ MASKED = [
     ("glrt-0123456789abcdefghij dckr_pat_0123456789abcdefghij", "<secret> <secret>"),
     ("fe80::1ff:fe23:4567:890a aa:bb:cc:dd:ee:0f", "<address> <address>"),
     ("/home/bob/x /Users/eve /home/runner/y", "/home/<user>/x /Users/<user> /home/runner/y"),
+    (f"val_{HF} run_ghp_abcdefghijklmnopqrstuvwxyz0123456789_v2", "val_<secret> run_<secret>_v2"),
+    ("<user>@acme.example bob@<argument>.example", "<email> <email>"),
+    ("ssh <user>@gpu07.acme.lan", "ssh <email>"),
+    ("HF_TOKEN=Kirsche220x ?token=Kirsche201x&n=1", "HF_TOKEN=<secret> ?token=<secret>&n=1"),
+    (
+        "{'token': 'Kirsche204x', \"pass\": 'Kirsche205x'}",
+        "{'token': '<secret>', \"pass\": '<secret>'}",
+    ),
+    (
+        "MYSQL_PASS=kirsche login_pw: 'kirsche' pw=Kirsche138x",
+        "MYSQL_PASS=<secret> login_pw: '<secret>' pw=<secret>",
+    ),
+    ("train.py --pw kirsche", "train.py --pw <secret>"),
+    ("mysql -u bob -pkirsche; docker ps", "mysql -u bob -p<secret>; docker ps"),
+    (r"'password: kirsche\n  token'", r"'password: <secret>\n  token'"),
 ]
 
 
@@ -135,6 +150,7 @@ def test_what_is_masked(text: str, masked: str) -> None:
         "tokenizer('a text') encode_token('x') key('a') print('password') f(token)",
         "driver version\n10.1.2.3"[:14],
         "loss 0.5 lr 1e-3",
+        "forward pass: 3 passes=2 pass='fuse' backward_pass=0.25 conv.pw.weight pw=3x3 bypass: on",
     ],
 )
 def test_what_stays(text: str) -> None:
@@ -221,13 +237,14 @@ def test_values_of_secret_options_and_variables_are_masked_wherever_they_stand()
         "WANDB_API_KEY": "0123456789abcdef",
         "SSH_AUTH_SOCK": "/tmp/ssh-1/agent",
         "HF_TOKEN": "short",
+        "DB_PASSWD": "73518264",
         "LANG": "en_US.UTF-8",
     }
     known = known_secrets(
         ["train.py", "--password", "pa55word", "--db-secret=qwe-rty", "--seed", "123456"],
         environment,
     )
-    assert known == ["0123456789abcdef", "pa55word", "qwe-rty"]
+    assert known == ["0123456789abcdef", "73518264", "pa55word", "qwe-rty"]
     redactor = Redactor(known)
     assert redactor.text("['pa55word'] x0123456789abcdef 123456") == "['<secret>'] x<secret> 123456"
     assert redactor.count == 2

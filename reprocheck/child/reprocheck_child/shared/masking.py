@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 CREDENTIALS = "<credentials>"
 _SIGNS = (
-    "passw passphrase passcode pwd secret credential token key _pat -pat sig bearer basic auth @ "
-    "cookie sessid sessionid login log_in( hook -u --user -cli ldap sshpass mysql mariadb pass: "
+    "pass pwd pw= pw: pw' pw\" -pw _pw secret credential token key _pat -pat sig bearer basic auth "
+    "@ cookie sessid sessionid login log_in( hook -u --user -cli ldap mysql mariadb "
     "/home/ /users/ hf_ api_org_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- glrt- gldt- sk- k_live k_test "
     "gsk_ r8_ nvapi- wandb_v dapi hvs. dop_v1 xox sg. aiza ya29. gocspx- npm_ pypi- dckr_ atatt "
     "xai- pplx- tskey- whsec_ shpat_ :aa ls0tls1 eyj akia asia abia acca aida aroa anpa agpa"
@@ -38,6 +38,8 @@ END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 LONGEST_AUTHORITY = 1024
 _JOINED_BEFORE = frozenset("_-.~")
 """What stands before a path that is only the end of a longer one."""
+_BEFORE_AUTHORITY = ":/"
+"""In `ssh://root` the second slash begins no path, in `file:///root` the third one does."""
 
 
 def identity() -> Tuple[str, str, str]:
@@ -66,12 +68,13 @@ def _user(home: str) -> str:
 
 def mask(text: str, home: str, user: str, host: str) -> str:
     """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as
-    `<credentials>`.
+    `<credentials>`: these first, since a name may be a part of them.
     """
+    text = _mask_credentials(text)
     for needle, replacement, is_path in needles(home, user, host):
         if needle in text:
             text = _replace(text, needle, replacement, is_path)
-    return _mask_credentials(text)
+    return text
 
 
 def may_hold_secret(text: str) -> bool:
@@ -139,7 +142,7 @@ def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
         return False
     if not is_path:
         return True
-    if before in _JOINED_BEFORE or after == "-":
+    if before in _JOINED_BEFORE or after == "-" or text[:start].endswith(_BEFORE_AUTHORITY):
         return False
     return not later.isalnum() or after != "."
 

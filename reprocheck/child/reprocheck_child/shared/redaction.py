@@ -54,7 +54,16 @@ _NO_TOKEN = _words(
     "video visual latent register dist fake n of"
 )
 """Parts beside which `token` is one of a tokenizer's."""
+_PASS_OF = _words(
+    "db database mysql mariadb postgres postgresql pg sql mssql oracle redis mongo mongodb ldap"
+    " smtp imap mail ftp sftp ssh sudo root admin user login proxy http https basic keytab keystore"
+    " kerberos truststore vault docker registry git nexus artifactory jenkins grafana jupyter wifi"
+    " my master default"
+)
+"""Parts that make a name of a secret where `pass` or `pw` follows: a `forward_pass` is none."""
 _SIGNATURES = _words("signature sig")
+_SHORT_FORMS = _words("pass pw")
+"""Of `password`. By itself neither says what it holds: the value must look like one, too."""
 _COOKIES = _words("cookie cookies")
 _SESSIONS = _words("sessionid sessid phpsessid jsessionid csrftoken xsrftoken identitytoken")
 """Last parts of names of what stands for somebody who is logged in."""
@@ -72,9 +81,12 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?%?")
 _EXPRESSION = re.compile(r"([A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)+")
 _LONG_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{16,}")
+_MIXED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[^\s\"']{8,}")
+"""Small letters, capitals and digits: no word and no number."""
 _KEY_MATERIAL = re.compile(r"(?=.*\d)[\w+/=-]{32,}")
 _SHORTEST_SIGNATURE = 20
-_SHORTEST_KNOWN = 6
+_SHORTEST_KNOWN, _SHORTEST_NUMBER, _SHORTEST_WORD = 6, 8, 12
+"""Of values that are masked wherever they stand: short words and numbers mean other things, too."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -88,6 +100,8 @@ def is_secret_name(name: str) -> bool:
         return True
     if parts[-1] == "token":
         return _NO_TOKEN.isdisjoint(parts)
+    if parts[-1] in _SHORT_FORMS:
+        return parts == ["pw"] or not _PASS_OF.isdisjoint(parts[-2:-1])
     if parts[-1] in _COOKIES:
         return True
     return parts[-1] == "key" and len(parts) > 1 and parts[-2] in _KEY_OF
@@ -128,12 +142,12 @@ def _value_in(word: str) -> str:
 
 def _is_known(value: str) -> bool:
     is_path = value.startswith(("/", "~", "."))  # SSH_AUTH_SOCK, GOOGLE_APPLICATION_CREDENTIALS
-    is_word = (value.isalpha() and value.islower()) or value.isdigit()
-    return (
-        len(value) >= _SHORTEST_KNOWN
-        and not is_path
-        and (not is_word or len(value) >= 2 * _SHORTEST_KNOWN)
-    )
+    least = _SHORTEST_KNOWN
+    if value.isdigit():
+        least = _SHORTEST_NUMBER
+    elif value.isalpha() and value.islower():
+        least = _SHORTEST_WORD
+    return len(value) >= least and not is_path
 
 
 def _parts(name: str) -> List[str]:
@@ -153,11 +167,13 @@ def _is_secret(name: str, value: str) -> bool:
         return len(value) >= _SHORTEST_SIGNATURE
     if parts == ["key"]:
         return _KEY_MATERIAL.fullmatch(value) is not None
+    if len(parts) == 1 and parts[0] in _SHORT_FORMS:
+        return _MIXED.fullmatch(value) is not None
     is_session = bool(parts) and parts[-1] in _SESSIONS
     if not is_session and not is_secret_name(name):
         return False
     if is_session or parts[-1] == "token":
-        return _LONG_RANDOM.fullmatch(value) is not None
+        return any(form.fullmatch(value) for form in (_LONG_RANDOM, _MIXED))
     if parts[-1] == "pwd":
         return not value.startswith("/")  # the shell's working directory
     return _NUMBER.fullmatch(value) is None or not _ALWAYS.isdisjoint(parts)
@@ -166,7 +182,7 @@ def _is_secret(name: str, value: str) -> bool:
 # ----------------------------------------------------------------------------------------- patterns
 
 _TOKEN = re.compile(
-    r"(?:(?<![A-Za-z0-9_])|(?<=bot))(?P<value>"
+    r"(?:(?<![A-Za-z0-9])|(?<=bot))(?P<value>"
     r"(?:AKIA|ASIA|ABIA|ACCA|AIDA|AROA|ANPA|AGPA)[A-Z0-9]{16}"  # AWS
     r"|hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}"  # Hugging Face
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|rt|dt)-[\w-]{16,}"
@@ -197,8 +213,8 @@ _LITERAL = rf"""(?P<value>\"{{3}}[^"]+\"{{3}}|'{{3}}[^']+'{{3}}|{_STRING})"""
 _OF_NAMES = tuple(
     sorted(
         _words(
-            "passw passphrase passcode pwd secret credential token key sig _pat -pat sessid"
-            " sessionid cookie authorization"
+            "pass pw secret credential token key sig _pat -pat sessid sessionid cookie"
+            " authorization"
         )
     )
 )
@@ -215,7 +231,7 @@ slower.
 """
 _BEFORE_NAME = re.compile(r"[\w.\-]{0,64}\Z")
 _PAIR = re.compile(
-    rf"""{_NAME}["']?{_SPACE}[=:]{_GAP}(?P<value>{_STRING}|""|''|[^\s,;&"'(){{}}\[\]]+)"""
+    rf"""{_NAME}["']?{_SPACE}[=:]{_GAP}(?P<value>{_STRING}|""|''|(?:\\(?![nrt])|[^\s,;&"'(){{}}\[\]\\])+)"""
 )
 _ANNOTATION = r"(?:\s*:\s*[\w.\[\]| ]{1,40}?(?=\s*=))?"
 _ASSIGNED = re.compile(
@@ -260,7 +276,7 @@ _TOOL = re.compile(
     r"(?<![\w.-])(?:(?:sshpass|mysql\w*|mariadb\w*|(?:docker|podman|az|oc|registry) login)\b"
     r"[^\r\n|;&]*?[ \t](?:-p|--password)|(?:redis|valkey)-cli\b[^\r\n|;&]*?[ \t]-a"
     r"|ldap\w+\b[^\r\n|;&]*?[ \t]-w"
-    r"|-pass(?:in|out)?[ =]pass:)[ =]?[\"']?(?P<value>[^\s\"'<-][^\s\"']*)"
+    r"|-pass(?:in|out)?[ =]pass:)[ =]?[\"']?(?P<value>[^\s\"'<;|&-][^\s\"';|&]*)"
 )
 """Tools that are known to take a password behind an option of one letter."""
 _AUTH = re.compile(
@@ -276,9 +292,10 @@ _COOKIE = re.compile(
     r"""(?P<value>\{[^{}\r\n]*\}|"[^"\r\n]*"|'[^'\r\n]*'|(?!\s)[^\r\n"'<{=]+=[^\r\n"'<{]*)"""
 )
 _EMAIL = re.compile(
-    r"(?<![\w.+-])(?P<value>[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+(?:[a-z]{2}|com|org|net|edu|gov|mil|int|info|biz|name|dev|app|tech|cloud|online"
+    r"(?<![\w.+-])(?P<value>(?:[\w.+-]|<(?:user|host|argument)>){1,64}@(?:(?:[A-Za-z0-9-]|<(?:user|host|argument)>){1,63}\.)+(?:[a-z]{2}|com|org|net|edu|gov|mil|int|info|biz|name|dev|app|tech|cloud|online"
     r"|local|internal|corp|lan|example|test|invalid))(?![\w(\[-])"
 )
+"""A part of it may have been masked before, as a name: `<user>@acme.example`."""
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _IPV4 = re.compile(rf"(?<![\w.-])(?P<value>(?:{_BYTE}\.){{3}}{_BYTE})(?![\w-]|\.\d)")
 _IPV6 = re.compile(
