@@ -12,8 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.errors import ReportError
-from reprocheck.language import again, count, english, mark, tr
 from reprocheck.ladder.given import VARIABLE
+from reprocheck.language import again, count, english, mark, tr
 from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
 from reprocheck.model import (
