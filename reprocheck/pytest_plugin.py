@@ -148,10 +148,7 @@ def failure(check: Check) -> str:
     """
     from reprocheck.report import text, words
 
-    title = check.verdict.title
-    if check.verdict.verdict == "reproducible":
-        title += ", but the rule that fail_on asks for is broken"
-    lines = [f"{title}: {text.line(check.verdict.reason)}"]
+    lines = [f"{check.verdict.title}: {text.line(check.verdict.reason)}"]
     if check.verdict.exit_code != 1:
         lines += words.meaning(check)[:1]
     lines += _first_difference(check)

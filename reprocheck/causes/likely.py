@@ -142,7 +142,7 @@ def _facts(check: Check) -> list[Mapping[str, object]]:
 
 def has_fixed_hash(facts: Mapping[str, object]) -> bool:
     """Whether the user fixed the hash seed before the start, by the facts of an environment."""
-    return str(facts.get("variable.PYTHONHASHSEED") or "random") != "random"
+    return facts.get("python.hash_seed", "random") != "random"
 
 
 def _accelerated(check: Check) -> bool:

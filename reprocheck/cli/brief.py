@@ -107,9 +107,7 @@ def print_brief(check: Check, console: Console) -> None:
     """Prints the verdict and what follows from it, in as many lines as are left of `MOST`."""
     out = console.out
     on_one_screen = out.tty and console.err.tty
-    title = [
-        _styled(row, STYLES[check.verdict.verdict]) for row in out.wrapped(check.verdict.title)
-    ]
+    title = [_styled(row, STYLES[check.verdict.tone]) for row in out.wrapped(check.verdict.title)]
     headline = list(_headline(check, out))
     found = list(_found(check, out))
     aside = list(_aside(check, out))

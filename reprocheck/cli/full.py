@@ -68,7 +68,7 @@ def print_all(check: Check, console: Console) -> None:
 
 def _print_headline(check: Check, out: Stream) -> None:
     lead = why.lead(check)
-    out.paragraph(check.verdict.title, style=STYLES[check.verdict.verdict])
+    out.paragraph(check.verdict.title, style=STYLES[check.verdict.tone])
     if lead:
         out.paragraph(lead, indent=INDENT, style="bold")
     out.paragraph(text.line(check.verdict.reason), indent=INDENT)

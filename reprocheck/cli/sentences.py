@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reprocheck.language import count, tr
-from reprocheck.model import Check, Comparison, Run, VerdictName
+from reprocheck.model import Check, Comparison, Run
+from reprocheck.model.verdict import Tone
 from reprocheck.report import text, words
 
-STYLES: dict[VerdictName, str] = {
-    "reproducible": "bold green",
-    "not_reproducible": "bold red",
-    "inconclusive": "bold yellow",
-    "script_failed": "bold red",
-    "timed_out": "bold yellow",
+STYLES: Mapping[Tone, str] = {
+    "good": "bold green",
+    "unsure": "bold yellow",
+    "bad": "bold red",
+    "failed": "bold red",
 }
 PATCH_STYLES = {"+": "green", "-": "red"}
 """Of the rows of a patch, by their first character."""

@@ -245,11 +245,16 @@ def _parts(name: str) -> list[str]:
 
 
 def _variables(first: Run, second: Run) -> Iterator[Given]:
-    """Environment variables that hold numbers, rank by rank."""
+    """Environment variables that hold numbers, rank by rank.
+
+    A rank that the program starts has those, too, that the program set: they are no input.
+    """
+    own = first.own_variables.keys() | second.own_variables.keys()
     for trace, other in rank_by_rank(first, second):
         # where one has none, the environment was not recorded
         if trace.environment and other.environment:
-            yield from _unequal_variables(trace.environment, other.environment)
+            unequal = _unequal_variables(trace.environment, other.environment)
+            yield from (one for one in unequal if one.name not in own)
 
 
 def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -> Iterator[Given]:

@@ -49,6 +49,7 @@ from reprocheck.model.trace import (
     FirstRead as FirstRead,
     InputFile as InputFile,
     LossSeries as LossSeries,
+    OwnVariable as OwnVariable,
     Process as Process,
     Run as Run,
     Series as Series,

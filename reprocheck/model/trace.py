@@ -249,6 +249,16 @@ class InputFile:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OwnVariable:
+    """An environment variable that the program set itself. `line`: `file:line` of the user's, ""
+    where that is not known.
+    """
+
+    value: str
+    line: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FirstRead:
     """What a run found in a file when it first read it.
 
@@ -298,6 +308,8 @@ class Run:
     level: str = ""
     """The level that the recorder was told, `auto` for instance; empty where it is not known."""
     environment: Mapping[str, object] = field(default_factory=dict)
+    own_variables: Mapping[str, OwnVariable] = field(default_factory=dict)
+    """Environment variables that its processes set themselves, by name."""
     controls: ControlTrace = field(default_factory=ControlTrace)
     """Of all its processes, counts added up."""
     stdout_tail: str = ""

@@ -31,6 +31,10 @@ _TITLES: Mapping[VerdictName, str] = {
     "timed_out": mark("TIMED OUT"),
 }
 
+Tone = Literal["good", "unsure", "bad", "failed"]
+_TONES: Mapping[int, Tone] = {1: "bad", 3: "unsure", 4: "failed", 5: "failed"}
+"""By exit code."""
+
 SERIES_RULE = "series:"
 """Before the name of a series that is to agree within the tolerance, too."""
 FAIL_ON = ("checks", "any-iteration", "bitwise", f"{SERIES_RULE}NAME")
@@ -301,25 +305,35 @@ class Verdict:
     caveats: tuple[str, ...] = ()
     series: tuple[SeriesComparison, ...] = ()
     """What the training reported beside its losses."""
+    broken_rule: str = ""
+    """The rule of `--fail-on` that makes the exit code 1 although the checks agree."""
 
     @property
     def title(self) -> str:
-        """`REPRODUCIBLE`, `NOT REPRODUCIBLE (forward)`, `INCONCLUSIVE`…"""
+        """The headline: its first words say what the exit code says."""
+        if self.broken_rule:
+            return tr("FAILED BY --fail-on {rule}: {own}", rule=self.broken_rule, own=self._own)
+        return self._own
+
+    @property
+    def tone(self) -> Tone:
+        """How it looks: only what passes without a difference beside the checks is good."""
+        if self.exit_code == 0:
+            return "good" if self.plainly_passes else "unsure"
+        return _TONES[self.exit_code]
+
+    @property
+    def _own(self) -> str:
+        """The criterion's own verdict."""
         words = tr(_TITLES[self.verdict])
         if self.failed_check is not None:
             return tr("NOT REPRODUCIBLE ({check})", check=tr(self.failed_check))
         if self.verdict == "reproducible" and self.first_divergence is not None:
-            return tr(
-                "{words} in the checks, DIVERGES from {place}",
-                words=words,
-                place=self.first_divergence.place,
-            )
+            place = self.first_divergence.place
+            return tr("PASSES THE CHECKS, DIVERGES from {place}", place=place)
         if self.verdict == "reproducible" and self.differing_series:
-            return tr(
-                "{words} by its losses, {differing}",
-                words=words,
-                differing=_differing(self.differing_series),
-            )
+            differing = _differing(self.differing_series)
+            return tr("PASSES THE CHECKS, {differing}", differing=differing)
         return words
 
     @property

@@ -163,6 +163,9 @@ def facts(check: Recorded, number: int = 1) -> dict[str, object]:
         found |= run.environment
         for trace in run.traces[:1]:
             found |= trace.environment
+        for name, own in run.own_variables.items():
+            found[f"variable.{name}.set_to"] = own.value
+            found[f"variable.{name}.set_at"] = own.line
     return found
 
 

@@ -32,7 +32,8 @@ def render(check: Check) -> bytes:
             element = SubElement(found, case.outcome, message=case.message)
             element.text = case.text
             if case.outcome != "skipped":
-                element.set("type", check.verdict.verdict)
+                broken = "fail_on" if check.verdict.broken_rule else ""
+                element.set("type", broken or check.verdict.verdict)
     # The runs are made once for all test cases: their time stands with the first.
     seconds = f"{sum(run.record.seconds for run in check.runs):.3f}"
     suite[0].set("time", seconds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprocheck.language import count, mark, tag, tr
 from reprocheck.model import Check, Run, SeriesComparison
+from reprocheck.model.verdict import Tone
 from reprocheck.report import (
     about,
     charts,
@@ -40,13 +41,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-TONES = {
-    "reproducible": ("good", "✓"),
-    "not_reproducible": ("bad", "≠"),
-    "inconclusive": ("unsure", "?"),
-    "script_failed": ("failed", "!"),
-    "timed_out": ("failed", "!"),
-}
+SIGNS: Mapping[Tone, str] = {"good": "✓", "unsure": "?", "bad": "≠", "failed": "!"}
 _LOSS_TITLE = mark("Loss of every run over the iterations, with the tolerance around run 1")
 _DIFFERENCE_TITLE = mark(
     "Difference from run 1 over the iterations on a logarithmic scale, with what is allowed"
@@ -63,9 +58,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     from markupsafe import Markup
 
     scripts = _scripts()
-    tone, sign = TONES[check.verdict.verdict]
-    if check.verdict.verdict == "reproducible" and not check.verdict.plainly_passes:
-        tone = "unsure"
+    tone = check.verdict.tone
     reported = list(_reported(check))
     loss_title, difference_title = tr(_LOSS_TITLE), tr(_DIFFERENCE_TITLE)
     text = environment().get_template("report.html").render(
@@ -87,7 +80,7 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
         entries=cited.entries(check),
         cited=cited.codes(check),
         tone=tone,
-        sign=sign,
+        sign=SIGNS[tone],
         policy=policy(scripts),
         styles=[
             Markup(source("vendor/uplot/uPlot.min.css")),

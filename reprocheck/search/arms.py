@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.causes import likely
+from reprocheck.causes.started import is_what_differs
 from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
 from reprocheck.search.acted import Acting
@@ -38,6 +39,12 @@ class Book:
     def record(self) -> CheckRecord:
         """The record, with all arms."""
         return self.check.record
+
+    @cached_property
+    def nothing_to_try(self) -> bool:
+        """Whether what the start gives is seen to be what differs, and no control was tried."""
+        tried = any(self._beside(arm) for arm in self.record.arms)
+        return not tried and is_what_differs(self.check, self.folder)
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:

@@ -59,6 +59,7 @@ class Candidates:
                harmless ones do not suffice
     brittle    those that make scripts fail more often than others: looked at first where one does
     reasons    why a control is likely, by its name
+    parts      control -> those that do a part of what it does, and nothing else
     """
 
     likely: tuple[str, ...]
@@ -67,6 +68,7 @@ class Candidates:
     last: tuple[str, ...] = ()
     brittle: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         """These controls in the order of the search."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from reprocheck.causes.device import device_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
-from reprocheck.causes.started import is_what_differs
 from reprocheck.causes.usercode import UserCode
 from reprocheck.language import joined, sentences, tr
 from reprocheck.model import Check
@@ -32,7 +31,7 @@ def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
 
 
 def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
-    if is_what_differs(check, folder):
+    if book.nothing_to_try:
         return _unconfirmed(check, book, words.given(check.first_rung))
     if not found.smallest:
         proved = proved_by_patch(check, book)

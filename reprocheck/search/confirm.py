@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reprocheck.causes.started import is_what_differs
 from reprocheck.language import tr
 from reprocheck.model import Check
 from reprocheck.search import chance, order, words
@@ -56,9 +55,9 @@ def searched(check: Check, folder: Path) -> Result | None:
     """What the search in `folder` has come to by now; None where none was made, unless none is
     needed.
     """
-    if not check.record.arms and not is_what_differs(check, folder):
-        return None
     book = Book(check, folder)
+    if not check.record.arms and not book.nothing_to_try:
+        return None
     try:
         found = conducted(check, folder, book)
     except Unanswered as missing:
@@ -79,7 +78,7 @@ def conducted(
 
     Raises Unanswered. None is needed where what the start gives is seen to be what differs.
     """
-    if is_what_differs(check, folder):
+    if book.nothing_to_try:
         return Found()
     if book.sample.intermittent or not book.sample.odd:
         _as_is(book, AS_IS, words.STEADY)

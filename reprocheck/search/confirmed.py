@@ -51,7 +51,7 @@ def confirmed(
         acted = places.get(name, ())
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted), left)
         known = _removed(fitting, name)
-        cause = known or _found_by_scan(check, name)
+        cause = known or _found_where(check, name, acted) or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
             cause = _implied(check, name, frameworks, len(first), draws=draws)
@@ -68,8 +68,13 @@ def confirmed(
 
 
 def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
-    """The causes of another kind."""
-    return [one for one in causes if one.code != explained.code]
+    """The causes of another kind, without those that are only suspected on the line of this one."""
+    different = [one for one in causes if one.code != explained.code]
+    return [
+        one
+        for one in different
+        if one.confidence != "suspected" or one.source is None or one.at != explained.at
+    ]
 
 
 # -------------------------------------------------------------------------------- which cause it is
@@ -90,17 +95,38 @@ def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
 
 
 def _acted_elsewhere(check: Check, control: str, acted: Sequence[Place], cause: Cause) -> bool:
-    """Whether a cause that the scan alone speaks for has another control of its own, and this one
-    acted on other lines.
+    """Whether this control acted on other lines than that of a cause, and something else is meant:
+    the cause has another control and the scan alone speaks for it, or the scan finds on those lines
+    what the control removes.
     """
-    if not acted or likely.removes(control, cause.code):
+    if not acted or cause.source is None or not _lines_of(check, cause).isdisjoint(_lines(acted)):
         return False
-    if not found_by_scan(cause, check.scan):
-        return False
+    if found_by_scan(cause, check.scan):
+        return not likely.removes(control, cause.code)
+    return not is_vague(cause) and _found_where(check, control, acted) is not None
+
+
+def _lines_of(check: Check, cause: Cause) -> set[str]:
+    """Return the line of a cause, and those from which its number comes there."""
     findings = [one for one in check.scanned.possible if one.code == cause.code]
     origins = [one.origin for one in findings if is_at(one.source, cause.source)]
-    lines = filter(None, (cause.source, *origins))
-    return {line.at for line in lines}.isdisjoint(place.line.at for place in acted)
+    seeds = [one.source for one in check.scanned.possible if cause.at in one.seeds_at]
+    return {line.at for line in filter(None, (cause.source, *origins, *seeds))}
+
+
+def _lines(acted: Iterable[Place]) -> set[str]:
+    return {place.line.at for place in acted}
+
+
+def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
+    """Return what the scan finds on the first line on which a control acted and that it removes."""
+    removed = [one for one in check.scanned.possible if likely.confirms(control, one.code)]
+    grave = [one for one in removed if one.severity != "note"]
+    for place in acted:
+        for one in grave:
+            if one.source.at == place.line.at:
+                return cause_of(check, one)
+    return None
 
 
 def _found_by_scan(check: Check, control: str) -> Cause | None:

@@ -64,6 +64,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
         altering=_only(order, altering),
         last=_only(named, altering),
         brittle=_only(BRITTLE, order),
+        parts=controls.parts(),
         reasons=by_line | _of_removed(check.causes) | _of_found(errors),
     )
 

@@ -217,6 +217,17 @@ class _Search:
             return self.first_alone(fresh, words.alone) or self.candidates.ordered(found)
         return found
 
+    def with_parts(self, smallest: tuple[str, ...]) -> tuple[str, ...]:
+        """The set with a part of a control in its place, where that suffices: a control that does
+        two things proves neither as long as one of them may be enough.
+        """
+        for name in smallest:
+            for part in self.candidates.ordered(self.candidates.parts.get(name, ())):
+                others = [one for one in smallest if one != name]
+                if self.agrees([*others, part], words.part_of(name, part)):
+                    return self.candidates.ordered([*others, part])
+        return smallest
+
     def enough(self, fresh: Sequence[str], tried: Sequence[str]) -> list[str]:
         """Controls that suffice together: the likely ones where those that were not tried alone are
         few, else all that acted.
@@ -269,7 +280,7 @@ def find(
     search = _Search(candidates=candidates, ask=ask, runs=runs)
     refuted: set[tuple[str, ...]] = set()
     while True:
-        smallest = search.smallest(whole=whole)
+        smallest = search.with_parts(search.smallest(whole=whole))
         if not smallest or smallest in refuted:
             return Found(crashing=search.crashing, idle=search.idle, complete=whole)
         answer = _again(search, smallest, needed, most)

@@ -56,6 +56,11 @@ def alone(name: str) -> str:
     return tr("to test whether {name} alone suffices", name=name)
 
 
+def part_of(name: str, part: str) -> str:
+    """Why a control is tried in place of one that does the same and more."""
+    return tr("to test whether {part}, a part of {name}, suffices", part=part, name=name)
+
+
 def without(names: Sequence[str]) -> str:
     """Why a part of a set that suffices is tried."""
     return tr("to test the set without {listed}", listed=listed(names, _MOST_SHOWN))

@@ -104,6 +104,22 @@ def harmless() -> tuple[str, ...]:
     return tuple(found.name for found in table() if not found.alters)
 
 
+@cache
+def parts() -> dict[str, tuple[str, ...]]:
+    """Return the controls that do a part of what a control does, by its name: they set variables
+    that it sets to the same values, and do nothing else.
+    """
+    by_variables = [one for one in table() if one.environment and not one.launch]
+    return {
+        whole.name: tuple(
+            one.name
+            for one in by_variables
+            if one is not whole and one.environment.items() <= whole.environment.items()
+        )
+        for whole in table()
+    }
+
+
 def launched(names: Iterable[str], what: str) -> bool:
     """Whether one of the controls needs `what` of the launcher."""
     return any(control(name).launch == what for name in names)

@@ -180,16 +180,20 @@ class TargetCheck:
 
     @property
     def title(self) -> str:
-        """The verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `REPRODUCIBLE in the
-        checks, DIVERGES from iteration 7`; `NO REPORT` where none could be made.
+        """The verdict in the words of reports: `NOT REPRODUCIBLE (backward)`, `PASSES THE CHECKS,
+        DIVERGES from iteration 7`; `NO REPORT` where none could be made.
         """
         if self.verdict == NO_REPORT:
             return "NO REPORT"
         words = self.verdict.replace("_", " ").upper()
         if self.failed_check:
             return f"{words} ({self.failed_check})"
-        if self.verdict == "reproducible" and self.first_divergence is not None:
-            return f"{words} in the checks, DIVERGES from iteration {self.first_divergence}"
+        if self.verdict != "reproducible":
+            return words
+        if self.exit_code == 1:
+            return "FAILED BY --fail-on"
+        if self.first_divergence is not None:
+            return f"PASSES THE CHECKS, DIVERGES from iteration {self.first_divergence}"
         return words
 
 

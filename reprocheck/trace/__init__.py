@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprocheck.files.limits import content
 from reprocheck.files.regular_file import open_regular
-from reprocheck.model import Process, Run, RunRecord, Trace
+from reprocheck.model import OwnVariable, Process, Run, RunRecord, Trace
 
 if TYPE_CHECKING:
     from reprocheck.trace.process import Recorded
@@ -58,6 +59,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         workdir=_told(folder / record.trace, "workdir"),
         level=_told(folder / record.trace, "level"),
         environment=next((one.environment for one in first if one.environment), {}),
+        own_variables=_own_variables(recorded),
         controls=controls.gather(one.controls for one in recorded),
         stdout_tail=_tail(folder / record.stdout),
         stderr_tail=_tail(folder / record.stderr),
@@ -75,6 +77,12 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         problems=_once(problem for one in first for problem in one.problems),
         broken=next((one.broken for one in recorded if one.broken), ""),
     )
+
+
+def _own_variables(recorded: Iterable[Recorded]) -> dict[str, OwnVariable]:
+    """Return what the processes set in their own environments, by name: the last that each set."""
+    written = chain.from_iterable(one.variables for one in recorded)
+    return {event.p: OwnVariable(value=event.v, line=event.l) for event in written}
 
 
 def _last_known(*iterations: int | None) -> int | None:

@@ -146,6 +146,12 @@ class Input(Event):
     l: str = ""  # noqa: E741
 
 
+class Variable(Event):
+    p: str
+    v: str = ""
+    l: str = ""  # noqa: E741
+
+
 class Note(Event):
     code: str = ""
     text: str = ""
@@ -281,6 +287,7 @@ OF_DEEPER_LEVELS: tuple[type[Event], ...] = (Again, Fingerprints, Ran, Seen, Unr
 
 AnyEvent: TypeAlias = (
     Process
+    | Variable
     | Origin
     | Framework
     | Rank

@@ -77,6 +77,7 @@ class Recorded:
     opened: list[events.Open] = field(default_factory=list)
     wrote: list[str] = field(default_factory=list)
     inputs: list[events.Input] = field(default_factory=list)
+    variables: list[events.Variable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     caveats: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -457,6 +458,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Open: lambda recorded, event: recorded.keep(recorded.opened, event, MOST_FILES),
     events.Wrote: lambda recorded, event: recorded.keep(recorded.wrote, event.p, MOST_FILES),
     events.Input: lambda recorded, event: recorded.keep(recorded.inputs, event, MOST_FILES),
+    events.Variable: lambda recorded, event: recorded.keep(recorded.variables, event, MOST_FACTS),
     events.Note: lambda recorded, event: recorded.keep(
         recorded.notes, event.text or event.code, MOST_SENTENCES
     ),

@@ -64,17 +64,18 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     divergence = first_divergence(runs, tolerance)
     series = compare_series(runs, tolerance, losses_equal=bitwise.equal is True)
     decision = _decide(runs, rows, bitwise, divergence, series)
-    broken = ""
+    rule = said = ""
     if decision.verdict == "reproducible":
-        broken = _broken(rules, bitwise, divergence, series)
+        rule, said = _broken(rules, bitwise, divergence, series)
     exit_code = EXIT_CODE[decision.verdict]
-    if broken:
+    if rule:
         exit_code = 1
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
-        reason=_sentence(decision.reason + broken),
+        reason=_sentence(decision.reason + said),
         exit_code=exit_code,
+        broken_rule=rule,
         comparisons=rows,
         bitwise=bitwise,
         first_divergence=divergence,
@@ -316,8 +317,10 @@ def _broken(
     bitwise: Bitwise,
     divergence: Divergence | None,
     series: Sequence[SeriesComparison],
-) -> str:
-    """What to add to the reason where a rule of `--fail-on` makes the exit code 1, else nothing."""
+) -> tuple[str, str]:
+    """Return the first rule of `--fail-on` that makes the exit code 1, and what to add to the
+    reason; two empty texts where none does.
+    """
     differs_from = {"bitwise": bitwise.first_iteration}
     if divergence is not None:
         differs_from["any-iteration"] = divergence.iteration
@@ -329,8 +332,8 @@ def _broken(
         elif iteration is None:
             said = ""
         if said:
-            return tr("; exit code 1 by --fail-on {rule}: {said}", rule=rule, said=said)
-    return ""
+            return rule, tr("; exit code 1 by --fail-on {rule}: {said}", rule=rule, said=said)
+    return "", ""
 
 
 def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.errors import ReportError
+from reprocheck.ladder.given import VARIABLE
 from reprocheck.language import again, count, english, mark, tr
 from reprocheck.launch.check import CHANGES
 from reprocheck.launch.observer import Observer
@@ -417,8 +418,12 @@ def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
-    """Facts that are not the same as in run 1, each once a run, rank by rank."""
+    """Facts that are not the same as in run 1, each once a run, rank by rank.
+
+    What a program sets itself is no fact of its environment, nor of those that it starts.
+    """
     for run in runs[1:]:
+        set_inside = set(map(VARIABLE.__add__, {**runs[0].own_variables, **run.own_variables}))
         own = {trace.rank: trace.environment for trace in run.traces}
         pairs = [(runs[0].environment, run.environment)]
         pairs += [(first.environment, own.get(first.rank, {})) for first in runs[0].traces]
@@ -427,7 +432,7 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
         found: dict[str, EnvironmentDifference] = {}
         for one in chain.from_iterable(differing):
             found.setdefault(one.key, one)
-        yield from found.values()
+        yield from (one for key, one in found.items() if key not in set_inside)
 
 
 def _differing(

@@ -106,10 +106,7 @@ def test_a_difference_names_place_cause_fix_and_report(said: dict[str, str]) -> 
 
 
 def test_other_outcomes_have_words_of_their_own(said: dict[str, str]) -> None:
-    assert (
-        "REPRODUCIBLE, but the rule that fail_on asks for is broken"
-        in said["test_differs_in_a_bit"]
-    )
+    assert "FAILED BY --fail-on bitwise: REPRODUCIBLE" in said["test_differs_in_a_bit"]
     assert (
         "SCRIPT FAILED: " in said["test_fails"]
         and "RuntimeError: no data here" in said["test_fails"]

@@ -588,7 +588,7 @@ def test_a_fixed_hash_seed_acquits_the_hash() -> None:
     differs = ladder("loss", only_labels=True, dtype="int64", **GROSS)
     assert "hash-order" in names(causes_of(check(differs), "."))
     assert "hash-order" not in names(
-        causes_of(check(differs, environment={"variable.PYTHONHASHSEED": "0"}), ".")
+        causes_of(check(differs, environment={"python.hash_seed": "0"}), ".")
     )
 
 

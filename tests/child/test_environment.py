@@ -19,6 +19,12 @@ from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 CHILD = Path(environment.__file__).parents[1]
 
 
+@pytest.fixture(autouse=True)
+def _started_as_the_test_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes what a test sets for what the process was started with."""
+    monkeypatch.setattr(environment, "started_with", lambda: os.environ)
+
+
 def look(modules: dict[str, Any] | None = None) -> dict[str, object]:
     return environment.facts({} if modules is None else modules, mask=str)
 
@@ -81,6 +87,17 @@ def test_hash_seed_is_the_one_that_hashes_use(given: str, expected: str) -> None
         from reprocheck_child import environment
         print(json.dumps(environment.facts({}, mask=str)["python.hash_seed"]))"""
     assert in_process(code, PYTHONHASHSEED=given) == expected
+
+
+def test_what_the_script_sets_is_no_fact_of_its_environment() -> None:
+    code = """if True:
+        import json, os
+        os.environ["OMP_NUM_THREADS"] = "3"
+        os.environ["SEED"] = "17"
+        from reprocheck_child import environment
+        facts = environment.facts({}, mask=str)
+        print(json.dumps([facts.get(f"variable.{one}") for one in ("OMP_NUM_THREADS", "SEED")]))"""
+    assert in_process(code, OMP_NUM_THREADS="1") == ["1", None]
 
 
 @pytest.mark.parametrize(

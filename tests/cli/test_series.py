@@ -31,7 +31,7 @@ def test_a_series_that_differs_is_told_everywhere_and_fails_where_it_is_asked_fo
     outcome = check("train.py", cwd=workdir)
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.report["headline"].startswith(
-        "REPRODUCIBLE by its losses, val, loss DIFFERS from iteration 2"
+        "PASSES THE CHECKS, val, loss DIFFERS from iteration 2"
     )
     assert "1 of 2 differ: val, loss from iteration 2" in outcome.stdout
     assert "reprocheck run --fail-on 'series:val, loss'" in outcome.stdout

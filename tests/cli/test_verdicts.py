@@ -129,7 +129,7 @@ def test_a_pass_that_diverges_later_says_so_everywhere_and_is_explained(workdir:
     assert outcome.exit_code == 0 and outcome.report["verdict"] == "reproducible"
     losses = [outcome.losses(run)[5][0] for run in (1, 2)]
     headline = outcome.report["headline"]
-    assert headline.startswith("REPRODUCIBLE in the checks, DIVERGES from iteration 6 (")
+    assert headline.startswith("PASSES THE CHECKS, DIVERGES from iteration 6 (")
     first, second = headline.removesuffix(")").partition("(")[2].split(" against ")
     assert [float(first), float(second)] == pytest.approx(losses, rel=5e-3), "run 1 first"
     assert all(headline in text for text in formats(outcome).values())
@@ -154,10 +154,7 @@ def test_equal_losses_of_two_lengths_are_a_divergence(workdir: Path) -> None:
     outcome = check("--steps", "all", "train.py", cwd=workdir)
     longer = "one run is longer: 8 against 4 iterations"
     assert outcome.exit_code == 0
-    assert (
-        outcome.report["headline"]
-        == f"REPRODUCIBLE in the checks, DIVERGES from iteration 5 ({longer})"
-    )
+    assert outcome.report["headline"] == f"PASSES THE CHECKS, DIVERGES from iteration 5 ({longer})"
     assert "gave different losses" not in outcome.stdout
 
 

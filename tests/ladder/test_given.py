@@ -8,7 +8,7 @@ import pytest
 
 from reprocheck.ladder.given import Given, given_otherwise
 from reprocheck.ladder.sentences.given import sentence
-from reprocheck.model import Check
+from reprocheck.model import Check, OwnVariable
 from reprocheck.model.record import Side
 from tests.causes.cause_ladders import check
 
@@ -155,6 +155,20 @@ def test_a_variable_that_one_run_alone_has_is_named() -> None:
     assert [sentence(one) for one in found] == [
         "Run 2 alone was given the environment variable `SEED`, `4`."
     ]
+
+
+def test_a_variable_that_the_program_sets_is_nothing_that_a_rank_was_given() -> None:
+    """As `seed_everything` does before it starts ranks, which are given what it has set."""
+    made = check()
+    runs = [
+        replace(
+            run,
+            traces=(replace(run.traces[0], environment={"variable.PL_GLOBAL_SEED": seed}),),
+            own_variables={"PL_GLOBAL_SEED": OwnVariable(value=seed, line="train.py:3")},
+        )
+        for run, seed in zip(made.runs, ("17", "18"), strict=True)
+    ]
+    assert given_otherwise(replace(made, runs=tuple(runs))) == ()
 
 
 def test_a_variable_that_one_of_two_machines_has_is_not_held_against_it() -> None:

@@ -214,6 +214,7 @@ def two_ranks() -> Check:
         failed_check=None,
         reason="Both checks agree in 2 runs of 12 iterations on 2 ranks, but rank 1 diverges in iteration 6.",
         exit_code=1,
+        broken_rule="any-iteration",
         comparisons=tuple(
             row(kind, i, 0.0, values[i - 1], True, rank=rank)
             for kind, i in (("forward", 1), ("backward", 2))

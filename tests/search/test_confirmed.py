@@ -201,3 +201,37 @@ def test_a_recorded_cause_goes_before_what_the_scan_is_sure_of() -> None:
     differs = replace(hash_of_a_name(), causes=(replace(one_cause("RC402"), source=None),))
     assert "RC402" not in VAGUE
     assert "RC505" not in order.candidates(differs, Path(".")).reasons.get("hash-seed", "")
+
+
+def two_lines() -> Check:
+    """A cause was recorded on line 6; the scan is sure of another one, on a line of its own."""
+    at = SourceLine(file="train.py", line=8, text="noise = np.random.default_rng()")
+    found = StaticFinding(
+        code="RC407",
+        name="generator-without-seed",
+        severity="error",
+        message="`default_rng()` starts from the operating system",
+        source=at,
+        fix="noise = np.random.default_rng(0)",
+        executed="executed",
+        precedes=True,
+    )
+    seen = replace(one_cause("RC301"), source=SourceLine(file="train.py", line=6))
+    differs = check(ladder("initial weights"), causes=(seen,))
+    return replace(differs, scan=StaticScan(findings=(found,), files=1))
+
+
+def test_a_control_confirms_what_stands_on_the_line_on_which_it_acted() -> None:
+    """A model before the seed, and a generator without one: a control of the second is no proof of
+    the first.
+    """
+    differs = two_lines()
+    place = Place(line=SourceLine(file="train.py", line=8), what="numpy.default_rng", draws=True)
+    both = confirmed(differs, ["seed", "private-rng"], "agreed", places={"private-rng": (place,)})
+    assert [(one.code, one.at, one.confidence) for one in both] == [
+        ("RC301", "train.py:6", "confirmed"),
+        ("RC407", "train.py:8", "confirmed"),
+    ]
+    alone, other = confirmed(differs, ["private-rng"], "agreed", places={"private-rng": (place,)})
+    assert (alone.code, alone.at, alone.confidence) == ("RC407", "train.py:8", "confirmed")
+    assert (other.code, other.confidence) == ("RC301", "observed"), "it is still told"

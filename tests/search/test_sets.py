@@ -65,6 +65,15 @@ def test_the_second_likely_control() -> None:
     assert runs.count == 5
 
 
+def test_a_control_that_does_two_things_proves_neither_where_one_of_them_suffices() -> None:
+    """As `fixed-addresses`, which fixes the order of strings, too."""
+    both = Candidates(likely=("b",), harmless=HARMLESS, parts={"b": ("a",)})
+    assert search(Runs(any_of("a", "b")), both).smallest == ("a",)
+    assert search(Runs(any_of("b")), both).smallest == ("b",)
+    only_b = Candidates(likely=("b",), harmless=HARMLESS[1:], parts={"b": ("a",)})
+    assert search(Runs(any_of("a", "b")), only_b).smallest == ("b",), "it is on already"
+
+
 def test_likely_controls_that_remove_a_part_each_are_tried_together_before_halves() -> None:
     """Weights from an unseeded generator, and an environment with one of its own: stable-baselines3
     without a seed.

@@ -165,7 +165,7 @@ def test_a_pass_that_leaves_the_tolerance_later_says_so() -> None:
         verdict.first_divergence.value,
     ) == (3, 0.25, 0.75)
     assert (
-        verdict.title == "REPRODUCIBLE in the checks, DIVERGES from iteration 3 (0.25 against 0.75)"
+        verdict.title == "PASSES THE CHECKS, DIVERGES from iteration 3 (0.25 against 0.75)"
         and verdict.exit_code == 0
     )
     later = "from iteration 3 on the runs diverge: run 2 has loss 0.75 where run 1 has 0.25"
@@ -211,8 +211,17 @@ def test_fail_on(second: Losses, checks: int, any_iteration: int, bitwise: int) 
         ("bitwise", bitwise),
     ):
         verdict = judge(runs, Tolerance(), fail_on=rule)
-        assert (verdict.exit_code, verdict.title) == (expected, plain.title)
-        assert (f"--fail-on {rule}" in verdict.reason) == (expected != plain.exit_code)
+        broken = expected != plain.exit_code
+        headline = f"FAILED BY --fail-on {rule}: {plain.title}" if broken else plain.title
+        assert (verdict.exit_code, verdict.title) == (expected, headline)
+        assert (f"--fail-on {rule}" in verdict.reason) == broken
+        assert verdict.tone == ("bad" if broken else plain.tone)
+
+
+def test_only_a_pass_without_a_difference_beside_it_looks_good() -> None:
+    later = [*GOOD[:-1], [value + 1 for value in GOOD[-1]]]
+    tones = [judge(pair(GOOD, other), Tolerance()).tone for other in (GOOD, later)]
+    assert tones == ["good", "unsure"]
 
 
 def test_an_unknown_rule_is_an_error() -> None:

@@ -416,7 +416,7 @@ def test_what_a_parser_says_of_a_command_line_is_in_the_reason(stderr: str, said
 def test_equal_losses_of_two_lengths_are_told_as_one_run_that_is_longer() -> None:
     verdict = judge(pair([[1.0]] * 468, [[1.0]] * 572), Tolerance())
     longer = "one run is longer: 468 against 572 iterations"
-    assert verdict.title == f"REPRODUCIBLE in the checks, DIVERGES from iteration 469 ({longer})"
+    assert verdict.title == f"PASSES THE CHECKS, DIVERGES from iteration 469 ({longer})"
     assert (
         verdict.reason
         == f"Both checks pass in 2 runs of 468 iterations, and then the runs diverge: {longer}."

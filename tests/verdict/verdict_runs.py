@@ -100,7 +100,7 @@ REPRODUCIBLE, INCONCLUSIVE, FAILED, TIMED_OUT = (
 
 def diverging(place: str, exit_code: int = 0) -> tuple[str, int]:
     """Both checks pass, and a later iteration differs."""
-    return f"REPRODUCIBLE in the checks, DIVERGES from {place}", exit_code
+    return f"PASSES THE CHECKS, DIVERGES from {place}", exit_code
 
 
 GOOD: Losses = [[1.0], [0.5], [0.25]]

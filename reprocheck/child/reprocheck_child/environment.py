@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Probe = tuple[str, Callable[[], object]]
 
 
+_VARIABLE = "variable."
 _JSON = (type(None), bool, int, float, str)
 
 
@@ -56,10 +57,9 @@ def facts(
     for key, value in shown.items():
         if isinstance(value, str) and not key.startswith(_VERSIONS):
             shown[key] = hide(value)
-    for name in os.environ:
-        key = f"variable.{name}"
-        if key in shown:
-            shown[key] = variables.shown(name, str(shown[key]))
+    for key, value in shown.items():
+        if key.startswith(_VARIABLE):
+            shown[key] = variables.shown(key[len(_VARIABLE) :], str(value))
     return shown
 
 
@@ -114,18 +114,19 @@ def _hash_seed() -> str:
     """
     if not sys.flags.hash_randomization:
         return "0"
-    started_with = _started_with("PYTHONHASHSEED")
-    if started_with.isdigit():
-        return started_with
+    given = started_with().get("PYTHONHASHSEED", "")
+    if given.isdigit():
+        return given
     return "random"
 
 
-def _started_with(name: str) -> str:
+def started_with() -> Mapping[str, str]:
+    """Return the environment that this process was started with, whatever the script set later."""
     block = _head("/proc/self/environ", 1 << 20)
     if block is None:
-        return os.environ.get(name, "")
-    pairs = [item.partition("=") for item in block.split("\0")]
-    return next((value for key, _, value in pairs if key == name), "")
+        return os.environ
+    pairs = (item.partition("=") for item in block.split("\0"))
+    return {name: value for name, sign, value in pairs if sign}
 
 
 def _machine() -> Iterator[Fact]:
@@ -267,12 +268,13 @@ def _package(metadata: str) -> tuple[str, str]:
 
 
 def _variables() -> Iterator[Fact]:
-    temporary = os.environ.get("TMPDIR")
-    for name, value in os.environ.items():
+    given = started_with()
+    temporary = given.get("TMPDIR")
+    for name, value in given.items():
         if temporary and value.startswith(temporary):
             continue  # a cache that a library keeps there, in a folder that each run has anew
         if variables.allowed(name, value):
-            yield f"variable.{name}", value
+            yield _VARIABLE + name, value
 
 
 # --------------------------------------------------------------------------------------- frameworks

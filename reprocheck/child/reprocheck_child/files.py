@@ -18,6 +18,7 @@ from time import time_ns
 from .file_copies import Copies
 from .hooking import guarded
 from .inputs import CODE, Inputs
+from .own_variables import OwnVariables
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -316,6 +317,7 @@ def _hook(files: Files) -> Any:
         "open": files.opened,
         "sqlite3.connect": files.database,
         **{event: changed(event) for event in WRITES},
+        "os.putenv": OwnVariables(files.recorder).written,
     }
     find, quietly = takers.get, files.quietly
 

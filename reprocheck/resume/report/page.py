@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reprocheck.model.verdict import Tone
 from reprocheck.report import charts
 from reprocheck.report.curves import Curve, Curves
-from reprocheck.report.page import TONES, environment, policy, source
+from reprocheck.report.page import SIGNS, environment, policy, source
 from reprocheck.resume.model import Outcome, ResumeCheck, ResumeVerdict
 from reprocheck.resume.report import rows
 from reprocheck.resume.report.rows import Pair, pairs
@@ -14,14 +15,14 @@ from reprocheck.resume.report.rows import Pair, pairs
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_TONE_OF: dict[ResumeVerdict, str] = {
-    "resumes_exactly": "reproducible",
-    "resumes_within_tolerance": "reproducible",
-    "does_not_resume_exactly": "not_reproducible",
-    "starts_over": "not_reproducible",
-    "inconclusive": "inconclusive",
-    "script_failed": "script_failed",
-    "timed_out": "timed_out",
+_TONE_OF: dict[ResumeVerdict, Tone] = {
+    "resumes_exactly": "good",
+    "resumes_within_tolerance": "good",
+    "does_not_resume_exactly": "bad",
+    "starts_over": "bad",
+    "inconclusive": "unsure",
+    "script_failed": "failed",
+    "timed_out": "failed",
 }
 _STYLES = ("templates/report.css", "templates/resume.css")
 SIDES = ("continued run", "resumed run")
@@ -32,7 +33,7 @@ def render(check: ResumeCheck) -> bytes:
     """The page, in UTF-8."""
     from markupsafe import Markup
 
-    tone, sign = TONES[_TONE_OF[check.decisive.verdict]]
+    tone = _TONE_OF[check.decisive.verdict]
     text = (
         environment()
         .get_template("resume.html")
@@ -41,7 +42,7 @@ def render(check: ResumeCheck) -> bytes:
             record=check.record,
             rows=rows,
             tone=tone,
-            sign=sign,
+            sign=SIGNS[tone],
             policy=policy([]),
             style=Markup("".join(map(source, _STYLES))),
             charts={one.place.name: _chart(one, n) for n, one in enumerate(check.outcomes)},

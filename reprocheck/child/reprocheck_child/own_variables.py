@@ -1,0 +1,53 @@
+"""The environment variables that the program sets in its own process, each with the line that does.
+
+They are no input of a run: with what it was started stands in its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import users
+from .shared import variables
+
+TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_WRITES = 400
+"""Writes that are told of: a loop may count in a variable."""
+_BETWEEN = (
+    type(os.environ).__setitem__.__code__.co_filename,
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "files.py"),
+)
+"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
+_RECORDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+
+class OwnVariables:
+    """Tells of each write to `os.environ` of a variable that bears on numbers."""
+
+    def __init__(self, recorder: Any) -> None:
+        self._recorder = recorder
+        self._left = MOST_WRITES
+        self._temporary = os.environ.get("TMPDIR") or "\0"
+
+    def written(self, key: bytes, value: bytes) -> None:
+        """An `os.putenv` event of the interpreter (PEP 578), before the variable is set."""
+        name, text = os.fsdecode(key), os.fsdecode(value)
+        if not self._left or not variables.allowed(name, text):
+            return
+        if text.startswith(self._temporary):
+            return  # a cache in a folder that each run has anew
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename in _BETWEEN and frame.f_back is not None:
+            frame = frame.f_back
+        if frame.f_code.co_filename.startswith(_RECORDER):
+            return  # a control sets it
+        self._left -= 1
+        masked = self._recorder.masked
+        inside, foreign = users.folder_of(self._recorder), users.foreign_folders()
+        line = users.innermost_line(frame, inside, foreign, masked)
+        shown = variables.shown(name, masked(text))
+        self._recorder.emit({"e": "variable", "p": name, "v": shown, "l": line})
