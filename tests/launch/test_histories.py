@@ -31,7 +31,7 @@ from reprocheck.launch.workdir import InPlace
 from reprocheck.model import FilesAfter
 from tests.launch.actions import PATHS, Action, Kind, contents, fill, perform
 
-HISTORIES = int(os.environ.get("REPROCHECK_TEST_HISTORIES", "600"))
+HISTORIES = int(os.environ.get("REPROCHECK_TEST_HISTORIES", "520"))
 
 _taken: list[Any] = []
 

@@ -86,10 +86,12 @@ TOLD_ON_THE_TERMINAL = ("drift", "expected drift", "intermittent", "fixed")
 
 @pytest.fixture(
     scope="module",
-    params=["local-sqlite", "local-postgresql", "ray-sqlite", "ray-postgresql"],
+    params=["local-sqlite", "ray-postgresql"],
 )
 def five(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FiveNights:
-    """The nights of a suite, once with each executor and each engine of the history."""
+    """The nights of a suite, with each executor and each engine of the history once: neither knows
+    the other.
+    """
     executor, engine = request.param.split("-")
     words: tuple[str, ...] = ("--jobs", "2")
     if executor == "ray":
