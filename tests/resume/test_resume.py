@@ -155,6 +155,18 @@ def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
     assert "KeyError" in answer.out and answer.place["read"] == ["ckpt.pkl"]
 
 
+def test_a_resumed_run_that_breaks_off_is_a_script_that_failed_too(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py blind breaks", capsys)
+    assert (answer.code, answer.report["headline"]) == (4, "SCRIPT FAILED")
+    assert answer.place["compared"] == 1 and len(answer.place["losses"]) == 3
+    said = " ".join(answer.out.split())
+    assert "failed with exit status 1 after 1 iteration: KeyError: 'gone'" in said
+    assert 'failed train.py:59 raise KeyError("gone")' in said
+    assert "Run 2 failed with exit status 1. The end of its log:" in said
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [
