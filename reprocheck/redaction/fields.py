@@ -19,6 +19,7 @@ How = Literal[
     "path",
     "arguments",
     "command",
+    "words",
     "person",
     "sentence",
     "text",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,30 @@ def test_nothing_of_what_it_was_given_leaves(check: ResumeCheck) -> None:
     written = "\n".join(data.decode() for data in files.values())
     assert [secret for secret in SECRETS if secret in written] == []
     assert "train.py" in written and "-p" in written
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_command_can_be_pasted(check: ResumeCheck, strict: bool) -> None:
+    """Places and what is filled in stay; `shlex` reads what `--resume-with` is given as it reads
+    the whole.
+    """
+    asked = replace(
+        check.asked, at=("4", "twice"), resume_with="--resume '{checkpoint}' --pin hunter2abc"
+    )
+    outcomes = tuple(replace(one, place=replace(one.place, name="4")) for one in check.outcomes)
+    check = replace(check, asked=asked, outcomes=outcomes)
+    redaction = redaction_of(check, "paste", strict=strict)
+    files = attachment.made(check, redaction, {}).files
+    line = next(
+        line for line in files["README.md"].decode().splitlines() if line.startswith("reprocheck")
+    )
+    words = shlex.split(line)
+    assert [value for name, value in pairwise(words) if name == "--at"] == ["4", "twice"]
+    added = shlex.split(words[words.index("--resume-with") + 1])
+    pin = "--<option>" if strict else "--pin"
+    assert added == ["--resume", "{checkpoint}", pin, "<text>"]
+    assert words[words.index("--go-on") + 1] == "3" and "--steps" not in words
+    assert json.loads(files["report.json"])["places"][0]["name"] == "4"
 
 
 def test_its_log_leaves_where_that_is_asked_for(check: ResumeCheck) -> None:
