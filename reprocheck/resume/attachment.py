@@ -21,11 +21,14 @@ def made(check: ResumeCheck, redaction: Redaction, texts: Mapping[str, str]) -> 
         **source.logs(shown.runs),
     }
     causes = [cause for outcome in shown.outcomes for cause in outcome.causes]
+    cited = [mark.source for cause in causes for mark in cause.marks]
+    cited += [one.failed_at for one in shown.outcomes if one.failed_at is not None]
+    patches = [one.repair.patch for one in shown.outcomes if one.repair is not None]
     subject = Subject(
         title=shown.title,
         where=rows.sentence(shown.decisive.reason),
         command=rows.command(shown),
-        cited=[cause.source for cause in causes if cause.source is not None],
-        patched=any(outcome.repair for outcome in shown.outcomes),
+        cited=cited,
+        diffs=(*patches, *(cause.fix for cause in causes)),
     )
     return of_pages(subject, pages, redaction)

@@ -11,14 +11,28 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.model import SourceLine
 from reprocheck.redaction import redaction_of
 from reprocheck.resume import attachment
 from reprocheck.resume.check import load
-from reprocheck.resume.model import ResumeCheck
+from reprocheck.resume.model import Mark, Mechanism, ResumeCheck
 from tests.conftest import reprocheck
 from tests.resume.recorded import resumed
 
 SECRETS = ("hunter2abc", "acme-batch-17", "customer 4711")
+
+DIFF = """--- a/train.py
++++ b/train.py
+@@ -20,2 +20,3 @@
+ start = 0
++state = None
+ steps = 10
+@@ -31,2 +32,2 @@
+ seen = 1
+-saved = {}
++saved = {"state": state}
+"""
+LINES = (20, 21, 22, 31, 32, 40)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +86,29 @@ def test_the_command_can_be_pasted(check: ResumeCheck, strict: bool) -> None:
     assert added == ["--resume", "{checkpoint}", pin, "<text>"]
     assert words[words.index("--go-on") + 1] == "3" and "--steps" not in words
     assert json.loads(files["report.json"])["places"][0]["name"] == "4"
+
+
+def test_all_lines_of_source_that_leave_are_named(check: ResumeCheck) -> None:
+    marks = (
+        Mark(role="reads", source=SourceLine(file="train.py", line=22, text="torch.load(at)")),
+        Mark(role="saves", source=SourceLine(file="net.py", line=3, text="torch.save(net, at)")),
+    )
+    mechanism = Mechanism(code="RC118", title="The state is lost", marks=marks, fix=DIFF)
+    outcomes = tuple(
+        replace(
+            one,
+            explained=replace(one.explained, mechanism=mechanism),
+            confirmation=None,
+            failed_at=SourceLine(file="train.py", line=40, text="raise KeyError"),
+        )
+        for one in check.outcomes
+    )
+    made = attachment.made(replace(check, outcomes=outcomes), redaction_of(check, "paste"), {})
+    said = made.files["README.md"].decode()
+    named = ", ".join(f"`{place}`" for place in ("net.py:3", *(f"train.py:{n}" for n in LINES)))
+    assert f"- source: these lines: {named}\n" in said
+    shown = [line[1:] for line in DIFF.splitlines() if line[:1] in (" ", "-") and line[1:2] == "s"]
+    assert all(line in made.files["issue.md"].decode() for line in shown) and len(shown) == 4
 
 
 def test_its_log_leaves_where_that_is_asked_for(check: ResumeCheck) -> None:
