@@ -13,9 +13,10 @@ from reprocheck.resume.report import document, markdown, page, rows
 def made(check: ResumeCheck, redaction: Redaction, texts: Mapping[str, str]) -> Bundle:
     """Make the attachment, with the user's files where they are given."""
     shown = redacted(check, redaction)
+    issue = markdown.render(shown)
     pages = {
-        "issue.md": markdown.render(shown),
-        "report.html": page.render(shown),
+        "issue.md": issue,
+        "report.html": page.render(shown, issue.decode()),
         "report.json": document.render(shown),
         **source.files(texts, redaction),
         **source.logs(shown.runs),

@@ -8,6 +8,7 @@ import zipfile
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from reprocheck.redaction import redaction_of
 from reprocheck.resume import attachment
 from reprocheck.resume.check import load
 from reprocheck.resume.model import Mark, Mechanism, ResumeCheck
+from reprocheck.resume.report.formats import FORMATS
 from tests.conftest import reprocheck
 from tests.resume.recorded import resumed
 
@@ -115,6 +117,22 @@ def test_its_log_leaves_where_that_is_asked_for(check: ResumeCheck) -> None:
     bundle = attachment.made(check, redaction_of(check, "paste", with_log=True), {})
     assert bundle.files["log/run-1-stdout.txt"] == b"customer 4711 signs in\n"
     assert b"log/run-1-stdout.txt" in bundle.files["README.md"]
+
+
+@pytest.mark.browser
+def test_the_page_of_a_folder_copies_what_may_be_pasted(
+    browser: Any, check: ResumeCheck, tmp_path: Path
+) -> None:
+    (tmp_path / "report.html").write_bytes(FORMATS["html"].render(check))
+    issue = attachment.made(check, redaction_of(check, "paste"), {}).files["issue.md"].decode()
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.evaluate("() => { navigator.clipboard.writeText = (text) => { window.copied = text; }; }")
+    page.get_by_role("button", name="Copy for an issue").click()
+    page.wait_for_function("window.copied !== undefined")
+    assert page.evaluate("window.copied") == issue.rstrip("\n")
+    assert [secret for secret in SECRETS if secret in issue] == []
+    page.close()
 
 
 def test_the_folder_is_packed_as_that_of_a_check(folder: Path, tmp_path: Path) -> None:
