@@ -125,7 +125,9 @@ def test_what_is_wrong_in_a_second_resume_alone_shows_at_the_place_twice(
     assert (twice["name"], twice["verdict"]) == ("twice", "does_not_resume_exactly")
     assert (answer.code, answer.report["headline"]) == (1, "DOES NOT RESUME EXACTLY")
     assert twice["checkpoint"]["iteration"] == 2
-    assert "reprocheck explain --resume --at twice train.py" in " ".join(answer.out.split())
+    assert "reprocheck explain --resume --at twice --go-on 3 train.py" in " ".join(
+        answer.out.split()
+    )
 
 
 @pytest.mark.parametrize("writer", ["thread", "pool", "process"])
