@@ -23,7 +23,6 @@ def made(check: ResumeCheck, redaction: Redaction, texts: Mapping[str, str]) -> 
     }
     causes = [cause for outcome in shown.outcomes for cause in outcome.causes]
     cited = [mark.source for cause in causes for mark in cause.marks]
-    cited += [one.failed_at for one in shown.outcomes if one.failed_at is not None]
     patches = [one.repair.patch for one in shown.outcomes if one.repair is not None]
     subject = Subject(
         title=shown.title,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reprocheck.causes.usercode import UserCode
-from reprocheck.model import CheckRecord, Run, SourceLine
+from reprocheck.model import CheckRecord, Run
 from reprocheck.recording import record as check_records
 from reprocheck.resume import model, records, sentences
 from reprocheck.resume.average import have_other_ranks
@@ -92,7 +92,7 @@ def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outco
     if withheld:
         return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(held, outcome, sides, code))
-    failed_at = code.with_text(SourceLine.of(sides.resumed.failed_at))
+    failed_at = sides.resumed.failed_at
     outcome = replace(outcome, option=_option(held, outcome, code), failed_at=failed_at)
     outcome = in_own_words(outcome, code, drafts=held.resume.trial is None)
     outcome = replace(outcome, reason=sentences.reason(outcome))

@@ -165,7 +165,7 @@ def test_a_resumed_run_that_breaks_off_is_a_script_that_failed_too(
     assert answer.place["compared"] == 1 and len(answer.place["losses"]) == 3
     said = " ".join(answer.out.split())
     assert "failed with exit status 1 after 1 iteration: KeyError: 'gone'" in said
-    assert 'failed train.py:59 raise KeyError("gone")' in said
+    assert "failed at train.py:59" in said and '│ raise KeyError("gone")' in said
     assert "Run 2 failed with exit status 1. The end of its log:" in said
 
 

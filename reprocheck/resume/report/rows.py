@@ -55,9 +55,8 @@ def _facts(outcome: model.Outcome) -> Iterator[Row]:
     if outcome.offset is None:
         return
     yield Row(label="read", said=sentences.read(outcome))
-    if outcome.failed_at is not None:
-        failed = outcome.failed_at
-        yield Row(label="failed", said=text.joined("  ", failed.at, failed.text))
+    if outcome.failed_at:
+        yield Row(label="failed", said=f"at {outcome.failed_at}")
     yield from _why(outcome)
 
 
