@@ -97,12 +97,14 @@ def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
     cited = [cause.source for cause in shown.causes]
     cited += [finding.source for finding in shown.scanned.findings]
     cited += [rung.source for rung in shown.ladder.rungs] if shown.ladder else []
+    diffs = [shown.search.patch] if shown.search else []
+    diffs += [one.diff for one in shown.between.sources] if shown.between else []
     return Subject(
         title=shown.verdict.title,
         where=why.lead(shown) or shown.verdict.reason,
         command=smallest.command(shown),
         cited=filter(None, cited),
-        patched=shown.search is not None and bool(shown.search.patch),
+        diffs=diffs,
         losses=losses,
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from reprocheck.bundle.source import FOLDER, LOGS
 from reprocheck.language import joined, mark, sentences, tr
@@ -35,7 +37,8 @@ MEANS: Mapping[str, str] = {
     ),
 }
 """By what `--redact` asks for."""
-MOST_LINES = 20
+MOST_LINES = 100
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 
 def way(redaction: Redaction) -> str:
@@ -52,7 +55,7 @@ class Subject:
     title, where  the verdict, and the sentence that says where
     command       what shows it
     cited         the lines of the user's code that leave
-    patched       whether a patch of it leaves
+    diffs         unified differences of it that leave
     losses        which losses are inside, where not all are
     """
 
@@ -60,7 +63,7 @@ class Subject:
     where: str
     command: str
     cited: Iterable[SourceLine] = ()
-    patched: bool = False
+    diffs: Iterable[str] = ()
     losses: str = ""
 
 
@@ -140,11 +143,30 @@ def _most_first(item: tuple[str, int]) -> tuple[int, str]:
 
 def _source(subject: Subject) -> str:
     """The lines of the user's code whose text leaves."""
-    places = [code(origin(one)) for one in dict.fromkeys(subject.cited) if one.text]
-    if subject.patched:
-        places.append(say("the lines of the patch"))
+    cited = (*subject.cited, *chain.from_iterable(map(_lines_of, subject.diffs)))
+    shown = sorted((one for one in cited if one.text.strip()), key=lambda one: (one.file, one.line))
+    places = list(dict.fromkeys(code(origin(one)) for one in shown))
     if not places:
         return tr("none; `--with-source` adds the files")
     if len(places) > MOST_LINES:
         places[MOST_LINES:] = [say("and {number} more", number=len(places) - MOST_LINES)]
     return say("these lines: {places}", places=Markdown(joined(tr(", "), places)))
+
+
+def _lines_of(diff: str) -> Iterator[SourceLine]:
+    """Yield the lines of the user's files that a unified difference shows; what a patch adds is
+    none of them.
+    """
+    file, old, new, is_patch = "", 0, 0, True
+    for line in diff.splitlines():
+        sign, text, hunk = line[:1], line[1:], _HUNK.match(line)
+        if line.startswith(("--- ", "+++ ")):
+            file, is_patch = text.partition("/")[2].strip(), line.startswith("+++ b/")
+        elif hunk is not None:
+            old, new = int(hunk[1]), int(hunk[2])
+        elif sign == "+" and not is_patch:
+            yield SourceLine(file=file, line=new, text=text)
+        elif sign in (" ", "-"):
+            yield SourceLine(file=file, line=old, text=text)
+        old += sign in (" ", "-")
+        new += sign in (" ", "+")

@@ -21,7 +21,7 @@ from reprocheck.cli.sentences import (
     tail_title,
 )
 from reprocheck.language import joined, mark, sentences, tr
-from reprocheck.model import Check, Comparison
+from reprocheck.model import Check, Comparison, Run
 from reprocheck.report import compared, files, series, text, why, words
 
 if TYPE_CHECKING:
@@ -181,8 +181,12 @@ def _remarks(check: Check, *, verbose: bool) -> list[tuple[str, Sequence[str]]]:
 def _print_log(check: Check, out: Stream) -> None:
     """The end of stderr of the first run that failed or was ended, where that is the verdict."""
     run = ended_badly(check)
-    if run is None:
-        return
+    if run is not None:
+        print_log(run, out)
+
+
+def print_log(run: Run, out: Stream) -> None:
+    """Print the end of what a run said."""
     out.line()
     out.paragraph(tail_title(run), indent=INDENT)
     for row in tail(run, out.width - 6):

@@ -224,6 +224,7 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 
 def print_check(check: ResumeCheck, console: Console) -> None:
     """The verdict, and what follows from it; one line where quiet."""
+    from reprocheck.cli.full import print_log
     from reprocheck.resume.report.rows import next_command, sentence
 
     out = console.out
@@ -239,6 +240,9 @@ def print_check(check: ResumeCheck, console: Console) -> None:
             out.line(f"{outcome.place.name}: {outcome.title}", "bold")
         out.paragraph(sentence(outcome.reason), indent=2)
         _print_rows(outcome, console)
+        run = outcome.resumed or outcome.continued
+        if run is not None and outcome.verdict == "script_failed":
+            print_log(run, out)
     for said in check.caveats[:3]:
         out.labelled("caveat", said, "dim", indent=2, label_width=LABEL)
     following = next_command(check)

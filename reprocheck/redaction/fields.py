@@ -20,6 +20,7 @@ How = Literal[
     "path",
     "arguments",
     "command",
+    "words",
     "person",
     "sentence",
     "text",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from reprocheck.language import mark
@@ -88,6 +89,7 @@ class Redaction:
             "settings": self.value,
             "facts": self.checked,
             "command": self.command,
+            "words": partial(self.command, started=True),
             "person": self.person,
         }
 
@@ -171,12 +173,12 @@ class Redaction:
             self.counts[mark("value (shape alone)")] += 1
         return self.checked(found)
 
-    def arguments(self, command: Iterable[str]) -> tuple[str, ...]:
-        """The words of a command."""
+    def arguments(self, command: Iterable[str], *, started: bool = False) -> tuple[str, ...]:
+        """The words of a command; `started`: those behind its script."""
         command = tuple(command)
         if self.level == "folder":
             return self._masking.arguments(command)
-        return tuple(map(self._word, shapes.words_of(command)))
+        return tuple(map(self._word, shapes.words_of(command, started=started)))
 
     def _word(self, word: Word) -> str:
         option = word.option
@@ -191,13 +193,13 @@ class Redaction:
             self.counts[mark("argument (shape alone)")] += 1
         return self.checked(f"{option}{word.between}{found}")
 
-    def command(self, text: str) -> str:
-        """A command as one types it in a shell."""
+    def command(self, text: str, *, started: bool = False) -> str:
+        """A command as one types it in a shell; `started`: the words behind its script."""
         try:
             words = tuple(shlex.split(text))
         except ValueError:  # no shell has written it
             return self.value(text)
-        shown = self.arguments(words)
+        shown = self.arguments(words, started=started)
         return text if shown == words else shlex.join(shown)
 
     def person(self, name: str) -> str:

@@ -15,6 +15,8 @@ LONGEST_NUMBER = 12
 """Characters of a number that leaves in an argument: a seed, a rate, a size."""
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
 _MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
+PLACEHOLDER = re.compile(r"(\{checkpoint\}|\{iteration\})")
+"""What `--resume-with` fills in: it says nothing of anybody, and the command runs with it alone."""
 _SCRIPTS = (".py", ".ipynb", ".sh")
 _ASSIGNED = re.compile(r"(?P<name>[+~]{0,2}[A-Za-z_][\w.@/-]{0,64})=(?P<value>[^=].*)", re.DOTALL)
 _FORMS = (
@@ -55,11 +57,13 @@ class Word:
     kind: Literal["path", "name", "text"] = "text"
 
 
-def words_of(command: Sequence[str]) -> Iterator[Word]:
-    """Split each word of a command into the option that it names and the value."""
-    before, started = "", False
+def words_of(command: Sequence[str], *, started: bool = False) -> Iterator[Word]:
+    """Split each word of a command into the option that it names and the value; `started`: of the
+    words behind its script.
+    """
+    before = ""
     for index, text in enumerate(command):
-        word = _word(text, before, first=index == 0, started=started)
+        word = _word(text, before, first=index == 0 and not started, started=started)
         is_program = word.kind == "path" and not text.endswith(_SCRIPTS)
         started = started or not (
             word.kind == "text" or is_program or word.value in LISTS.launchers
@@ -123,6 +127,9 @@ def shape(text: str) -> str:
         return text
     if any(map(str.isspace, text)):
         return "<text>"
+    parts = PLACEHOLDER.split(text)
+    if len(parts) > 1:
+        return "".join(map(shape, parts))
     suffix = _SUFFIX.search(text)
     if suffix:
         return f"<path>{suffix.group()}"

@@ -13,19 +13,22 @@ from reprocheck.resume.report import document, markdown, page, rows
 def made(check: ResumeCheck, redaction: Redaction, texts: Mapping[str, str]) -> Bundle:
     """Make the attachment, with the user's files where they are given."""
     shown = redacted(check, redaction)
+    issue = markdown.render(shown)
     pages = {
-        "issue.md": markdown.render(shown),
-        "report.html": page.render(shown),
+        "issue.md": issue,
+        "report.html": page.render(shown, issue.decode()),
         "report.json": document.render(shown),
         **source.files(texts, redaction),
         **source.logs(shown.runs),
     }
     causes = [cause for outcome in shown.outcomes for cause in outcome.causes]
+    cited = [mark.source for cause in causes for mark in cause.marks]
+    patches = [one.repair.patch for one in shown.outcomes if one.repair is not None]
     subject = Subject(
         title=shown.title,
         where=rows.sentence(shown.decisive.reason),
         command=rows.command(shown),
-        cited=[cause.source for cause in causes if cause.source is not None],
-        patched=any(outcome.repair for outcome in shown.outcomes),
+        cited=cited,
+        diffs=(*patches, *(cause.fix for cause in causes)),
     )
     return of_pages(subject, pages, redaction)

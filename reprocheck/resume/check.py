@@ -92,7 +92,8 @@ def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outco
     if withheld:
         return replace(outcome, verdict="inconclusive", reason=withheld)
     outcome = with_ladder(outcome, _explained(held, outcome, sides, code))
-    outcome = replace(outcome, option=_option(held, outcome, code))
+    failed_at = sides.resumed.failed_at
+    outcome = replace(outcome, option=_option(held, outcome, code), failed_at=failed_at)
     outcome = in_own_words(outcome, code, drafts=held.resume.trial is None)
     outcome = replace(outcome, reason=sentences.reason(outcome))
     if not held.resume.explain:

@@ -504,6 +504,7 @@ class Outcome:
     continued, resumed  the two sides of that comparison, both with the numbers of the resumed run
     before     the continued run up to the checkpoint
     read       files of the checkpoint that the resumed run opened before its first loss
+    failed_at  `file:line` of the user's that raised what ended the resumed run
     option     the one that the script has to be given, where it was not told to resume
     confirmation  None where that was not asked for
     repair     None where no patch is known that was seen to help
@@ -519,6 +520,7 @@ class Outcome:
     resumed: Run | None = None
     before: Run | None = None
     read: tuple[str, ...] = ()
+    failed_at: str = ""
     explained: Explained = field(default_factory=Explained)
     reported: tuple[Reported, ...] = ()
     option: Option | None = None

@@ -62,6 +62,8 @@ def with_ladder(found: model.Outcome, explained: model.Explained) -> model.Outco
     something, as of buffers, or of a schedule that has its next step later.
     """
     verdict = found.verdict
+    if verdict in NOTHING_TO_COMPARE:
+        return replace(found, explained=explained)
     first, other = explained.first, explained.other_ranks
     if other is not None and first is None and not other.comparable and found.compared:
         return replace(found, verdict="inconclusive", explained=explained)
@@ -200,7 +202,7 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
     record = sides.resumed.record
     if record.ended == "interrupted":
         return "inconclusive"
-    if record.ended_badly and not found.compared:
+    if record.ended_badly:
         return "timed_out" if record.ended == "timed_out" else "script_failed"
     has_gone_on = found.continued is not None and found.continued.longest > 0
     if not sides.continued.recorded_losses or not has_gone_on:
@@ -208,7 +210,7 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
     assert found.losses is not None
     bitwise, outside = found.losses.bitwise, found.losses.outside
     if bitwise.equal:
-        return "script_failed" if record.ended_badly else "resumes_exactly"
+        return "resumes_exactly"
     if starts_over(found, sides):
         return "starts_over"
     if outside is None and not bitwise.one_is_longer:

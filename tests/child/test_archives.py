@@ -19,6 +19,8 @@ from reprocheck.child.reprocheck_child.archives import MOST, Archives
 class _Deep:
     """Takes facts as the recorder does."""
 
+    recorder = SimpleNamespace(named=str)
+
     def __init__(self) -> None:
         self.facts: list[tuple[str, str, dict[str, Any]]] = []
 

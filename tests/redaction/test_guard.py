@@ -57,6 +57,18 @@ def test_of_an_option_leaves_its_name_alone(words: str, shown: str) -> None:
     assert " ".join(Redaction().arguments(tuple(words.split()))) == shown
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("--from {checkpoint} --k={iteration}", "--from {checkpoint} --k={iteration}"),
+        (f"+ckpt={SECRET}/{{iteration}}.pt", "'+ckpt=<path>{iteration}<path>.pt'"),
+        (f"{SECRET} -m {SECRET} {SECRET}.py", "'<text>' -m '<text>' '<path>.py'"),
+    ],
+)
+def test_of_words_behind_a_script_what_is_filled_in_leaves(typed: str, shown: str) -> None:
+    assert Redaction().shown(typed, "words") == shown
+
+
 def test_a_command_within_a_word_is_a_text() -> None:
     inner = f"mysql -p{SECRET} && python train.py"
     assert Redaction().arguments(("bash", "-c", inner)) == ("bash", "-c", "<text>")

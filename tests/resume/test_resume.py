@@ -125,7 +125,9 @@ def test_what_is_wrong_in_a_second_resume_alone_shows_at_the_place_twice(
     assert (twice["name"], twice["verdict"]) == ("twice", "does_not_resume_exactly")
     assert (answer.code, answer.report["headline"]) == (1, "DOES NOT RESUME EXACTLY")
     assert twice["checkpoint"]["iteration"] == 2
-    assert "reprocheck explain --resume --at twice train.py" in " ".join(answer.out.split())
+    assert "reprocheck explain --resume --at twice --go-on 3 train.py" in " ".join(
+        answer.out.split()
+    )
 
 
 @pytest.mark.parametrize("writer", ["thread", "pool", "process"])
@@ -153,6 +155,18 @@ def test_a_resumed_run_that_cannot_start_is_a_script_that_failed(
     answer = check(inside, f"{FEW} train.py fails", capsys)
     assert (answer.code, answer.report["headline"]) == (4, "SCRIPT FAILED")
     assert "KeyError" in answer.out and answer.place["read"] == ["ckpt.pkl"]
+
+
+def test_a_resumed_run_that_breaks_off_is_a_script_that_failed_too(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = check(inside, f"{FEW} train.py blind breaks", capsys)
+    assert (answer.code, answer.report["headline"]) == (4, "SCRIPT FAILED")
+    assert answer.place["compared"] == 1 and len(answer.place["losses"]) == 3
+    said = " ".join(answer.out.split())
+    assert "failed with exit status 1 after 1 iteration: KeyError: 'gone'" in said
+    assert "failed at train.py:59" in said and '│ raise KeyError("gone")' in said
+    assert "Run 2 failed with exit status 1. The end of its log:" in said
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,12 @@ def test_a_resumed_run_that_trains_nothing_and_fails_is_a_failure() -> None:
     assert _outcome((), of_resumed="timed_out").verdict == "timed_out"
 
 
+def test_a_resumed_run_that_fails_is_a_failure_whatever_its_losses_are() -> None:
+    assert _outcome((6.5,), of_resumed="failed").verdict == "script_failed"
+    assert _outcome((9.0,), of_resumed="failed", read=False).verdict == "script_failed"
+    assert _outcome((6.5, 5.0), of_resumed="timed_out").verdict == "timed_out"
+
+
 def test_nothing_behind_the_checkpoint_is_inconclusive() -> None:
     found = _outcome((6.0,), continued=NEVER_STOPPED[:3], ended="completed")
     assert found.verdict == "inconclusive"

@@ -67,6 +67,8 @@ while state["step"] < 10:
     state["w"] -= 0.1 * state["v"]
     state["step"] += 1
     reprocheck.log(val_loss=state["w"])
+    if "breaks" in how and state["step"] == 1 and os.path.exists("ckpt.pkl"):
+        raise KeyError("gone")
     with open("metrics.json", "a") as log:
         log.write(json.dumps(loss))
     if state["step"] == 3 and "folder" in how:

@@ -61,7 +61,6 @@ MOST, DEPTH, LONGEST = 400, 3, 60
 FRAMES = 4
 """Functions of the user's under way, from the innermost out, whose names are recorded."""
 _PLAIN = (int, bool, float, str, type(None))
-_TEXT = 100
 
 
 class Save:
@@ -193,7 +192,7 @@ class Archives:
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:
-        """What a file is given: `[place, {"d": kind, "v": name or value}]` of each part."""
+        """What a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
         found: list[Entry] = []
         self._describe("", value, found, 0)
         return found
@@ -207,8 +206,8 @@ class Archives:
             for part, one in scope.parts(value if is_list else dict(value)):
                 self._describe(place + part, one, found, depth + 1)
             return
-        if not kind and type(value) in _PLAIN:
-            name = value[:_TEXT] if isinstance(value, str) else value
+        if not kind and type(value) in _PLAIN and not isinstance(value, str):
+            name = value
         found.append([place, {"d": kind or type(value).__name__, "v": name}])
 
     def _kind(self, value: Any) -> tuple[str, Any]:
@@ -268,7 +267,7 @@ class Archives:
 
     def key_leaves(self, value: Any) -> list[Entry]:
         """Return that place as a leaf of a fact; none where it is not known."""
-        key = self.key_of(value)
+        key = self._deep.recorder.named(self.key_of(value))
         return [["key", {"v": key}]] if key else []
 
     def loaded(self, kind: str, part: str, value: Any) -> None:
@@ -286,7 +285,9 @@ class Archives:
         wanted.update((id(thing), name) for name, thing in self.generators().items())
         found = []
         for frame, line in self._deep.frames(FRAMES):
-            found.append([line, scope.expressions(frame, wanted)])
+            reached = scope.expressions(frame, wanted)
+            shown = {name: self._deep.recorder.named(text) for name, text in reached.items()}
+            found.append([line, shown])
         return found
 
     @staticmethod

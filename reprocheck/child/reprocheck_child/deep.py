@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from _thread import RLock, get_ident
 
-from . import hashing, import_hook, jsontext, users
+from . import hashing, import_hook, jsontext, leaves, users
 from .hooking import Removable, guarded
 from .reached import Reached
 from .states import NumpyState, PythonState
@@ -31,6 +31,9 @@ Without an optimizer, the loss before them has closed their iteration.
 """
 _GATHERED = 256
 """Facts that are written together at most."""
+_MOST_PATHS = 10_000
+_NUMBERS = frozenset((int, type(None)))
+"""Types of indices of samples, as a rule."""
 
 
 class Deep:
@@ -108,6 +111,7 @@ class Deep:
         self._counts: dict[tuple[str, str], int] = {}
         self._iteration = 0
         self._unrecorded: set[tuple[str, str]] = set()
+        self._plain_paths: set[str] = set()  # paths of leaves of which nothing is masked
         # of each generator, the state that was hashed last
         self._digests: dict[str, tuple[str, bytes]] = {}
         self._gathered: list[dict[str, Any] | str] = []
@@ -163,15 +167,58 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def _gather(self, event: dict[str, Any]) -> None:
+        waits = texts = False
         for name in _VALUES:
-            for leaf in event.get(name, ()):
-                if type(leaf[1]) is not dict:  # it is still to be read off a device
-                    self._defer(event)
-                    return
+            for path, value in event.get(name, ()):
+                if type(value) is not dict:  # it is still to be read off a device
+                    waits = True
+                elif type(value.get("v")) is str:
+                    texts = True
+                if path and path not in self._plain_paths:
+                    texts = True
+        if texts:
+            self._mask(event)
+        if not _NUMBERS.issuperset(map(type, event.get("idx") or ())):
+            event["idx"] = self._indices(event["idx"])
+        if waits:
+            self._defer(event)
+            return
         with self._lock:
             self._gathered.append(event)
         if len(self._gathered) >= _GATHERED:
             self.flush()
+
+    def _mask(self, event: dict[str, Any]) -> None:
+        """Take names and secrets of the script's out of the leaves of a fact."""
+        for name in _VALUES:
+            if name in event:
+                event[name] = [
+                    [self._path(path), self._leaf(path, value)] for path, value in event[name]
+                ]
+
+    def _path(self, path: str) -> str:
+        shown: str = self.recorder.named(path)
+        if shown == path and len(self._plain_paths) < _MOST_PATHS:
+            self._plain_paths.add(path)
+        return shown
+
+    def _leaf(self, path: str, value: Any) -> Any:
+        """A text of which something would be masked by its hash, so that it equals itself and no
+        other one; its path may say that it is a secret.
+        """
+        text = value.get("v") if type(value) is dict else None
+        if type(text) is not str or "d" in value:  # what is of a kind is named by the recorder
+            return value
+        pair = "%s=%r" % (path.rpartition(".")[2], text)
+        if self.recorder.plain(text) == text and self.recorder.plain(pair) == pair:
+            return value
+        return leaves.hashed_text(text)
+
+    def _indices(self, value: Any) -> Any:
+        """Indices of samples, which may be names of files."""
+        if isinstance(value, list):
+            return list(map(self._indices, value))
+        return self.recorder.named(value) if type(value) is str else value
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
         """As `seen` of each (place, value), where the value is that of the last fact `gradient` of

@@ -126,6 +126,11 @@ def _float(value: float) -> dict[str, Any]:
 def _text(value: str) -> dict[str, Any]:
     if len(value) <= TEXT:
         return {"v": value}
+    return hashed_text(value)
+
+
+def hashed_text(value: str) -> dict[str, Any]:
+    """A text by its hash."""
     return hashed(_encoded(value), "str")
 
 

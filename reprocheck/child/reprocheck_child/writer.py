@@ -109,6 +109,17 @@ class Writer:
 
         return self.redacted(text) if may_hold_secret(text) else self.masked(text)
 
+    def named(self, name: str) -> str:
+        """Take out of a name or a key of the script's what `plain` does; where that is a secret,
+        its digest tells it from others.
+        """
+        masked, shown = self.masked(name), self.plain(name)
+        if shown == masked:
+            return shown
+        from .hashing import digest
+
+        return "%s %s" % (shown, digest(name.encode("utf-8", "surrogatepass"))[:8])
+
     def arguments(self, words: Sequence[str]) -> list[str]:
         """The words of a command line, without names and without the values of secret options."""
         from .shared.masking import may_hold_secret

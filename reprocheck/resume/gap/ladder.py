@@ -158,11 +158,18 @@ def explain(
     files, line = checkpoint.files, checkpoint.line
     found = []
     for rank in ranks:
-        both = (one.read(rank), other.read(rank))
+        both = (one.read(rank), own_end(other.read(rank), runs[1]))
         of_rank = found_of(*both, k, equal=equal, states=states, files=files)
         frameworks = (library, *of_rank.frameworks)
         found.append(replace(of_rank, frameworks=frameworks, saved_at=line, trees=trees))
     return explained(found)
+
+
+def own_end(trace: DeepTrace, run: RunRecord) -> DeepTrace:
+    """Return a trace that came to its own end in no run that failed: what such a run did not reach
+    says nothing of the resume.
+    """
+    return replace(trace, ended=trace.ended and not run.ended_badly)
 
 
 def explained(ranks: Sequence[Found]) -> model.Explained:

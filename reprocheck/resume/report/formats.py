@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprocheck.errors import UsageError
-from reprocheck.redaction import Redaction, redacted
+from reprocheck.redaction import Redaction, redacted, redaction_of
 from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.report import document, markdown, page
 from reprocheck.resume.written import put
@@ -15,20 +15,26 @@ from reprocheck.resume.written import put
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A report, the file it is written to, and how it is drawn of what may stand there."""
+    """A report, the file it is written to, and how it is drawn with what may stand there."""
 
     filename: str
-    draw: Callable[[ResumeCheck], bytes]
+    render: Callable[[ResumeCheck], bytes]
 
-    def render(self, check: ResumeCheck) -> bytes:
-        """Draw it."""
-        return self.draw(redacted(check, Redaction("folder")))
+
+def _shown(check: ResumeCheck) -> ResumeCheck:
+    return redacted(check, Redaction("folder"))
+
+
+def _page(check: ResumeCheck) -> bytes:
+    """Draw the page; what its button copies may leave the machine."""
+    leaving = redacted(check, redaction_of(check, "paste"))
+    return page.render(_shown(check), markdown.render(leaving).decode())
 
 
 FORMATS: Mapping[str, Format] = {
-    "json": Format(filename="report.json", draw=document.render),
-    "md": Format(filename="report.md", draw=markdown.render),
-    "html": Format(filename="report.html", draw=page.render),
+    "json": Format(filename="report.json", render=lambda check: document.render(_shown(check))),
+    "md": Format(filename="report.md", render=lambda check: markdown.render(_shown(check))),
+    "html": Format(filename="report.html", render=_page),
 }
 
 

@@ -29,10 +29,11 @@ SIDES = ("continued run", "resumed run")
 _TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
 
 
-def render(check: ResumeCheck) -> bytes:
-    """The page, in UTF-8."""
+def render(check: ResumeCheck, issue: str) -> bytes:
+    """The page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
+    script = source("templates/copy.js")
     tone = _TONE_OF[check.decisive.verdict]
     text = (
         environment()
@@ -43,7 +44,9 @@ def render(check: ResumeCheck) -> bytes:
             rows=rows,
             tone=tone,
             sign=SIGNS[tone],
-            policy=policy([]),
+            policy=policy([script]),
+            script=Markup(script),
+            issue=issue,
             style=Markup("".join(map(source, _STYLES))),
             charts={one.place.name: _chart(one, n) for n, one in enumerate(check.outcomes)},
         )

@@ -13,6 +13,7 @@ from reprocheck.report import text
 from reprocheck.report.tables import Table
 from reprocheck.report.why import SIGN
 from reprocheck.resume import model, sentences
+from reprocheck.resume.asked import GO_ON, WITHIN
 from reprocheck.resume.confirm.search import LOOKED_INTO
 
 MOST_LOSSES = 10
@@ -54,6 +55,8 @@ def _facts(outcome: model.Outcome) -> Iterator[Row]:
     if outcome.offset is None:
         return
     yield Row(label="read", said=sentences.read(outcome))
+    if outcome.failed_at:
+        yield Row(label="failed", said=f"at {outcome.failed_at}")
     yield from _why(outcome)
 
 
@@ -269,7 +272,20 @@ def command(check: model.ResumeCheck, resume_with: str = "") -> str:
         options += ["--explain"]
     if asked.pattern:
         options += ["--checkpoint", asked.pattern]
-    return shlex.join(["reprocheck", "resume", *options, *check.record.entry_point.words])
+    for name, number, usual in (("--steps", asked.within, WITHIN), ("--go-on", asked.go_on, GO_ON)):
+        if number != usual:
+            options += [name, str(number)]
+    words = ["reprocheck", "resume", *options, *check.record.entry_point.words]
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell: in double quotes where it holds single ones, and nothing that means
+    more between double ones.
+    """
+    if "'" in word and not set(word) & set('"\\$`!'):
+        return f'"{word}"'
+    return shlex.quote(word)
 
 
 def lines(check: model.ResumeCheck) -> Iterator[str]:

@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from reprocheck.child.reprocheck_child.archives import SAVERS
-from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of
+from reprocheck.resume.gap.ladder import LIBRARIES, Found, explained, found_of, own_end
 from reprocheck.resume.gap.twister import Twister, seeded
 from reprocheck.resume.model import Explained
 from reprocheck.rules.catalogue import entry
 from reprocheck.trace.deep import DeepTrace, Leaf, Seen
+from tests.verdict.verdict_runs import run as run_of
 
 K = 2
 
@@ -357,9 +358,12 @@ def test_a_generator_of_the_scripts_own_is_named_by_its_variable_with_its_own_fi
 def test_a_run_that_ends_before_its_first_iteration_leaves_an_epoch_out() -> None:
     continued = trace([*walked(K + 1, [3, 1]), *boundary(K + 1, raw(0, 100))], ended=True)
     loaded = Seen(kind="load", place="model", iteration=1)
-    found = explained([found_of(continued, trace([loaded], ended=True), K)])
+    ended = trace([loaded], ended=True)
+    found = explained([found_of(continued, ended, K)])
     assert first(found) == ("batch", "", "RC115")
     assert not found.coverage
+    by_an_error = own_end(ended, run_of(2, ended="failed").record)
+    assert explained([found_of(continued, by_an_error, K)]).first is None
 
 
 def test_steps_are_compared_with_their_numbers_shifted() -> None:
