@@ -231,7 +231,7 @@ class _Machine:
             yield Written(command=title, level=level, files=files)
 
     def _scans(self) -> Iterator[Written]:
-        forms = ("text", "json", "sarif", "github", "markdown")
+        forms = ("text", "json", "sarif", "github")
         files = {form: self.run("scan", "--format", form, "train.py") for form in forms}
         yield Written(command="scan", level="folder", files=files)
 

@@ -119,8 +119,9 @@ def perform(
     if attach and check.verdict.exit_code:
         _attach(check, folder, console, values=values)
     if shown_from is None:
-        typed = replace(check, record=replace(check.record, entry_point=entry))
-        summary.print_next(typed, console)  # to be pasted: with the secrets that files lack
+        if console.out.tty:  # to be pasted there; what a file takes stays masked
+            check = replace(check, record=replace(check.record, entry_point=entry))
+        summary.print_next(check, console)
     return check.verdict.exit_code
 
 

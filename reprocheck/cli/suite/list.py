@@ -139,8 +139,8 @@ def _as_json(suite: Suite, targets: Sequence[Target]) -> str:
     import json
 
     document = {
-        "file": str(suite.file),
-        "folder": str(suite.folder),
+        "file": os.path.relpath(suite.file),
+        "folder": os.path.relpath(suite.folder),
         "targets": [_row(target) for target in targets],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -153,7 +153,7 @@ def _row(target: Target) -> dict[str, object]:
     return {
         "name": target.name,
         "run": list(masked(target.words)),
-        "folder": str(target.workdir),
+        "folder": os.path.relpath(target.workdir),
         "environment": dict(word.split("=", 1) for word in masked(variables)),
         "options": dict(target.options),
         "expect": target.expect,
