@@ -222,11 +222,8 @@ def short(name: str) -> str:
 
 
 _BRIEF = {
-    "torch.nn.": "nn.",
-    "torch.utils.data.": "",
-    "mindspore.nn.": "nn.",
-    "mindspore.dataset.": "",
-    "keras.layers.": "",
+    **dict.fromkeys(("torch.nn.", "mindspore.nn."), "nn."),
+    **dict.fromkeys(("torch.utils.data.", "mindspore.dataset.", "keras.layers."), ""),
 }
 
 

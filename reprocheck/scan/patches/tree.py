@@ -21,7 +21,7 @@ from libcst.metadata import (
 
 from reprocheck.files.source_text import split
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.patches.tables import parsed
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -38,15 +38,8 @@ _UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
 )
 """What may give values to several names in brackets."""
 _BINDING: Mapping[type, str] = {
-    cst.FunctionDef: "name",
-    cst.ClassDef: "name",
-    cst.Param: "name",
-    cst.AssignTarget: "target",
-    cst.AnnAssign: "target",
-    cst.AugAssign: "target",
-    cst.NamedExpr: "target",
-    cst.For: "target",
-    cst.CompFor: "target",
+    **dict.fromkeys((cst.FunctionDef, cst.ClassDef, cst.Param), "name"),
+    **dict.fromkeys((cst.AnnAssign, cst.AugAssign, cst.NamedExpr, *_UNPACKING), "target"),
 }
 """The attribute of each node under which the name stands that the node gives a value."""
 _ONCE = frozenset({"__init__", "__post_init__", "main", "setup", "build"})
@@ -203,12 +196,8 @@ class Tree:
         return tuple(self._bound.get(name, ()))
 
     @cached_property
-    def _bound(self) -> dict[str, list[cst.CSTNode]]:
-        found: dict[str, list[cst.CSTNode]] = {}
-        for node in self.every(cst.Name):
-            if self._is_bound(node):
-                found.setdefault(node.value, []).append(node)
-        return found
+    def _bound(self) -> dict[str, list[cst.Name]]:
+        return grouped((node.value, node) for node in self.every(cst.Name) if self._is_bound(node))
 
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What a variable holds, where the text gives it a value once, by a plain assignment."""
