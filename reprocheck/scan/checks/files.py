@@ -43,18 +43,9 @@ _CHORES = re.compile(
 )
 _ASKS_WHICH = re.compile(r"existing|available")
 """A function of such a name tells which files are there, also in a data set."""
-_TAKING = (
-    ast.comprehension,
-    ast.For,
-    ast.Assign,
-    ast.AnnAssign,
-    ast.Call,
-    ast.Return,
-    ast.BinOp,
-    ast.AugAssign,
-    ast.Starred,
-    ast.keyword,
-)
+_ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_PASSING = (ast.Call, ast.Starred, ast.keyword, ast.Return)
+_TAKING = (*_ASSIGNING, *_PASSING, ast.comprehension, ast.For, ast.BinOp)
 """What stands around names that go on to be used."""
 _GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
 _KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})

@@ -49,12 +49,8 @@ def render(result: Result) -> str:
         ],
         "results": _results(findings, codes),
     }
-    return (
-        json.dumps(
-            {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False
-        )
-        + "\n"
-    )
+    table = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 
 
 # -------------------------------------------------------------------------------------------- rules
@@ -122,9 +118,8 @@ def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
     for finding in findings:
         print_ = f"{finding.code}\n{finding.path}\n{' '.join(finding.text.split())}"
         seen[print_] += 1
-        digest = hashlib.sha256(
-            f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
-        ).hexdigest()[:32]
+        hashed = f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(hashed).hexdigest()[:32]
         rows.append(_result(finding, codes.index(finding.code), digest))
     return rows
 
@@ -160,13 +155,7 @@ def _location(finding: Finding) -> Table:
             "physicalLocation": physical,
             "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}],
         }
-    physical["region"] = {
-        "startLine": finding.line,
-        "startColumn": finding.column,
-        "endLine": finding.end_line,
-        "endColumn": max(finding.end_column, 1),
-        "snippet": {"text": finding.text},
-    }
+    physical["region"] = {**_region(finding), "snippet": {"text": finding.text}}
     return {"physicalLocation": physical}
 
 
@@ -181,14 +170,15 @@ def _fix(finding: Finding) -> Table:
 
 def _replacement(region: Replaced) -> Table:
     """What stands in a region instead; one that is empty is the place where something is added."""
+    return {"deletedRegion": _region(region), "insertedContent": {"text": region.text}}
+
+
+def _region(of: Finding | Replaced) -> Table:
     return {
-        "deletedRegion": {
-            "startLine": region.line,
-            "startColumn": region.column,
-            "endLine": region.end_line,
-            "endColumn": region.end_column,
-        },
-        "insertedContent": {"text": region.text},
+        "startLine": of.line,
+        "startColumn": of.column,
+        "endLine": of.end_line,
+        "endColumn": max(of.end_column, 1),
     }
 
 
