@@ -105,10 +105,8 @@ def _judged(
     lines = sum(module.outline.lines for _, modules in work for module in modules)
     processes = workers.processes(lines, jobs)
     judged = workers.judge(work, processes, told)
-    finished_ones = [
-        (project, _finished(project, found))
-        for (_, project), (found, _) in zip(fresh, judged, strict=True)
-    ]
+    pairs = zip(fresh, judged, strict=True)
+    finished_ones = [(project, _finished(project, some)) for (_, project), (some, _) in pairs]
     whole = promised(finished_ones, jobs=processes)
     for (key, _), (_, wrong), found in zip(fresh, judged, whole, strict=True):
         if all(problem.partly for problem in wrong):

@@ -37,11 +37,8 @@ def _file(finding: Finding) -> str:
 
 
 def _answers(one: Finding, other: Finding) -> bool:
-    return (
-        other.code in _ANSWERED.get(one.code, ())
-        and _start(one) <= _start(other)
-        and _end(other) <= _end(one)
-    )
+    is_same_matter = other.code in _ANSWERED.get(one.code, ())
+    return is_same_matter and _start(one) <= _start(other) and _end(other) <= _end(one)
 
 
 def _start(finding: Finding) -> tuple[int, int]:

@@ -436,10 +436,8 @@ def _is_index(value: Value) -> bool:
 
 def _is_moved(value: Value, kind: str) -> bool:
     """Whether a tensor was put on an accelerator on its way."""
-    return any(
-        call.method == kind or devices.on(call.keywords.get("device"), kind)
-        for call in value.calls()
-    )
+    calls = value.calls()
+    return any(one.method == kind or devices.on(one.keywords.get("device"), kind) for one in calls)
 
 
 @cache

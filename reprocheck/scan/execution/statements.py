@@ -329,7 +329,6 @@ def _takes_all(case: ast.match_case) -> bool:
 
 def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
     """Whether `case None:`, `case True:` or `case False:` is for another value than this."""
-    return (
-        isinstance(pattern, ast.MatchSingleton)
-        and compared(subject, ast.Is, Constant(pattern.value)) is False
-    )
+    if not isinstance(pattern, ast.MatchSingleton):
+        return False
+    return compared(subject, ast.Is, Constant(pattern.value)) is False

@@ -151,20 +151,16 @@ def _location(finding: Finding) -> Table:
     """
     physical: Table = {"artifactLocation": _artifact(finding.path)}
     if finding.cell is not None:
-        return {
-            "physicalLocation": physical,
-            "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}],
-        }
+        cell = {"name": f"cell {finding.cell}", "kind": "module"}
+        return {"physicalLocation": physical, "logicalLocations": [cell]}
     physical["region"] = {**_region(finding), "snippet": {"text": finding.text}}
     return {"physicalLocation": physical}
 
 
 def _fix(finding: Finding) -> Table:
     """What `--fix` does for one finding, as changes that a viewer can make."""
-    changes = {
-        "artifactLocation": _artifact(file_of(finding)),
-        "replacements": [_replacement(region) for region in finding.replaced],
-    }
+    replacements = [_replacement(region) for region in finding.replaced]
+    changes = {"artifactLocation": _artifact(file_of(finding)), "replacements": replacements}
     return {"description": {"text": finding.fix}, "artifactChanges": [changes]}
 
 
@@ -195,8 +191,5 @@ def _notification(one: Unreadable) -> Table:
     level = "warning"
     if one.partly:
         level = "note"
-    return {
-        "level": level,
-        "message": {"text": one.said},
-        "locations": [{"physicalLocation": physical}],
-    }
+    place = {"physicalLocation": physical}
+    return {"level": level, "message": {"text": one.said}, "locations": [place]}

@@ -22,6 +22,7 @@ from libcst.metadata import (
 from reprocheck.files.source_text import split
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import grouped, of_kind
+from reprocheck.scan.names import last_part
 from reprocheck.scan.patches.tables import parsed
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -247,7 +248,7 @@ class Tree:
             return True
         functions = of_kind(self.around(node), cst.FunctionDef)
         names = {function.name.value for function in functions}
-        calls = [one for one in self.every(cst.Call) if last(written(one.func)) in names]
+        calls = [one for one in self.every(cst.Call) if last_part(written(one.func)) in names]
         return any(map(self._is_in_loop, calls))
 
     def _is_in_loop(self, call: cst.Call) -> bool:
@@ -292,11 +293,6 @@ def written(node: cst.CSTNode | None) -> str:
     if not before:
         return ""
     return f"{before}.{node.attr.value}"
-
-
-def last(name: str) -> str:
-    """The last part of a dotted name."""
-    return name.rpartition(".")[2]
 
 
 def is_open(call: cst.Call) -> bool:
