@@ -95,11 +95,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "Result", "Unreadable", "patched", "scan"]
 
 _HOMES = {
-    "Finding": "finding",
-    "Result": "finding",
-    "Unreadable": "finding",
-    "patched": "engine",
-    "scan": "engine",
+    **dict.fromkeys(("Finding", "Result", "Unreadable"), "finding"),
+    **dict.fromkeys(("patched", "scan"), "engine"),
 }
 
 

@@ -17,6 +17,7 @@ from reprocheck.scan import files
 from reprocheck.scan.cache import Cache
 from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
+from reprocheck.scan.index import grouped
 from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, read
@@ -161,9 +162,7 @@ def _read(file: File, cache: Cache) -> Read | Unreadable:
     except UnreadableError as error:
         return Unreadable(path=shown, reason=error.reason, line=error.line)
     name, package = module_name(file.path)
-    one = Read(
-        file=file, shown=shown, name=name, package=package, digest=content, outline=Outline()
-    )
+    one = Read(file, shown, name, package, digest=content, outline=Outline())
     outline = cache.outline(content)
     if outline is None:
         outline = _outline(one)
@@ -219,10 +218,7 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
     for key, one in done.items():
         for other in one.imports.keys() & done.keys():
             parent[root(key)] = root(other)
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for key in done:
-        found[root(key)].append(key)
-    return list(map(sorted, found.values()))
+    return list(map(sorted, grouped((root(key), key) for key in done).values()))
 
 
 def group_key(group: list[Read]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable, file_of
+from reprocheck.scan.index import grouped
 from reprocheck.scan.judge import finished
 from reprocheck.scan.programs import EXECUTION
 from reprocheck.scan.project import Module, Project
@@ -62,15 +62,12 @@ def scan(
     ]
     if select and UNUSED_IGNORE not in chosen:
         wanted = [one for one in wanted if one.code != UNUSED_IGNORE]
+    all_problems = {*problems, *unreadable, *wrong}
+    by_place = sorted(all_problems, key=lambda one: (one.path, one.line or 0, one.reason))
     return Result(
         findings=tuple(one for one in wanted if one.suppressed is None),
         suppressed=tuple(one for one in wanted if one.suppressed is not None),
-        unreadable=tuple(
-            sorted(
-                {*problems, *unreadable, *wrong},
-                key=lambda one: (one.path, one.line or 0, one.reason),
-            )
-        ),
+        unreadable=tuple(by_place),
         files=len(read_files),
         lines=sum(one.outline.lines for one in read_files.values()),
         cached=cached,
@@ -108,21 +105,16 @@ def _judged(
     lines = sum(module.outline.lines for _, modules in work for module in modules)
     processes = workers.processes(lines, jobs)
     judged = workers.judge(work, processes, told)
-    finished_ones = [
-        (project, _finished(project, found))
-        for (_, project), (found, _) in zip(fresh, judged, strict=True)
-    ]
+    pairs = zip(fresh, judged, strict=True)
+    finished_ones = [(project, _finished(project, some)) for (_, project), (some, _) in pairs]
     whole = promised(finished_ones, jobs=processes)
     for (key, _), (_, wrong), found in zip(fresh, judged, whole, strict=True):
         if all(problem.partly for problem in wrong):
             kept.keep_found(key, Found(findings=found, problems=wrong))
         findings += found
         problems += wrong
-    return (
-        sorted(findings, key=lambda one: (one.path, one.joined_line, one.column, one.code)),
-        problems,
-        cached,
-    )
+    findings.sort(key=lambda one: (one.path, one.joined_line, one.column, one.code))
+    return findings, problems, cached
 
 
 def _finished(project: Project, found: list[Finding]) -> list[Finding]:
@@ -156,10 +148,7 @@ def patched(result: Result, given: Mapping[Path, bytes] = NOTHING_GIVEN) -> dict
     """
     from reprocheck.scan import patches
 
-    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-    for finding in result.findings:
-        if finding.patchable:
-            by_path[file_of(finding)].append(finding)
+    by_path = grouped((file_of(one), one) for one in result.findings if one.patchable)
     contents = {files.shown(path.absolute()): data for path, data in given.items()}
     changed: dict[Path, str] = {}
     for path, found in by_path.items():

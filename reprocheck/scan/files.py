@@ -51,9 +51,8 @@ def find(
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were written
         if absolute.is_dir():
             for found in _below(absolute, patterns, problems):
-                files.setdefault(
-                    os.path.realpath(found), File(path=found, named=True, single=False)
-                )
+                file = File(path=found, named=True, single=False)
+                files.setdefault(os.path.realpath(found), file)
         else:
             key = os.path.realpath(absolute)
             files[key] = File(path=absolute, named=True, single=True)
@@ -68,12 +67,8 @@ def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -
     seen: set[tuple[int, int]] = set()
 
     def failed(error: OSError) -> None:
-        problems.append(
-            Unreadable(
-                path=shown(Path(error.filename or folder)),
-                reason=f"cannot be listed: {error.strerror}",
-            )
-        )
+        path = shown(Path(error.filename or folder))
+        problems.append(Unreadable(path=path, reason=f"cannot be listed: {error.strerror}"))
 
     for top, folders, names in os.walk(folder, followlinks=True, onerror=failed):
         try:

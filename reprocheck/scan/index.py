@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
@@ -10,6 +11,8 @@ from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 Kind = TypeVar("Kind")
+Key = TypeVar("Key")
+Item = TypeVar("Item")
 
 
 class Index:
@@ -76,42 +79,22 @@ def last_line(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
 
 
-_ALIASES: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Import: ("names",),
-    ast.ImportFrom: ("names",),
-}
+_PLAIN = frozenset(
+    {"ctx", "op", "ops", "attr", "id", "arg", "name", "names", "lineno", "type_comment", "kind"}
+)
+"""Fields that hold no nodes, or none that anybody asks for."""
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_LEAVES = (ast.Constant, ast.Name, ast.alias, ast.Global, ast.Nonlocal, ast.Pass, ast.Break)
 
 
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that hold nodes."""
-    plain = (
-        "ctx",
-        "op",
-        "ops",
-        "attr",
-        "id",
-        "arg",
-        "name",
-        "names",
-        "lineno",
-        "type_comment",
-        "value",
-        "kind",
-    )
-    if kind in (
-        ast.Constant,
-        ast.Name,
-        ast.Import,
-        ast.ImportFrom,
-        ast.alias,
-        ast.Global,
-        ast.Nonlocal,
-        ast.Pass,
-        ast.Break,
-    ):
-        return _ALIASES.get(kind, ())
-    return tuple(field for field in kind._fields if field not in plain or field == "value")
+    if kind in _IMPORTS:
+        return ("names",)
+    if kind in _LEAVES:
+        return ()
+    return tuple(field for field in kind._fields if field not in _PLAIN)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -146,3 +129,11 @@ def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:
 def of_kind(values: Iterable[object], *kinds: type[Kind]) -> Iterator[Kind]:
     """Those of some values that are of one of these kinds."""
     return (value for value in values if isinstance(value, kinds))
+
+
+def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """Return the second things of pairs by the first."""
+    groups: defaultdict[Key, list[Item]] = defaultdict(list)
+    for key, item in pairs:
+        groups[key].append(item)
+    return groups

@@ -231,9 +231,7 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
             for ignore in comments[module.shown]
             if (said := complaint(ignore))
         ]
-    return sorted(
-        done, key=lambda finding: (finding.path, finding.joined_line, finding.column, finding.code)
-    )
+    return sorted(done, key=lambda one: (one.path, one.joined_line, one.column, one.code))
 
 
 def _comments(module: Module) -> list[Ignore]:

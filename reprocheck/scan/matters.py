@@ -13,13 +13,8 @@ _ANSWERED: Mapping[str, frozenset[str]] = {
     "RC402": frozenset({"RC404", "RC407", "RC504", "RC505"}),
     "RC404": frozenset({"RC407", "RC504", "RC505"}),
     "RC503": frozenset({"RC402", "RC404", "RC407", "RC504", "RC505"}),
-    "RC304": frozenset({"RC407"}),
-    "RC502": frozenset({"RC407"}),
-    "RC504": frozenset({"RC407"}),
     "RC509": frozenset({"RC514"}),
-    "RC601": frozenset({"RC407"}),
-    "RC705": frozenset({"RC407"}),
-    "RC802": frozenset({"RC407"}),
+    **dict.fromkeys(("RC304", "RC502", "RC504", "RC601", "RC705", "RC802"), frozenset({"RC407"})),
 }
 """What a rule says, others say again of the same expression or of a part of it: a seed that is
 drawn from the operating system is one matter, and the generator in it is no second one.
@@ -42,11 +37,8 @@ def _file(finding: Finding) -> str:
 
 
 def _answers(one: Finding, other: Finding) -> bool:
-    return (
-        other.code in _ANSWERED.get(one.code, ())
-        and _start(one) <= _start(other)
-        and _end(other) <= _end(one)
-    )
+    is_same_matter = other.code in _ANSWERED.get(one.code, ())
+    return is_same_matter and _start(one) <= _start(other) and _end(other) <= _end(one)
 
 
 def _start(finding: Finding) -> tuple[int, int]:

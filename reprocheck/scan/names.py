@@ -18,7 +18,7 @@ from reprocheck.scan.index import children as walked
 
 T = TypeVar("T")
 _ROWS = (ast.Tuple, ast.List)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LONGEST = 300
 """Characters of a dotted name.
 
@@ -223,7 +223,7 @@ class Names:
 
     def _bind_named(self, node: ast.NamedExpr, at: Scope) -> Scope:
         """`:=` in a comprehension binds its name around that."""
-        outside = (one for one in at.outward() if not isinstance(one.node, _COMPREHENSIONS))
+        outside = (one for one in at.outward() if not isinstance(one.node, COMPREHENSIONS))
         self._bind(node.target.id, node.value, next(outside, at))
         return at
 
@@ -233,18 +233,11 @@ class Names:
         at.bind(name, value)
 
     _ENTERING: ClassVar[dict[type[ast.AST], Callable[[Names, Any, Scope], Scope]]] = {
-        ast.Import: _enter_import,
-        ast.ImportFrom: _enter_import,
-        ast.FunctionDef: _enter_definition,
-        ast.AsyncFunctionDef: _enter_definition,
-        ast.ClassDef: _enter_definition,
+        **dict.fromkeys((ast.Import, ast.ImportFrom), _enter_import),
+        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), _enter_definition),
         ast.Lambda: _enter_function,
-        ast.ListComp: _enter_comprehension,
-        ast.SetComp: _enter_comprehension,
-        ast.DictComp: _enter_comprehension,
-        ast.GeneratorExp: _enter_comprehension,
-        ast.Global: _enter_outer,
-        ast.Nonlocal: _enter_outer,
+        **dict.fromkeys(COMPREHENSIONS, _enter_comprehension),
+        **dict.fromkeys((ast.Global, ast.Nonlocal), _enter_outer),
         ast.NamedExpr: _bind_named,
     }
 
@@ -389,16 +382,10 @@ def _of_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Assigned:
 
 _ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
     ast.Assign: _of_assignment,
-    ast.AnnAssign: _of_one,
-    ast.NamedExpr: _of_one,
-    ast.AugAssign: _of_target,
-    ast.For: _of_target,
-    ast.AsyncFor: _of_target,
-    ast.comprehension: _of_target,
+    **dict.fromkeys((ast.AnnAssign, ast.NamedExpr), _of_one),
+    **dict.fromkeys((ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension), _of_target),
     ast.withitem: _of_with,
-    ast.ExceptHandler: _of_name,
-    ast.MatchAs: _of_name,
-    ast.MatchStar: _of_name,
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), _of_name),
 }
 
 

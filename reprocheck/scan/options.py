@@ -6,14 +6,48 @@ the file of the `baseline`.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from reprocheck.errors import SettingsError
 
 LISTS = ("select", "ignore", "exclude")
-KEYS = (*LISTS, "libraries", "per-file-ignores", "baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What the value of a key must be, and how it is written."""
+
+    holds: Callable[[Any], bool]
+    name: str
+    advice: str
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+_KINDS = {
+    **dict.fromkeys(LISTS, _Kind(_is_list, "a list of strings", 'Write it as {key} = ["RC505"].')),
+    "libraries": _Kind(
+        lambda value: isinstance(value, dict) and _is_list([*value.values()]),
+        "a table of text",
+        'Write [tool.reprocheck.scan.libraries], and below it "package.Class" = "seed".',
+    ),
+    "per-file-ignores": _Kind(
+        lambda value: isinstance(value, dict) and all(map(_is_list, value.values())),
+        "a table of lists of strings",
+        'Write [tool.reprocheck.scan.per-file-ignores], and below it "tests/*" = ["RC301"].',
+    ),
+    "baseline": _Kind(
+        lambda value: isinstance(value, str) and value != "",
+        "the name of a file",
+        'Write it as {key} = "scan-baseline.json".',
+    ),
+}
+KEYS = tuple(_KINDS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +97,10 @@ def _read(path: Path) -> Options:
             raise SettingsError(
                 f"{path}: tool.reprocheck.scan has no key {key!r}.", f"Take {', '.join(KEYS)}."
             )
-        _CHECKS.get(key, _check_list)(path, key, value)
+        kind = _KINDS[key]
+        if not kind.holds(value):
+            problem = f"{path}: {key} = {value!r} is not {kind.name}."
+            raise SettingsError(problem, kind.advice.format(key=key))
     baseline = None
     if "baseline" in table:
         baseline = path.parent / table["baseline"]
@@ -74,48 +111,3 @@ def _read(path: Path) -> Options:
         folder=path.parent,
         baseline=baseline,
     )
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-def _check_list(path: Path, key: str, value: object) -> None:
-    if not _is_list(value):
-        raise SettingsError(
-            f"{path}: {key} = {value!r} is not a list of strings.",
-            f'Write it as {key} = ["RC505"].',
-        )
-
-
-def _check_libraries(path: Path, key: str, value: object) -> None:
-    if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
-        return
-    raise SettingsError(
-        f"{path}: {key} = {value!r} is not a table of text.",
-        'Write [tool.reprocheck.scan.libraries], and below it "package.Class" = "seed".',
-    )
-
-
-def _check_per_file(path: Path, key: str, value: object) -> None:
-    if isinstance(value, dict) and all(map(_is_list, value.values())):
-        return
-    raise SettingsError(
-        f"{path}: {key} = {value!r} is not a table of lists of strings.",
-        'Write [tool.reprocheck.scan.per-file-ignores], and below it "tests/*" = ["RC301"].',
-    )
-
-
-def _check_file(path: Path, key: str, value: object) -> None:
-    if not isinstance(value, str) or not value:
-        raise SettingsError(
-            f"{path}: {key} = {value!r} is not the name of a file.",
-            f'Write it as {key} = "scan-baseline.json".',
-        )
-
-
-_CHECKS = {
-    "libraries": _check_libraries,
-    "per-file-ignores": _check_per_file,
-    "baseline": _check_file,
-}

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import grouped, of_kind
 from reprocheck.scan.names import with_name
 from reprocheck.scan.steps import Call, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, WALK, Made, Value
@@ -155,10 +155,7 @@ class Order:
 
     @cached_property
     def _by_node(self) -> dict[int, list[int]]:
-        index: defaultdict[int, list[int]] = defaultdict(list)
-        for position, step in enumerate(self.steps):
-            index[id(step.node)].append(position)
-        return index
+        return grouped((id(step.node), at) for at, step in enumerate(self.steps))
 
     @cached_property
     def _positions(self) -> dict[int, int]:
@@ -185,12 +182,8 @@ class Order:
 
     @cached_property
     def _by_receiver(self) -> dict[int, list[int]]:
-        index: defaultdict[int, list[int]] = defaultdict(list)
-        for position, call in self._enumerated(Call):
-            if call.receiver is not None:
-                for option in call.receiver.options():
-                    index[id(option)].append(position)
-        return index
+        calls = [(at, call.receiver) for at, call in self._enumerated(Call) if call.receiver]
+        return grouped((id(option), at) for at, receiver in calls for option in receiver.options())
 
     @cached_property
     def _by_input(self) -> dict[int, list[int]]:
@@ -219,10 +212,7 @@ class Order:
         return index
 
     def _index(self, kind: type[Call] | type[Store]) -> dict[str, list[int]]:
-        index: defaultdict[str, list[int]] = defaultdict(list)
-        for position, step in self._enumerated(kind):
-            index[step.name].append(position)
-        return dict(index)
+        return grouped((step.name, at) for at, step in self._enumerated(kind))
 
     def _enumerated(self, kind: type[Kind]) -> Iterator[tuple[int, Kind]]:
         """The steps of a kind, each with its position."""

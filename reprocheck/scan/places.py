@@ -8,9 +8,9 @@ runs are known to differ, the reason is looked for among them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any
@@ -23,7 +23,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.syntax import word
 from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, literal
-from reprocheck.scan.vocabulary import names, words
+from reprocheck.scan.vocabulary import by_name, names, words
 
 OF_OBJECTS = "a set of objects"
 """What a set is called whose elements lie in it by their addresses."""
@@ -130,36 +130,25 @@ def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
 # -------------------------------------------------------------------------------------------- calls
 
 
-@cache
-def _by_name() -> Mapping[str, str]:
-    """What a call is for by its name."""
-    return {
-        **dict.fromkeys(files.TEMPORARY, "temporary"),
-        **dict.fromkeys(arrival.ARRIVES, "arrival"),
-        **dict.fromkeys(memory.EMPTY, "memory"),
-        "builtins.id": "address",
-        "torch.compile": "compile",
-        "threading.Thread": "threads",
-    }
-
-
-@cache
-def _by_method() -> Mapping[str, str]:
-    """What a call is for by the last part of its name, whatever it is called on."""
-    return {
-        **dict.fromkeys(private.HOOKS, "hook"),
-        **dict.fromkeys(arrival.ARRIVES_BY_METHOD, "arrival"),
-        "new_empty": "memory",
-        "resize_": "memory",
-        "share_memory": "threads",
-        "share_memory_": "threads",
-    }
+_BY_NAME = {
+    **dict.fromkeys(files.TEMPORARY, "temporary"),
+    **dict.fromkeys(arrival.ARRIVES, "arrival"),
+    **dict.fromkeys(memory.EMPTY, "memory"),
+    **by_name("places", "calls"),
+}
+"""What a call is for by its name."""
+_BY_METHOD = {
+    **dict.fromkeys(private.HOOKS, "hook"),
+    **dict.fromkeys(arrival.ARRIVES_BY_METHOD, "arrival"),
+    **by_name("places", "methods"),
+}
+"""What a call is for by the last part of its name, whatever it is called on."""
 
 
 def _named(order: Order) -> Iterator[Place]:
-    for name, kind in _by_name().items():
+    for name, kind in _BY_NAME.items():
         yield from (_place(kind, call) for call in order.calls(name))
-    for method, kind in _by_method().items():
+    for method, kind in _BY_METHOD.items():
         yield from (_place(kind, call) for call in order.methods(method) if not call.own)
 
 

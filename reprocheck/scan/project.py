@@ -172,7 +172,7 @@ class Module:
 
     def expressions_around(self, node: ast.AST) -> Iterator[ast.AST]:
         """The expressions around a node, from the inside out, as far as its statement."""
-        return takewhile(_is_no_statement, self.around(node))
+        return takewhile(lambda one: not isinstance(one, ast.stmt), self.around(node))
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The class around a node."""
@@ -286,10 +286,6 @@ class Project:
     def imported(self) -> frozenset[int]:
         """Ids of the modules that another one imports."""
         return frozenset(id(other) for module in self for other in module.imports)
-
-
-def _is_no_statement(node: ast.AST) -> bool:
-    return not isinstance(node, ast.stmt)
 
 
 class Resolver(Protocol):

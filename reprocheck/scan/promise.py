@@ -4,7 +4,6 @@ that does.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, starmap
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.model.letters import capital, small
 from reprocheck.scan.finding import Finding, file_of
+from reprocheck.scan.index import grouped
 from reprocheck.scan.project import Project
 from reprocheck.scan.workers import each
 
@@ -47,9 +47,7 @@ def promised(
 
 def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
     """The files of a project that a patch of its findings may change."""
-    by_path: defaultdict[str, list[Finding]] = defaultdict(list)
-    for one in filter(_may_be_patched, found):
-        by_path[file_of(one)].append(one)
+    by_path = grouped((file_of(one), one) for one in filter(_may_be_patched, found))
     for module in project:
         findings = by_path.get(module.shown)
         if findings:

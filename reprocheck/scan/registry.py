@@ -118,10 +118,7 @@ def _is_library(order: Order) -> bool:
 def sets(variable: str) -> Asking:
     """The question whether a program sets an environment variable itself."""
 
-    def is_set(order: Order) -> bool:
-        return any(order.environment(variable))
-
-    return is_set
+    return lambda order: any(order.environment(variable))
 
 
 def hit(

@@ -61,7 +61,8 @@ def _codes(word: str, option: str) -> set[str]:
     entry = find(word)
     if entry is not None:
         return {entry.code}
-    matching = {code for code in every if _begins(code, word)}
+    is_beginning = re.fullmatch(r"(?i)RC\d{0,3}", word) is not None
+    matching = {code for code in every if is_beginning and code.startswith(word.upper())}
     if not matching:
         close = nearest(word)
         advice = "`reprocheck rules` lists them."
@@ -69,7 +70,3 @@ def _codes(word: str, option: str) -> set[str]:
             advice = f"Did you mean {' or '.join(close)}?"
         raise UsageError(f"{option} {word}: there is no such rule.", advice)
     return matching
-
-
-def _begins(code: str, word: str) -> bool:
-    return bool(re.fullmatch(r"(?i)RC\d{0,3}", word)) and code.startswith(word.upper())

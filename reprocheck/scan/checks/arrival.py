@@ -342,7 +342,7 @@ def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
         return False
     if call.name.startswith(_ENVIRONMENTS):
         return False
-    if any(map(_is_lock, call.contexts)):
+    if any(last_part(one.name or "").rstrip("()") in _LOCKS for one in call.contexts):
         return False
     # Processes have tensors of their own, unless the program shares them.
     return by.method != "Process" or any(order.methods("share_memory"))
@@ -350,10 +350,6 @@ def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
 
 _ENVIRONMENTS = ("gymnasium.", "gym.")
 """A step of an environment writes no weights."""
-
-
-def _is_lock(context: Value) -> bool:
-    return last_part(context.name or "").rstrip("()") in _LOCKS
 
 
 def _are_several(order: Order, by: Call) -> bool:

@@ -135,13 +135,9 @@ def is_trial(order: Order) -> bool:
     root = order.root
     if not order.whole or order.cut or id(root) not in root.project.imported:
         return False
-    calls = streams.every(order)
-    return not streams.trains(order) and not any(map(_leaves_something, calls))
-
-
-def _leaves_something(call: Call) -> bool:
-    """Whether a call writes a file, or starts a training that it does not show."""
-    return bool(_WRITES.match(call.method)) or _drives(call)
+    if streams.trains(order):
+        return False
+    return not any(_WRITES.match(one.method) or _drives(one) for one in streams.every(order))
 
 
 def _drives(call: Call) -> bool:

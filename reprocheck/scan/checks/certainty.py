@@ -394,7 +394,7 @@ _OF_ORDERS: tuple[Doubt, ...] = (
 _OF_NETS: tuple[Doubt, ...] = (*_OF_PROGRAMS, _refuted_by(_fits_classifiers_alone))
 _RARELY_RIGHT: tuple[Doubt, ...] = (*_OF_PROGRAMS, _always)
 _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
-    "RC101": _RARELY_RIGHT,
+    **dict.fromkeys(("RC101", "RC305", "RC504", "RC510", "RC701", "RC902"), _RARELY_RIGHT),
     "RC104": (
         _is_for_others,
         _is_idle,
@@ -402,10 +402,8 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
         _is_only_one,
         _refuted_by(_is_for_evaluation),
     ),
-    "RC301": _OF_LAYERS,
-    "RC302": _OF_LAYERS,
+    **dict.fromkeys(("RC301", "RC302"), _OF_LAYERS),
     "RC303": (*_RARELY_RIGHT, _refuted_by(_is_far_from_optimizer)),
-    "RC305": _RARELY_RIGHT,
     "RC401": (*_OF_VALUES, _is_under_condition),
     "RC402": (*_OF_PROGRAMS, _refuted_by(_is_path), _refuted_by(_is_left_out), _is_unsure),
     "RC406": _OF_NUMBERS,
@@ -416,20 +414,14 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
         _refuted_by(_is_played),
         _is_drawn_on_request,
     ),
-    "RC501": _OF_ORDERS,
-    "RC502": _OF_VALUES,
-    "RC504": _RARELY_RIGHT,
+    **dict.fromkeys(("RC501", "RC512"), _OF_ORDERS),
+    **dict.fromkeys(("RC502", "RC507"), _OF_VALUES),
     "RC505": (*_OF_VALUES, _is_unsure, _is_careful),
-    "RC507": _OF_VALUES,
     "RC508": (*_OF_VALUES, _is_of_queue),
-    "RC510": _RARELY_RIGHT,
     "RC511": (*_OF_VALUES, _refuted_by(_is_for_evaluation)),
-    "RC512": _OF_ORDERS,
     "RC602": _OF_NETS,
-    "RC701": _RARELY_RIGHT,
     "RC703": (_is_for_others,),
     "RC706": (*_OF_NETS, _has_no_convolution, _is_for_tests),
-    "RC902": _RARELY_RIGHT,
 }
 """What each rule must show. Other rules need a training in a loop, and code that is for it."""
 

@@ -43,18 +43,9 @@ _CHORES = re.compile(
 )
 _ASKS_WHICH = re.compile(r"existing|available")
 """A function of such a name tells which files are there, also in a data set."""
-_TAKING = (
-    ast.comprehension,
-    ast.For,
-    ast.Assign,
-    ast.AnnAssign,
-    ast.Call,
-    ast.Return,
-    ast.BinOp,
-    ast.AugAssign,
-    ast.Starred,
-    ast.keyword,
-)
+_ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_PASSING = (ast.Call, ast.Starred, ast.keyword, ast.Return)
+_TAKING = (*_ASSIGNING, *_PASSING, ast.comprehension, ast.For, ast.BinOp)
 """What stands around names that go on to be used."""
 _GIVES_SAMPLES = frozenset({"__getitem__", "__iter__", "__next__"})
 _KEEP_NAMES = frozenset({"builtins.str", "builtins.list", "os.path.basename"})
@@ -338,14 +329,10 @@ def _stays(order: Order, made: Call) -> bool:
     """Whether a file keeps its random name."""
     deleted = made.argument(None, "delete")
     is_deleted = made.method == "NamedTemporaryFile" and deleted is None
-    if is_deleted or _is_true(deleted):
+    if is_deleted or (isinstance(deleted, Constant) and deleted.value):
         return False
     uses = order.flow(made.result)
     return not any(step.method in _MOVES for step in uses)
-
-
-def _is_true(value: Value | None) -> bool:
-    return isinstance(value, Constant) and bool(value.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,13 +380,9 @@ def _path(call: Call) -> Value | None:
 def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
     """Whether a file is read only if it is there."""
     conditions = list(map(attrgetter("test"), load.conditions))
-    tests = filter(_asks_if_there, within(conditions, ast.Call))
+    tests = (one for one in within(conditions, ast.Call) if syntax.method(one) in _TESTS)
     asked = map(order.value_of, map(_subject, tests))
     return any(_is_same(file, source) for file in asked)
-
-
-def _asks_if_there(test: ast.Call) -> bool:
-    return syntax.method(test) in _TESTS
 
 
 def _subject(test: ast.Call) -> ast.AST:

@@ -25,11 +25,7 @@ from reprocheck.scan.values import Items, Value, literal
 from reprocheck.scan.vocabulary import names, words
 
 _UPSAMPLES = names("kernels", "upsamples")
-_MODE_AT = {
-    "torch.nn.functional.interpolate": 3,
-    "torch.nn.functional.upsample": 3,
-    "torch.nn.functional.grid_sample": 3,
-}
+_MODE_AT = {f"torch.nn.functional.{name}": 3 for name in ("interpolate", "upsample", "grid_sample")}
 """Where the mode stands by position; else it is the third argument."""
 _ALWAYS_SMOOTH = ("grid_sample", "UpsamplingBilinear2d")
 _IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
@@ -440,10 +436,8 @@ def _is_index(value: Value) -> bool:
 
 def _is_moved(value: Value, kind: str) -> bool:
     """Whether a tensor was put on an accelerator on its way."""
-    return any(
-        call.method == kind or devices.on(call.keywords.get("device"), kind)
-        for call in value.calls()
-    )
+    calls = value.calls()
+    return any(one.method == kind or devices.on(one.keywords.get("device"), kind) for one in calls)
 
 
 @cache

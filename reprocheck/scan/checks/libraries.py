@@ -60,8 +60,9 @@ def _differs(order: Order, call: Call, known: tables.Library) -> bool:
         return False
     if not all(given(call, one, places.get(_keyword(one))) for one in known.only):
         return False
-    options = chain.from_iterable(_spelt_options(call, known))
-    return not call.open and _is_without(set(options), conditions) and not _is_called(order, call)
+    options = set(chain.from_iterable(_spelt_options(call, known)))
+    is_without = "*" not in options and options.isdisjoint(conditions)
+    return not call.open and is_without and not _is_called(order, call)
 
 
 def _keyword(condition: str) -> str:
@@ -82,10 +83,6 @@ def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
                 continue
             case _ if call.method[:1].islower():
                 yield ["*"]
-
-
-def _is_without(options: set[str], conditions: list[str]) -> bool:
-    return "*" not in options and options.isdisjoint(conditions)
 
 
 def _is_called(order: Order, call: Call) -> bool:

@@ -67,10 +67,8 @@ def _becomes_data(found: Call, value: Value) -> bool:
     kind = entropy.source(found)
     if kind == "clock":
         # A remainder is taken of a phase; what is only measured is none.
-        return any(
-            isinstance(one, Derived) and one.kind in ("Mod", "BitAnd")
-            for one in islice(value.origin(), 200)
-        )
+        computed = of_kind(islice(value.origin(), 200), Derived)
+        return any(one.kind in ("Mod", "BitAnd") for one in computed)
     return kind not in ("load", "hash")
 
 

@@ -12,7 +12,7 @@ from reprocheck.language import tr
 from reprocheck.scan.checks.streams import closure, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
-from reprocheck.scan.steps import Call, Condition
+from reprocheck.scan.steps import Call
 from reprocheck.scan.vocabulary import names
 
 _LAUNCHES = names("ranks", "launches")
@@ -45,7 +45,7 @@ def rank_order(order: Order) -> Iterator[Hit]:
 def _shuffles_alone(loader: Call) -> bool:
     """Whether a loader shuffles, and no sampler tells it how."""
     has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
-    if has_sampler or any(map(_asks_for_ranks, loader.conditions)):
+    if has_sampler or any(_OF_RANKS.search(ast.unparse(one.test)) for one in loader.conditions):
         return False
     return given(loader, "shuffle=True", 2, sure=True)
 
@@ -60,12 +60,8 @@ def _has_share(order: Order, loader: Call) -> bool:
 _SHARES = frozenset({"shard", "rank", "num_shards", "shard_id", "num_replicas", "world_size"})
 
 
-def _asks_for_ranks(condition: Condition) -> bool:
-    """`if world_size == 1:`, `if not args.distributed:`."""
-    return bool(_OF_RANKS.search(ast.unparse(condition.test)))
-
-
 _OF_RANKS = re.compile(r"world_size|distributed|num_replicas|is_dist|n_?gpus?\b")
+"""`if world_size == 1:`, `if not args.distributed:`."""
 
 
 def _without_epoch(order: Order) -> Iterator[Hit]:

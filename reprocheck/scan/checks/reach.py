@@ -101,12 +101,8 @@ def is_in_evaluation(order: Order, call: Call) -> bool:
     """
     if not streams.trains(order):
         return False
-    evaluating = frozenset(map(id, filter(_evaluates, functions(call))))
+    evaluating = frozenset(id(one) for one in functions(call) if _EVALUATES.search(one.name))
     return bool(evaluating - _training(order))
-
-
-def _evaluates(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return _EVALUATES.search(function.name) is not None
 
 
 _EVALUATES = re.compile(

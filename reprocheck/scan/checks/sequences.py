@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, filterfalse
 from operator import attrgetter
@@ -281,12 +281,10 @@ def _of_body(order: Order, loop: Loop, depth: int) -> Use | None:
     return next(filter(None, uses), None)
 
 
-_OF_LOOPS = {
+_OF_LOOPS: dict[type[ast.AST], Callable[[Order, Loop, int], Use | None]] = {
     ast.DictComp: _in_dict,
-    ast.For: _of_body,
-    ast.AsyncFor: _of_body,
-    ast.ListComp: _of_comprehension,
-    ast.GeneratorExp: _of_comprehension,
+    **dict.fromkeys((ast.For, ast.AsyncFor), _of_body),
+    **dict.fromkeys((ast.ListComp, ast.GeneratorExp), _of_comprehension),
 }
 """What a loop does with an order, by its node."""
 

@@ -222,11 +222,8 @@ def short(name: str) -> str:
 
 
 _BRIEF = {
-    "torch.nn.": "nn.",
-    "torch.utils.data.": "",
-    "mindspore.nn.": "nn.",
-    "mindspore.dataset.": "",
-    "keras.layers.": "",
+    **dict.fromkeys(("torch.nn.", "mindspore.nn."), "nn."),
+    **dict.fromkeys(("torch.utils.data.", "mindspore.dataset.", "keras.layers."), ""),
 }
 
 
@@ -274,11 +271,7 @@ def given(call: Call, condition: str, position: int | None = None, *, sure: bool
     options = value.options()
     if wanted in map(spelt, options):
         return True
-    return not sure and any(map(_is_unknown, options))
-
-
-def _is_unknown(value: Value) -> bool:
-    return value is UNKNOWN or isinstance(value, Parameter)
+    return not sure and any(one is UNKNOWN or isinstance(one, Parameter) for one in options)
 
 
 def spelt(value: Value) -> str | None:
@@ -322,19 +315,13 @@ def _puts_back(call: Call) -> bool:
     """Whether a state is set for a block alone, after which the one before it is back, or is one
     that the program took before.
     """
-    is_state = call.method in ("set_rng_state", "set_rng_state_all")
-    return is_state and (any(map(_is_fork, call.contexts)) or any(map(_is_taken, call.inputs)))
-
-
-def _is_taken(state: Value) -> bool:
-    return state.made_by(*_STATES) is not None
+    if call.method not in ("set_rng_state", "set_rng_state_all"):
+        return False
+    is_in_fork = any(one.made_by("torch.random.fork_rng") for one in call.contexts)
+    return is_in_fork or any(one.made_by(*_STATES) for one in call.inputs)
 
 
 _STATES = names("streams", "states")
-
-
-def _is_fork(context: Value) -> bool:
-    return context.made_by("torch.random.fork_rng") is not None
 
 
 def _may_seed(call: Call) -> bool:

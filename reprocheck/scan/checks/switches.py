@@ -154,10 +154,8 @@ def missing_workspace(order: Order) -> Iterator[Hit]:
 
 def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
     """Whether something that calls cuBLAS comes between the first use of the device and a store."""
-    return any(
-        order.is_before(used, call) and order.is_before(call, store)
-        for call in order.methods(*_PRODUCTS)
-    )
+    products = order.methods(*_PRODUCTS)
+    return any(order.is_before(used, one) and order.is_before(one, store) for one in products)
 
 
 @check_programs("RC007", unless=(devices.lacks_cuda, sets(_WORKSPACE)))

@@ -18,7 +18,7 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call, Condition, Loop, Step
 from reprocheck.scan.values import Value
-from reprocheck.scan.vocabulary import names
+from reprocheck.scan.vocabulary import names, words
 
 _MOST = 2_000
 """Steps that are gone along from a value to the training."""
@@ -233,19 +233,7 @@ def _trains_with(step: Step) -> TypeGuard[Call]:
 
 
 _TAKING = ("torch.optim.*", "keras.optimizers.*", "optax.*", *_WHOLE_NAMES)
-_TAKES = (
-    streams.TRAINING_METHODS
-    | _WHOLE
-    | {
-        "DataLoader",
-        "TensorDataset",
-        "from_tensor_slices",
-        "from_generator",
-        "load_dataset",
-        "register_buffer",
-        "step",
-    }
-)
+_TAKES = streams.TRAINING_METHODS | _WHOLE | words("training", "takes")
 
 
 def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:

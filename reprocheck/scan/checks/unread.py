@@ -77,7 +77,7 @@ def is_thrown_away(step: Step) -> bool:
     enumerate(pool.imap(...)): bar.update()`. Where it is counted, the number may be read.
     """
     module, node = step.module, step.node
-    wrappers = list(takewhile(_is_wrapper, module.around(node)))
+    wrappers = list(takewhile(lambda one: syntax.word(one) in _WRAPPERS, module.around(node)))
     outermost = [node, *wrappers][-1]
     match module.parent(outermost):
         case ast.Expr():
@@ -89,11 +89,6 @@ def is_thrown_away(step: Step) -> bool:
             names = set(syntax.variables(given))
             return bool(names) and names.isdisjoint(syntax.variables(read))
     return False
-
-
-def _is_wrapper(node: ast.AST) -> bool:
-    """`enumerate(...)`, `tqdm(...)`."""
-    return syntax.word(node) in _WRAPPERS
 
 
 def _elements(target: ast.expr, *, counted: bool) -> ast.expr:

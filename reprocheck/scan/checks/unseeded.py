@@ -560,10 +560,8 @@ def _unused_hit(
 
 def _takes_a_seed(drawing: Drawing) -> bool:
     """Whether the call itself can be given a seed or a seeded generator."""
-    return (
-        drawing.call.name == "torch.utils.data.random_split"
-        or seeding.STATE in drawing.draws.unless
-    )
+    is_split = drawing.call.name == "torch.utils.data.random_split"
+    return is_split or seeding.STATE in drawing.draws.unless
 
 
 def _hint(order: Order, drawing: Drawing) -> str:

@@ -132,8 +132,7 @@ class Attributes(Machine):
 
     _TARGETS: ClassVar[dict[type[ast.expr], Callable[..., None]]] = {
         ast.Name: _to_name,
-        ast.Tuple: _to_several,
-        ast.List: _to_several,
+        **dict.fromkeys((ast.Tuple, ast.List), _to_several),
         ast.Starred: _to_rest,
         ast.Attribute: _to_attribute,
         ast.Subscript: _to_item,

@@ -13,6 +13,7 @@ from reprocheck.scan.execution.frame import Frame
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.execution.truth import compared, computed, truth
 from reprocheck.scan.index import of_kind
+from reprocheck.scan.names import COMPREHENSIONS
 from reprocheck.scan.steps import Condition
 from reprocheck.scan.values import (
     UNKNOWN,
@@ -291,20 +292,13 @@ class Expressions(Calls):
         ast.Compare: _compare,
         ast.IfExp: _conditional,
         ast.NamedExpr: _named,
-        ast.Await: _inner,
-        ast.Starred: _inner,
-        ast.FormattedValue: _inner,
+        **dict.fromkeys((ast.Await, ast.Starred, ast.FormattedValue), _inner),
         ast.Yield: _yield,
         ast.YieldFrom: _yield_from,
         ast.JoinedStr: _formatted,
-        ast.List: _display,
-        ast.Tuple: _display,
-        ast.Set: _display,
+        **dict.fromkeys((ast.List, ast.Tuple, ast.Set), _display),
         ast.Dict: _dict,
-        ast.ListComp: _comprehension,
-        ast.SetComp: _comprehension,
-        ast.GeneratorExp: _comprehension,
-        ast.DictComp: _comprehension,
+        **dict.fromkeys(COMPREHENSIONS, _comprehension),
         ast.Subscript: _subscript,
         ast.Lambda: _lambda,
     }
@@ -346,11 +340,9 @@ def _where_true(value: Value) -> Value:
 
 
 _CONTAINERS: dict[type[ast.expr], str] = {
-    ast.List: "list",
+    **dict.fromkeys((ast.List, ast.ListComp), "list"),
     ast.Tuple: "tuple",
-    ast.Set: "set",
-    ast.ListComp: "list",
-    ast.SetComp: "set",
+    **dict.fromkeys((ast.Set, ast.SetComp), "set"),
     ast.GeneratorExp: "generator",
     ast.DictComp: "dict",
 }

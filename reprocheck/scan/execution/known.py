@@ -101,16 +101,9 @@ class Known(Elements):
         return items.get(call.first) or _missing(call, items, call.first)
 
     _OF_CONTAINER: ClassVar[dict[str, Callable[[Any, Items, Call], Value | None]]] = {
-        "append": _add,
-        "appendleft": _add,
-        "add": _add,
-        "insert": _add,
-        "extend": _join,
-        "extendleft": _join,
-        "update": _join,
-        "get": _look_up,
-        "pop": _look_up,
-        "setdefault": _look_up,
+        **dict.fromkeys(("append", "appendleft", "add", "insert"), _add),
+        **dict.fromkeys(("extend", "extendleft", "update"), _join),
+        **dict.fromkeys(("get", "pop", "setdefault"), _look_up),
     }
 
     def _defaultdict(self, call: Call) -> Value | None:
@@ -219,11 +212,8 @@ class Known(Elements):
             self.store(call.node, f"os.environ[{name.value}]", value)
 
     _BY_NAME: ClassVar[dict[str, Callable[[Any, Call], Value | None]]] = {
-        "builtins.list": _new,
-        "builtins.set": _new,
-        "builtins.dict": _new,
-        "builtins.map": _applied,
-        "builtins.filter": _applied,
+        **dict.fromkeys(("builtins.list", "builtins.set", "builtins.dict"), _new),
+        **dict.fromkeys(("builtins.map", "builtins.filter"), _applied),
         "builtins.next": _next,
         "builtins.super": _super,
         "builtins.getattr": _getattr,
@@ -232,13 +222,10 @@ class Known(Elements):
         "collections.defaultdict": _defaultdict,
         "functools.partial": _partial,
         "importlib.import_module": _import_module,
-        "types.SimpleNamespace": _namespace,
-        "argparse.Namespace": _namespace,
-        "os.putenv": _putenv,
-        "os.environ.setdefault": _putenv,
+        **dict.fromkeys(("types.SimpleNamespace", "argparse.Namespace"), _namespace),
+        **dict.fromkeys(("os.putenv", "os.environ.setdefault"), _putenv),
         "os.environ.update": _update_environment,
-        "copy.copy": _copied,
-        "copy.deepcopy": _copied,
+        **dict.fromkeys(("copy.copy", "copy.deepcopy"), _copied),
         "typing.cast": _cast,
         **dict.fromkeys(_COMPILERS, _compiled),
     }

@@ -294,20 +294,15 @@ class Interpreter(Imports):
         ast.Delete: _delete,
         ast.Return: _return,
         ast.Raise: _raise,
-        ast.Break: _jump,
-        ast.Continue: _jump,
+        **dict.fromkeys((ast.Break, ast.Continue), _jump),
         ast.Assert: _assert,
         ast.If: _if,
-        ast.Try: _try,
-        ast.TryStar: _try,
+        **dict.fromkeys((ast.Try, ast.TryStar), _try),
         ast.Match: _match,
-        ast.For: _for,
-        ast.AsyncFor: _for,
+        **dict.fromkeys((ast.For, ast.AsyncFor), _for),
         ast.While: _while,
-        ast.With: _with,
-        ast.AsyncWith: _with,
-        ast.FunctionDef: _function,
-        ast.AsyncFunctionDef: _function,
+        **dict.fromkeys((ast.With, ast.AsyncWith), _with),
+        **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _function),
         ast.ClassDef: _class,
         ast.Global: _global,
         ast.Nonlocal: _nonlocal,
@@ -334,7 +329,6 @@ def _takes_all(case: ast.match_case) -> bool:
 
 def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
     """Whether `case None:`, `case True:` or `case False:` is for another value than this."""
-    return (
-        isinstance(pattern, ast.MatchSingleton)
-        and compared(subject, ast.Is, Constant(pattern.value)) is False
-    )
+    if not isinstance(pattern, ast.MatchSingleton):
+        return False
+    return compared(subject, ast.Is, Constant(pattern.value)) is False

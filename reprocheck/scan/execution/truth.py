@@ -37,10 +37,8 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.IsNot: lambda one, other: one is not other,
 }
 _SAME_AS_NONE: dict[type[ast.cmpop], bool] = {
-    ast.Is: False,
-    ast.Eq: False,
-    ast.IsNot: True,
-    ast.NotEq: True,
+    **dict.fromkeys((ast.Is, ast.Eq), False),
+    **dict.fromkeys((ast.IsNot, ast.NotEq), True),
 }
 """What a comparison with None comes to for what cannot be None."""
 _IS_IN: dict[type[ast.cmpop], bool] = {ast.In: True, ast.NotIn: False}

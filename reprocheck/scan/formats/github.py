@@ -26,10 +26,8 @@ def _left_out(one: Unreadable) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    properties = [
-        f"file={_property(finding.path)}",
-        f"title={_property(f'{finding.code} {finding.name}')}",
-    ]
+    title = _property(f"{finding.code} {finding.name}")
+    properties = [f"file={_property(finding.path)}", f"title={title}"]
     cell = ""
     if finding.cell is None:
         properties[1:1] = [f"line={finding.line}", f"endLine={finding.end_line}"]

@@ -49,12 +49,8 @@ def render(result: Result) -> str:
         ],
         "results": _results(findings, codes),
     }
-    return (
-        json.dumps(
-            {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False
-        )
-        + "\n"
-    )
+    table = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 
 
 # -------------------------------------------------------------------------------------------- rules
@@ -122,9 +118,8 @@ def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:
     for finding in findings:
         print_ = f"{finding.code}\n{finding.path}\n{' '.join(finding.text.split())}"
         seen[print_] += 1
-        digest = hashlib.sha256(
-            f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
-        ).hexdigest()[:32]
+        hashed = f"{print_}\n{seen[print_]}".encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(hashed).hexdigest()[:32]
         rows.append(_result(finding, codes.index(finding.code), digest))
     return rows
 
@@ -156,39 +151,30 @@ def _location(finding: Finding) -> Table:
     """
     physical: Table = {"artifactLocation": _artifact(finding.path)}
     if finding.cell is not None:
-        return {
-            "physicalLocation": physical,
-            "logicalLocations": [{"name": f"cell {finding.cell}", "kind": "module"}],
-        }
-    physical["region"] = {
-        "startLine": finding.line,
-        "startColumn": finding.column,
-        "endLine": finding.end_line,
-        "endColumn": max(finding.end_column, 1),
-        "snippet": {"text": finding.text},
-    }
+        cell = {"name": f"cell {finding.cell}", "kind": "module"}
+        return {"physicalLocation": physical, "logicalLocations": [cell]}
+    physical["region"] = {**_region(finding), "snippet": {"text": finding.text}}
     return {"physicalLocation": physical}
 
 
 def _fix(finding: Finding) -> Table:
     """What `--fix` does for one finding, as changes that a viewer can make."""
-    changes = {
-        "artifactLocation": _artifact(file_of(finding)),
-        "replacements": [_replacement(region) for region in finding.replaced],
-    }
+    replacements = [_replacement(region) for region in finding.replaced]
+    changes = {"artifactLocation": _artifact(file_of(finding)), "replacements": replacements}
     return {"description": {"text": finding.fix}, "artifactChanges": [changes]}
 
 
 def _replacement(region: Replaced) -> Table:
     """What stands in a region instead; one that is empty is the place where something is added."""
+    return {"deletedRegion": _region(region), "insertedContent": {"text": region.text}}
+
+
+def _region(of: Finding | Replaced) -> Table:
     return {
-        "deletedRegion": {
-            "startLine": region.line,
-            "startColumn": region.column,
-            "endLine": region.end_line,
-            "endColumn": region.end_column,
-        },
-        "insertedContent": {"text": region.text},
+        "startLine": of.line,
+        "startColumn": of.column,
+        "endLine": of.end_line,
+        "endColumn": max(of.end_column, 1),
     }
 
 
@@ -205,8 +191,5 @@ def _notification(one: Unreadable) -> Table:
     level = "warning"
     if one.partly:
         level = "note"
-    return {
-        "level": level,
-        "message": {"text": one.said},
-        "locations": [{"physicalLocation": physical}],
-    }
+    place = {"physicalLocation": physical}
+    return {"level": level, "message": {"text": one.said}, "locations": [place]}

@@ -133,13 +133,8 @@ def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
     shown = "".join(map(_printable, text[cut : cut + room]))
     caret = "^" * max(1, min(end, cut + room) - start)
     yield "  ", (f"{number} |", "dim"), f" {shown}"
-    indent_of_caret = " " * (start - cut + 1)
-    yield (
-        f"  {' ' * len(number)} ",
-        ("|", "dim"),
-        indent_of_caret,
-        (caret, COLORS[finding.severity]),
-    )
+    margin, before = " " * (len(number) + 3), " " * (start - cut + 1)
+    yield margin, ("|", "dim"), before, (caret, COLORS[finding.severity])
 
 
 def _printable(character: str) -> str:

@@ -33,32 +33,21 @@ from reprocheck.scan.patches.values import fixed_seed, worker_seed
 _FIXERS: dict[str, Fixer] = {
     "RC010": spelt_right,
     "RC104": sorted_files,
-    "RC202": seeded,
-    "RC301": seeded,
-    "RC302": seeded,
+    **dict.fromkeys(("RC202", "RC301", "RC302", "RC401", "RC406", "RC501", "RC511"), seeded),
     "RC303": zeroed,
-    "RC304": seeded_generator,
-    "RC401": seeded,
-    "RC402": fixed_seed,
-    "RC404": fixed_seed,
-    "RC406": seeded,
-    "RC407": seeded_generator,
+    **dict.fromkeys(
+        ("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802"), seeded_generator
+    ),
+    **dict.fromkeys(("RC402", "RC404"), fixed_seed),
     "RC408": own_seed,
     "RC409": seed_called,
-    "RC501": seeded,
-    "RC502": seeded_generator,
     "RC503": worker_seed,
-    "RC504": seeded_generator,
     "RC505": sorted_set,
     "RC508": in_order,
     "RC509": one_at_a_time,
-    "RC511": seeded,
     "RC512": fixed_split,
-    "RC601": seeded_generator,
     "RC703": made_deterministic,
-    "RC705": seeded_generator,
     "RC706": switched_off,
-    "RC802": seeded_generator,
 }
 
 CODES = frozenset(_FIXERS)

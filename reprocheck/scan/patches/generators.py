@@ -6,6 +6,7 @@ import libcst as cst
 
 from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.names import last_part
 from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, with_seed
 from reprocheck.scan.patches.tree import (
     Edit,
@@ -13,7 +14,6 @@ from reprocheck.scan.patches.tree import (
     argument,
     called,
     filled,
-    last,
     on_call,
     with_number,
     with_value,
@@ -22,7 +22,7 @@ from reprocheck.scan.patches.tree import (
 from reprocheck.scan.vocabulary import names
 
 _MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
-_TAKE_A_SEED = {last(name): MAKERS[name] for name in _MAKERS}
+_TAKE_A_SEED = {last_part(name): MAKERS[name] for name in _MAKERS}
 """What makes a generator, and the keyword of its seed, which comes first."""
 _SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
 """Methods that take no seed, each with the one beside it that does."""
@@ -43,7 +43,7 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
         return None
     if finding.evidence.get("seed_keyword") == "seed":
         return with_seed(call, "seed")
-    function = last(tree.function(call))
+    function = last_part(tree.function(call))
     if function == "SystemRandom":
         return _random(tree, call, number)
     if function in _TAKE_A_SEED:
@@ -78,7 +78,7 @@ def fixed_split(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 @on_call
 def own_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`StandardNormal()` of MindSpore as `StandardNormal(seed=1)`, the next as `seed=2`."""
-    word, index = _SEED0.get(last(tree.function(call)), ("seed", 0))
+    word, index = _SEED0.get(last_part(tree.function(call)), ("seed", 0))
     value = str(number + 1)
     given = argument(call, word, index=index)
     if given is not None and _is_zero(given.value):

@@ -10,6 +10,7 @@ from functools import partial
 import libcst as cst
 
 from reprocheck.scan.finding import Finding
+from reprocheck.scan.names import last_part
 from reprocheck.scan.patches.seeding import can_bind, name_of
 from reprocheck.scan.patches.tree import (
     Edit,
@@ -17,7 +18,6 @@ from reprocheck.scan.patches.tree import (
     called,
     is_open,
     keyword,
-    last,
     only,
     positional,
     with_keyword,
@@ -116,7 +116,7 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """A parallel pipeline as one that calls its function for one sample after the other."""
     call = tree.at(finding, cst.Call)
-    if call is not None and last(tree.function(call)) in _PIPELINES:
+    if call is not None and last_part(tree.function(call)) in _PIPELINES:
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if given is None:
@@ -165,7 +165,7 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
     function = tree.function(node)
     given = [one.value for one in positional(node)]
     sets = list(filter(partial(_is_set, tree), given))
-    goes_over_first = function in _TAKERS or last(function) == "join"
+    goes_over_first = function in _TAKERS or last_part(function) == "join"
     if goes_over_first:
         sets = sets or given[:1]
     match sets:

@@ -80,13 +80,8 @@ def _region(before: str, lines: _Lines, change: _Change) -> Replaced:
     tail -= _parts_break(before, change.last - tail)
     line, column = lines.place(change.first + head)
     end_line, end_column = lines.place(change.last - tail)
-    return Replaced(
-        line=line,
-        column=column,
-        end_line=end_line,
-        end_column=end_column,
-        text=text[: len(text) - tail],
-    )
+    text = text[: len(text) - tail]
+    return Replaced(line=line, column=column, end_line=end_line, end_column=end_column, text=text)
 
 
 def _parts_break(text: str, offset: int) -> bool:

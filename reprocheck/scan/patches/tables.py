@@ -14,17 +14,9 @@ import libcst as cst
 
 SHORTEST = 100
 """Lines from which a table is long."""
-_PLAIN = (
-    ast.Dict,
-    ast.List,
-    ast.Set,
-    ast.Tuple,
-    ast.Constant,
-    ast.UnaryOp,
-    ast.operator,
-    ast.unaryop,
-    ast.expr_context,
-)
+_DISPLAYS = (ast.Dict, ast.List, ast.Set)
+_SIGNS = (ast.UnaryOp, ast.unaryop, ast.operator)
+_PLAIN = (*_DISPLAYS, *_SIGNS, ast.Tuple, ast.Constant, ast.expr_context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,7 @@ def _tables(tree: ast.Module) -> Iterator[ast.expr]:
     for statement in tree.body:
         value = getattr(statement, "value", None)
         if (
-            isinstance(value, ast.Dict | ast.List | ast.Set)
+            isinstance(value, _DISPLAYS)
             and (value.end_lineno or 0) - value.lineno >= SHORTEST
             and all(isinstance(node, _PLAIN) for node in ast.walk(value))
         ):

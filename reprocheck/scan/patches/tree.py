@@ -21,7 +21,8 @@ from libcst.metadata import (
 
 from reprocheck.files.source_text import split
 from reprocheck.scan.finding import Finding
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import grouped, of_kind
+from reprocheck.scan.names import last_part
 from reprocheck.scan.patches.tables import parsed
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -38,15 +39,8 @@ _UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
 )
 """What may give values to several names in brackets."""
 _BINDING: Mapping[type, str] = {
-    cst.FunctionDef: "name",
-    cst.ClassDef: "name",
-    cst.Param: "name",
-    cst.AssignTarget: "target",
-    cst.AnnAssign: "target",
-    cst.AugAssign: "target",
-    cst.NamedExpr: "target",
-    cst.For: "target",
-    cst.CompFor: "target",
+    **dict.fromkeys((cst.FunctionDef, cst.ClassDef, cst.Param), "name"),
+    **dict.fromkeys((cst.AnnAssign, cst.AugAssign, cst.NamedExpr, *_UNPACKING), "target"),
 }
 """The attribute of each node under which the name stands that the node gives a value."""
 _ONCE = frozenset({"__init__", "__post_init__", "main", "setup", "build"})
@@ -203,12 +197,8 @@ class Tree:
         return tuple(self._bound.get(name, ()))
 
     @cached_property
-    def _bound(self) -> dict[str, list[cst.CSTNode]]:
-        found: dict[str, list[cst.CSTNode]] = {}
-        for node in self.every(cst.Name):
-            if self._is_bound(node):
-                found.setdefault(node.value, []).append(node)
-        return found
+    def _bound(self) -> dict[str, list[cst.Name]]:
+        return grouped((node.value, node) for node in self.every(cst.Name) if self._is_bound(node))
 
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What a variable holds, where the text gives it a value once, by a plain assignment."""
@@ -258,7 +248,7 @@ class Tree:
             return True
         functions = of_kind(self.around(node), cst.FunctionDef)
         names = {function.name.value for function in functions}
-        calls = [one for one in self.every(cst.Call) if last(written(one.func)) in names]
+        calls = [one for one in self.every(cst.Call) if last_part(written(one.func)) in names]
         return any(map(self._is_in_loop, calls))
 
     def _is_in_loop(self, call: cst.Call) -> bool:
@@ -303,11 +293,6 @@ def written(node: cst.CSTNode | None) -> str:
     if not before:
         return ""
     return f"{before}.{node.attr.value}"
-
-
-def last(name: str) -> str:
-    """The last part of a dotted name."""
-    return name.rpartition(".")[2]
 
 
 def is_open(call: cst.Call) -> bool:

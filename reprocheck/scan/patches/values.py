@@ -10,6 +10,7 @@ import libcst as cst
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
+from reprocheck.scan.names import last_part
 from reprocheck.scan.patches.seeding import can_bind, is_seeding, name_of, with_generator
 from reprocheck.scan.patches.tree import (
     Change,
@@ -21,7 +22,6 @@ from reprocheck.scan.patches.tree import (
     is_none,
     is_open,
     keyword,
-    last,
     on_call,
     with_number,
     with_value,
@@ -138,7 +138,7 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     are not seen here.
     """
     targets = _targets(tree.nearest(number, *_HOLDERS))
-    names = [last(written(target)) for target in targets]
+    names = [last_part(written(target)) for target in targets]
     are_variables = all(isinstance(target, cst.Name) for target in targets)
     if are_variables and finding.evidence.get("in_sight") == "yes":
         return _are_seeds_alone(tree, names)
@@ -169,7 +169,7 @@ def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
     numbers = _NUMBERS
     if value is made:
         numbers = _NUMBERS | _GIVE_NUMBERS
-    return last(function) in numbers or function.startswith("builtins.int")
+    return last_part(function) in numbers or function.startswith("builtins.int")
 
 
 def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
@@ -196,7 +196,7 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
     where nothing else fixes that number.
     """
     loader = _loader(tree, call)
-    is_reachable = last(tree.function(call)) == "seed" and can_bind(tree, "torch")
+    is_reachable = last_part(tree.function(call)) == "seed" and can_bind(tree, "torch")
     if loader is None or not is_reachable or tree.is_repeated(loader):
         return None
     has_generator = keyword(loader, "generator") is not None
@@ -226,7 +226,7 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     function = tree.function(call)
     if not function.startswith("torch."):
         return Edit(changes=((call, with_number),))
-    sister = _SISTERS.get(last(function), "")
+    sister = _SISTERS.get(last_part(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
             return Edit(changes=((call, lambda node: with_number(called(node, sister))),))
