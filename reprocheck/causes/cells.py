@@ -23,8 +23,7 @@ def as_notebook(sources: Sources) -> str | None:
         return None
     # a number without code is a cell of text
     numbers = range(1, max(cells) + 1)
-    text = dict.fromkeys(numbers, "raw")
-    kinds = text | dict.fromkeys(cells, "code")
+    kinds = dict.fromkeys(numbers, "raw") | dict.fromkeys(cells, "code")
     found = [{"cell_type": kinds[number], "source": cells.get(number)} for number in numbers]
     return json.dumps({"cells": found})
 

@@ -20,8 +20,7 @@ def kind(name: object) -> str:
 
 def device_of(check: Check) -> str:
     """The accelerator that a run used, else the CPU."""
-    accelerators = (found for found in _used(check) if found != CPU)
-    return next(accelerators, CPU)
+    return next((found for found in _used(check) if found != CPU), CPU)
 
 
 def _used(check: Check) -> Iterator[str]:

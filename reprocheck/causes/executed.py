@@ -74,7 +74,7 @@ def place(tree: ast.Module, line: int) -> Place:
         blocks.append((id(block.statements), index))
         left_early = function is not None and any(map(_leaves, block.statements[:index]))
         caught = block.guarded and index > 0
-        block = _block_at(statement, line)
+        block = next((one for one in _inner(statement) if line in _span(one)), _Block([]))
         if isinstance(block.owner, _Function):
             function, blocks, conditional = block.owner, [], False
         else:
@@ -159,12 +159,6 @@ def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
     return next((block for block in blocks if _holding(block, line)), [])
 
 
-def _block_at(statement: ast.stmt, line: int) -> _Block:
-    """The block right inside a statement that a line stands in; empty where there is none."""
-    inner = _inner(statement)
-    return next((one for one in inner if line in _span(one)), _Block([]))
-
-
 def _span(block: _Block) -> range:
     return _lines(block.statements[0], block.statements[-1])
 
@@ -199,8 +193,7 @@ def _first(node: ast.AST) -> int:
 def _inner(statement: ast.stmt) -> Iterator[_Block]:
     """The blocks right inside a statement that hold anything."""
     handlers = getattr(statement, "handlers", ())
-    cases = getattr(statement, "cases", ())
-    for owner in (statement, *handlers, *cases):
+    for owner in (statement, *handlers, *getattr(statement, "cases", ())):
         for name in _BLOCKS:
             if block := getattr(owner, name, None):
                 yield _Block(block, owner, name)

@@ -70,8 +70,7 @@ def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[s
         packages = accumulate((*above, last), truediv, initial=folder)
         # the folder itself is no package of this import
         inits = [package / "__init__.py" for package in packages][1:]
-        module_file = folder.joinpath(*above, f"{last}.py")
-        yield tuple(map(str, (*inits, module_file)))
+        yield tuple(map(str, (*inits, folder.joinpath(*above, f"{last}.py"))))
 
 
 def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:

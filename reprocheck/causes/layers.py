@@ -53,7 +53,9 @@ def _lacks_line(cause: Cause) -> bool:
 
 def _calls(tree: ast.AST, name: str) -> list[int]:
     """The lines that call something of that name, whatever module it is of or is called there."""
-    names = _names_of(tree, name)
+    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
+    # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`; None: it keeps its name
+    names = {one.asname: name for one in aliases if one.name == name}
     return [
         node.lineno
         for node in ast.walk(tree)
@@ -66,11 +68,3 @@ def _called(function: ast.expr, names: Mapping[str | None, str]) -> str:
         return names.get(function.id, function.id)
     # `nn.Dropout`, whatever `nn` is called
     return getattr(function, "attr", "")
-
-
-def _names_of(tree: ast.AST, name: str) -> dict[str | None, str]:
-    """`Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`; None for one that keeps its
-    name.
-    """
-    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
-    return {one.asname: name for one in aliases if one.name == name}

@@ -89,8 +89,7 @@ def _left(check: Check) -> _Left:
 
 def _outside_of(folders: frozenset[str], paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that lie in none of these folders."""
-    found = (path for path in paths if folders.isdisjoint(_above(path)))
-    return tuple(sorted(found))
+    return tuple(sorted(path for path in paths if folders.isdisjoint(_above(path))))
 
 
 def _all_above(paths: Iterable[str]) -> frozenset[str]:

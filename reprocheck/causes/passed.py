@@ -130,8 +130,7 @@ class _Seen:
 
     def _used(self, one: Finding) -> tuple[SourceLine, ...]:
         """The lines that set this number as a seed."""
-        places = one.evidence.get("used", "").splitlines()
-        named = [place.rpartition(":") for place in places]
+        named = [place.rpartition(":") for place in one.evidence.get("used", "").splitlines()]
         return tuple(self._line(path, int(line)) for path, _, line in named if path in self.modules)
 
 
@@ -141,8 +140,7 @@ def _recorded_lines(check: Check, rung: Rung | None) -> frozenset[str]:
     """
     observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
     of_rung = rung.source if rung else None
-    lines = filter(None, (*observed, of_rung))
-    return frozenset(line.at for line in lines)
+    return frozenset(line.at for line in filter(None, (*observed, of_rung)))
 
 
 def _as_recorded(one: StaticFinding, recorded: frozenset[str]) -> StaticFinding:

@@ -100,10 +100,9 @@ def _scanned(texts: tuple[tuple[str, str], ...], script: str, language: str) -> 
     orders = tuple(order for module in modules for order in module.orders)
     (said,) = promised([(project, finished(project, found))])
     wanted = (one for one in said if one.code != UNUSED_IGNORE)
-    kept = [one for one in wanted if one.suppressed is None]
     return Program(
         modules={module.shown: module for module in modules},
         orders=orders,
-        findings=tuple(kept),
+        findings=tuple(one for one in wanted if one.suppressed is None),
         places=places(orders, modules),
     )

@@ -25,8 +25,7 @@ def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
 def imported(check: Recorded, folder: Path) -> tuple[str, ...]:
     """The files of the user's that these runs imported, in the order in which they did."""
     ran = chain.from_iterable(by_trace(check, folder).values())
-    files = chain.from_iterable(one.files for one in ran)
-    return tuple(dict.fromkeys(files))
+    return tuple(dict.fromkeys(chain.from_iterable(one.files for one in ran)))
 
 
 @lru_cache(maxsize=4096)

@@ -110,11 +110,13 @@ def parse(text: str) -> Refusal | None:
         if found:
             last = found[-1]
             named = last.groupdict().get("operator") or _named(last.groupdict().get("text") or "")
+            line = text[last.start() :].split("\n", 1)[0]
+            sentence = re.split(r"(?<=[.'\]])\s", line, maxsplit=1)[0]
             return Refusal(
                 name=name,
                 operator=named,
                 framework=framework,
-                message=_line(text, last.start()),
+                message=sentence[:300].rstrip(".") + ".",
                 source=_innermost(text[: last.start()]),
             )
     return None
@@ -129,12 +131,6 @@ def _named(text: str) -> str:
         ),
         "",
     )
-
-
-def _line(text: str, start: int) -> str:
-    line = text[start:].split("\n", 1)[0]
-    sentence = re.split(r"(?<=[.'\]])\s", line, maxsplit=1)[0]
-    return sentence[:300].rstrip(".") + "."
 
 
 def _innermost(text: str) -> SourceLine | None:

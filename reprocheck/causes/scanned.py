@@ -51,10 +51,9 @@ def suspected(check: Check) -> tuple[Cause, ...]:
 
 def cause_of(check: Check, one: StaticFinding) -> Cause:
     """The cause that a finding speaks for, on its line."""
-    known = entry(one.name)
     cause = Cause(
         code=one.code,
-        title=known.title,
+        title=entry(one.name).title,
         confidence="suspected",
         evidence=(_said(one),),
         source=one.source,
@@ -103,12 +102,10 @@ def _added(
     if "named" in kinds:
         return
     fixed = without_effect(check)
-    found = (*scan.preceding, *_alone(scan))
-    possible = [one for one in found if nearest(one.code) not in fixed]
+    possible = [one for one in (*scan.preceding, *_alone(scan)) if nearest(one.code) not in fixed]
     fitting = [one for one in possible if _fits(one, rung)]
     if "mere hint" in kinds:
-        in_time = filter(_precedes, fitting)
-        fitting = [one for one in in_time if one.severity == "error"]
+        fitting = [one for one in filter(_precedes, fitting) if one.severity == "error"]
     yield from fitting
     if not kinds or "bare" in kinds:
         return
@@ -258,8 +255,7 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
     """A cause with the line and the fix of a finding, where it has no line and they name one line
     alone.
     """
-    lines = {one.source.at for one in found}
-    if cause.source is not None or len(lines) != 1:
+    if cause.source is not None or len({one.source.at for one in found}) != 1:
         return cause
     return _at(cause, found[0], found[0].source, _said(found[0]))
 
@@ -275,8 +271,7 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
 
 def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
     """A cause with a line and the fix of a finding, and what speaks for them."""
-    placed = replace(cause, source=line, evidence=(*cause.evidence, said))
-    return _with_fix_of(placed, one)
+    return _with_fix_of(replace(cause, source=line, evidence=(*cause.evidence, said)), one)
 
 
 def _said(one: StaticFinding) -> str:

@@ -39,11 +39,9 @@ def is_what_differs(check: Check, folder: Path) -> bool:
     if rung is None:
         return False
     named = (given.kind, given.name)
-    again = _given_again(check, folder)
-    same = (one for one in again if (one.kind, one.name) == named)
+    same = (one for one in _given_again(check, folder) if (one.kind, one.name) == named)
     apart = {_apart(one.first, one.second) for one in same} - {None}
-    found = {_apart(*pair) for pair in _numbers(rung)}
-    return not apart.isdisjoint(found)
+    return not apart.isdisjoint(_apart(*pair) for pair in _numbers(rung))
 
 
 def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
@@ -68,8 +66,7 @@ def _first(check: Check) -> Given | None:
         return None
     # such evidence comes from two runs at least
     first, second, *_ = check.runs
-    named = (one for one in given_at_start(first, second) if one.name == rung.place)
-    return next(named, None)
+    return next((one for one in given_at_start(first, second) if one.name == rung.place), None)
 
 
 def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:

@@ -111,8 +111,7 @@ class UserCode:
         """
         if line is None:
             return None
-        found = self._that_feed(line)
-        return next((hint for hint in found if hint.is_of(*kinds)), None)
+        return next((hint for hint in self._that_feed(line) if hint.is_of(*kinds)), None)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """The hints in the function around a line: those first that feed the line."""

@@ -42,8 +42,7 @@ def _weights(kept: Sequence[Kept]) -> Rung:
     unseen = dict.fromkeys(chain.from_iterable(one.unseen_weights for one in kept))
     if not unseen:
         return compared
-    others_agree = compared.status == "equal"
-    detail = in_words.unseen_weights(list(unseen), others_agree=others_agree)
+    detail = in_words.unseen_weights(list(unseen), others_agree=compared.status == "equal")
     why = _why_not("initial weights", kept)
     return Rung(rung="initial weights", status="not_recorded", detail=why or detail)
 
@@ -69,8 +68,7 @@ def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
         return Rung(rung="RNG state", status="not_recorded")
     hidden = sorted(set(chain.from_iterable(one.unequal_at_the_start for one in kept)))
     if hidden:
-        detail = in_words.unknown_draws(hidden)
-        return Rung(rung="RNG state", status="not_recorded", detail=detail)
+        return Rung(rung="RNG state", status="not_recorded", detail=in_words.unknown_draws(hidden))
     unused = sorted(set(chain.from_iterable(one.unused for one in kept)))
     said = (in_words.unequal_at_weights(for_weights), in_words.unused(unused))
     return Rung(

@@ -64,7 +64,8 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     """The gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
     later = _calls_behind(pair, seen)
-    agreeing = _agreeing_outputs(pair, difference)
+    before = pair.before_in_iteration(difference.step, "outgrad")
+    agreeing = {step.seen.place for step in before if pair.agrees(step)}
     between = _users(pair, seen, later) or _up_to(later, agreeing)
     nodes: list[str] = []
     if not between:
@@ -96,7 +97,9 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
     """
     seen = difference.seen
     nodes = _nodes(pair, difference)
-    module = _module_of(pair, seen)
+    path = seen.place.rpartition(".")[0]
+    calls = reversed(pair.calls(seen.iteration))
+    module = next((call for call in calls if call.place == path), None)
     loss_agrees = _loss_agrees(pair, difference)
     if module is not None and _incoming_agrees(pair, difference, module):
         said = in_words.own_gradient(seen, module, loss_agrees=loss_agrees)
@@ -145,8 +148,7 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
         local_equal=equal,
         loss_agrees=_loss_agrees(pair, difference),
     )
-    said = in_words.reduced(evidence, seen.place, seen.iteration)
-    return _said(pair, difference, said, evidence)
+    return _said(pair, difference, in_words.reduced(evidence, seen.place, seen.iteration), evidence)
 
 
 def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]]) -> Finding:
@@ -229,8 +231,7 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
     evidence = UpdateDiffers(
         inputs_agree=not pair.rungs_before(number), optimizer=next(optimizers, "")
     )
-    said = in_words.update(evidence, seen.place, seen.iteration)
-    return _said(pair, difference, said, evidence)
+    return _said(pair, difference, in_words.update(evidence, seen.place, seen.iteration), evidence)
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
@@ -314,12 +315,6 @@ def _parents(place: str) -> Iterator[str]:
     return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
-def _agreeing_outputs(pair: Pair, difference: Difference) -> set[str]:
-    """Modules whose gradient of the output came before in this iteration and agrees."""
-    before = pair.before_in_iteration(difference.step, "outgrad")
-    return {step.seen.place for step in before if pair.agrees(step)}
-
-
 def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
     """The calls that took what a module returned, known by the hash."""
     own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
@@ -341,13 +336,6 @@ def _nodes(pair: Pair, difference: Difference) -> list[str]:
     return list(dict.fromkeys(step.seen.place for step in between))
 
 
-def _module_of(pair: Pair, seen: Seen) -> Seen | None:
-    """The last call of the module that a parameter belongs to, in the iteration of its gradient."""
-    path = seen.place.rpartition(".")[0]
-    calls = reversed(pair.calls(seen.iteration))
-    return next((call for call in calls if call.place == path), None)
-
-
 def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
     """Whether the gradient of the output of a module that came last before a gradient agrees."""
     before = pair.before_in_iteration(difference.step, "outgrad")
@@ -356,5 +344,4 @@ def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
 
 
 def _class_of(pair: Pair, place: str) -> str:
-    calls = pair.of_kind("call")
-    return next((call.seen.class_ for call in calls if call.seen.place == place), "")
+    return next((call.seen.class_ for call in pair.of_kind("call") if call.seen.place == place), "")

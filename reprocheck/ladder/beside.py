@@ -57,8 +57,7 @@ def _losses_of_both(check: Check) -> list[tuple[LossSeries, LossSeries]]:
     """The losses of runs 1 and 2, rank by rank."""
     if len(check.runs) < 2:
         return []
-    traces = rank_by_rank(*check.runs[:2])
-    return [(trace.losses, other.losses) for trace, other in traces]
+    return [(trace.losses, other.losses) for trace, other in rank_by_rank(*check.runs[:2])]
 
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:

@@ -68,10 +68,9 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
     """Whether any leaf of the two could be compared."""
     ones, others = dict(a), dict(b)
-    common = ones.keys() & others.keys()
     return any(
         equal(ones[path], others[path], algorithms) is not None
-        for path in common
+        for path in ones.keys() & others.keys()
         if ones[path].known
     )
 

@@ -121,10 +121,9 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
     nothing recorded drew from them.
     """
     looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
-    end = next(looks, pair.last)
     states: dict[str, set[str]] = {}
     moved: set[str] = set()
-    for seen in of_run_1(pair.up_to(end, *_WITH_STATES)):
+    for seen in of_run_1(pair.up_to(next(looks, pair.last), *_WITH_STATES)):
         if seen.kind == "seed":
             states.pop(seen.place, None)
             continue

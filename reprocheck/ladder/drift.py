@@ -73,11 +73,10 @@ def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> s
     beside = check.verdict.unequal_series
     if beside:
         names = words.listed([words.code(row.name) for row in beside])
-        differ = form(len(beside), "{names} differs", "{names} differ", names=names)
         return tr(
             "All losses of both sides are equal in every bit{although}; {differ} beside them.",
             although=although,
-            differ=differ,
+            differ=form(len(beside), "{names} differs", "{names} differ", names=names),
         )
     if equal:
         return tr("Both sides agree in every bit{although}.", although=although)
@@ -126,10 +125,9 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str:
     if not loud:
         return ""
     most = max(filter(None, map(attrgetter("largest"), loud)), default=0.0)
-    names = words.listed([check.record.compared[one.side - 1].name for one in loud])
     own = tr(
         "Runs of {names} differ among themselves, by up to {most:.3g} in a checked loss",
-        names=names,
+        names=words.listed([check.record.compared[one.side - 1].name for one in loud]),
         most=most,
     )
     row = check.verdict.largest

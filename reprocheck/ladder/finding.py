@@ -102,7 +102,6 @@ def found(
     """
     seen, measured = step.seen, measured or Measure()
     # a module that has no class is known by its place alone
-    named = [name for name in (*operations, seen.class_) if name]
     return Finding(
         rung=rung,
         number=step.number,
@@ -118,7 +117,7 @@ def found(
         source=SourceLine.of(line),
         evidence=evidence,
         measured=measured.of,
-        operations=tuple(named),
+        operations=tuple(name for name in (*operations, seen.class_) if name),
         inside=inside,
     )
 
@@ -144,7 +143,15 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         return Measure()
     path = paths[0]
     a, b = (compare.leaf((seen.inputs, seen.outputs)[side], path) for seen in facts)
-    measured = _measured(a, b)
+    leaves = list(filter(None, (a, b)))
+    norms = chain.from_iterable(map(_norms, leaves))
+    measured = Measured(
+        device=leaves[0].device,
+        dtype=leaves[0].dtype,
+        shapes=_shapes(a, b),
+        values=compare.values(a, b),
+        like_left_over_memory=any(map(_is_left_over, norms)),
+    )
     if a is None or b is None:
         return Measure(of=measured)
     if (a.shape, a.dtype) != (b.shape, b.dtype):
@@ -159,18 +166,6 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
     return Measure(size=size, relative=relative if isfinite(relative) else None, of=measured)
 
 
-def _measured(a: Leaf | None, b: Leaf | None) -> Measured:
-    leaves = list(filter(None, (a, b)))
-    norms = chain.from_iterable(map(_norms, leaves))
-    return Measured(
-        device=leaves[0].device,
-        dtype=leaves[0].dtype,
-        shapes=_shapes(a, b),
-        values=compare.values(a, b),
-        like_left_over_memory=any(map(_is_left_over, norms)),
-    )
-
-
 def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Both shapes, where the leaves are tensors that are not of one shape."""
     if a is None or b is None:
@@ -183,8 +178,7 @@ def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int,
 
 def _is_left_over(norm: float) -> bool:
     """Whether a norm is none of a weight that was filled."""
-    ordinary = norm == 0 or _TINY <= norm <= _HUGE
-    return not ordinary
+    return norm != 0 and not _TINY <= norm <= _HUGE
 
 
 def _norms(leaf: Leaf) -> list[float]:

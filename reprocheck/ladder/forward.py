@@ -52,12 +52,11 @@ def _own(pair: Pair, difference: Difference) -> Finding:
     if states := compare.states(step):
         drawn = drawn_from(seedings(pair, step.number), states)
     evidence = CallDiffers(class_=seen.class_, generators=drawn)
-    said = in_words.own(evidence, seen, last=next(_children(pair, step), None))
     return found(
         pair,
         step,
         difference.rung,
-        said,
+        in_words.own(evidence, seen, last=next(_children(pair, step), None)),
         measure(pair, difference),
         evidence=evidence,
         inside=seen.place,
@@ -113,8 +112,7 @@ def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
     # no place begins with a dot: around the model itself, which has no path, every call counts
     inside = f"{around.place}."
     before = filter(pair.agrees, pair.before_in_iteration(step, "call", "batch"))
-    outside = (one.seen for one in before if not one.seen.place.startswith(inside))
-    return next(outside, None)
+    return next((one.seen for one in before if not one.seen.place.startswith(inside)), None)
 
 
 def _shared(before: Seen | None, after: Seen) -> str:
@@ -177,10 +175,15 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     first = differences[0]
     if first.structural:
         return structure(pair, first)
-    difference = _entering(first, differences)
+    wanted = ("between", first.seen.iteration, False)
+    entering = [
+        one for one in differences if (one.seen.kind, one.seen.iteration, one.structural) == wanted
+    ]
+    difference = min(entering, key=lambda one: not _label_names(one), default=first)
     seen = difference.seen
     last, agreed = _last_seen(pair, first.step), _agreed(pair)
-    said = in_words.loss(seen.iteration, _unseen(pair), last=last, agreed=agreed)
+    unseen = Unseen(compiled=shown_by(pair), first_weights=bool(unseen_weights(pair)))
+    said = in_words.loss(seen.iteration, unseen, last=last, agreed=agreed)
     only_labels, operations = False, []
     # an operation before the loss is recorded by its inputs, a loss by what comes out
     if seen.kind == "between":
@@ -198,22 +201,6 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         evidence=LossDiffers(only_labels=only_labels),
         operations=operations,
     )
-
-
-def _entering(first: Difference, differences: Sequence[Difference]) -> Difference:
-    """What goes into the loss, labels before all else; the first difference where it is the loss
-    itself.
-    """
-    wanted = ("between", first.seen.iteration, False)
-    entering = [
-        one for one in differences if (one.seen.kind, one.seen.iteration, one.structural) == wanted
-    ]
-    return min(entering, key=lambda one: not _label_names(one), default=first)
-
-
-def _unseen(pair: Pair) -> Unseen:
-    """What can have made a difference of the loss that nothing recorded explains."""
-    return Unseen(compiled=shown_by(pair), first_weights=bool(unseen_weights(pair)))
 
 
 def _last_seen(pair: Pair, step: Step) -> Seen | None:

@@ -67,7 +67,14 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     """The finding that a module or a loader draws from generators whose states differ."""
     seen = step.seen
     seeded = seedings(pair, step.number)
-    said = in_words.drawn(names, seen, seeded, agreed=_agreed(pair, step, names))
+    before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
+    of_both = filter(None, before)
+    said = in_words.drawn(
+        names,
+        seen,
+        seeded,
+        agreed=next((first for first, second in of_both if _agree(first, second, names)), None),
+    )
     return found(
         pair,
         step,
@@ -80,17 +87,9 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     )
 
 
-def _agreed(pair: Pair, step: Step, names: Sequence[str]) -> Seen | None:
-    """The last fact before a step at which the states of generators still agreed."""
-    before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
-    of_both = filter(None, before)
-    return next((first for first, second in of_both if _agree(first, second, names)), None)
-
-
 def _agree(first: Seen, second: Seen, names: Sequence[str]) -> bool:
     """Whether both leave all these generators in the same states, as far as they say."""
     a, b = first.after, second.after
     if first.kind == "rng":
         a, b = first.before, second.before
-    agreeing = dict(a.items() & b.items())
-    return agreeing.keys() >= set(names)
+    return dict(a.items() & b.items()).keys() >= set(names)

@@ -112,8 +112,7 @@ def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
     """
     if first is None or lead is None:
         return True
-    opened = lead.second.opened
-    positions = (one.position for one in opened if (one.path, one.mode) == (path, "r"))
+    positions = (one.position for one in lead.second.opened if (one.path, one.mode) == (path, "r"))
     # by the first time that it was opened
     return next(positions, 0) <= _reached(lead, first)
 

@@ -62,8 +62,7 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
         if tag == "equal":
             continue
         lines = _lines(name, one, start, end)
-        others = _lines(name, other, other_start, other_end)
-        both = zip_longest(lines, others)
+        both = zip_longest(lines, _lines(name, other, other_start, other_end))
         found += [ChangedLine(first=first, second=second) for first, second in both]
     return found
 

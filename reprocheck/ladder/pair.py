@@ -117,8 +117,7 @@ class Pair:
     @cached_property
     def incomparable(self) -> bool:
         """Whether the traces hash with different algorithms."""
-        algorithms = {self.first.algorithm, self.second.algorithm}
-        return len(algorithms - {""}) > 1
+        return len({self.first.algorithm, self.second.algorithm} - {""}) > 1
 
     def rung_of(self, step: Step) -> RungName:
         """The rung of a fact that stands on one.
@@ -207,8 +206,7 @@ class Pair:
             inputs = compare.inputs(step, self.algorithms)
             outputs = compare.outputs(step, self.algorithms)
             if any((inputs, outputs, self._other_samples(step), not step.both)):
-                rung = self.rung_of(step)
-                yield Difference(step=step, rung=rung, inputs=inputs, outputs=outputs)
+                yield Difference(step=step, rung=self.rung_of(step), inputs=inputs, outputs=outputs)
 
     def _end(self) -> int:
         """The last step to look at: behind the last that both runs have, one run has gone on alone.

@@ -96,10 +96,6 @@ class Pairs:
         return sorted({*self.first.ranks} ^ {*self.second.ranks})
 
     @property
-    def _most(self) -> int:
-        return max(len(self.first.ranks), len(self.second.ranks))
-
-    @property
     def size(self) -> int:
         """Bytes of the traces of these ranks."""
         runs = (self.first, self.second)
@@ -115,8 +111,7 @@ class Pairs:
         if skim is None:
             return self.read(rank)
         first = self.first.trace(rank, skim.first)
-        second = self.second.trace(rank, skim.second)
-        return self._pair(first, second, known_weights=skim.known)
+        return self._pair(first, self.second.trace(rank, skim.second), known_weights=skim.known)
 
     def of_place(self, place: str, iteration: int) -> Iterator[Pair]:
         """The traces of each rank, as far as they are of one place, up to the end of an
@@ -132,7 +127,8 @@ class Pairs:
     ) -> Pair:
         if self.last is not None:
             first, second = _up_to(self.last, first), _up_to(self.last, second)
-        return Pair(first, second, ranks=self._most, known_weights=known_weights)
+        ranks = max(len(self.first.ranks), len(self.second.ranks))
+        return Pair(first, second, ranks=ranks, known_weights=known_weights)
 
 
 def _up_to(last: int, trace: DeepTrace) -> DeepTrace:

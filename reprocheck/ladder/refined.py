@@ -28,7 +28,7 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     recorded = _with_operators(deeper, folder, pair)
     if recorded is None:
         return first
-    if deeper.begin > 1 and _differ_before(recorded):
+    if deeper.begin > 1 and any(one.rung == "initial weights" for one in recorded.differences):
         return replace(first, detail=sentences(first.detail, tr(in_words.DIFFER_BEFORE)))
     operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
     if operator is None:
@@ -50,13 +50,6 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
         operation=operator.itself,
         operations=_with_node(first, operator.node),
     )
-
-
-def _differ_before(recorded: Pair) -> bool:
-    """Whether the weights that runs began to record with differ: what made them differ came
-    before.
-    """
-    return any(one.rung == "initial weights" for one in recorded.differences)
 
 
 def _with_operators(deeper: DeeperPair, folder: Path, pair: Pair) -> Pair | None:

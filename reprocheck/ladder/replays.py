@@ -128,7 +128,7 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
     if first.operation is not None:
         return _of_operator(first.operation)
     call = _drawing_call(pair, first)
-    framework = _framework(pair)
+    framework = next((name for name in _MODULES if name in pair.first.frameworks), "torch")
     if call is not None and call.made is not None and call.class_ in _MODULES.get(framework, ()):
         return _of_module(call, framework)
     if first.culprit is None or not pair.first.frameworks or not _is_by_an_operation(first):
@@ -137,11 +137,6 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
         # a run of several machines is recorded on each of them, and operators are not
         return None
     return NoReplay(of=first.place, missing=_missing(check, pair, first))
-
-
-def _framework(pair: Pair) -> str:
-    """The framework whose modules are called."""
-    return next((name for name in _MODULES if name in pair.first.frameworks), "torch")
 
 
 def _is_by_an_operation(first: Finding) -> bool:
@@ -193,11 +188,10 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
         return NoReplay(of=seen.place, missing="of the script")
     if not _OPERATOR.fullmatch(seen.place):
         return NoReplay(of=seen.place, missing="of a library")
-    inputs = _with_filled(seen)
     own = bool(seen.private) or "generator" in seen.place.split(".")[-1]
     return _made(
         seen,
-        inputs,
+        _with_filled(seen),
         Replay(
             framework="torch",
             name=seen.place,
@@ -212,7 +206,7 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
 
 def _with_filled(seen: Seen) -> Leaves:
     """What an operator was given; what it fills is there, too, and has no values."""
-    base, inputs = _base(seen.place), seen.inputs
+    base, inputs = seen.place.split(".")[1], seen.inputs
     if base in FILLS:
         inputs = [(path, leaf) for path, leaf in inputs if path != "self"]
     if not base.endswith("_") or any(path == "self" for path, _ in inputs):
@@ -259,7 +253,7 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
         device = _device(seen)
     except _UnknownError:
         return NoReplay(of=named, missing="inputs")
-    if sum(map(_bytes, arguments)) > _MOST_BYTES:
+    if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
         return NoReplay(of=named, missing="size")
     return replace(bare, arguments=arguments, device=device)
 
@@ -393,10 +387,6 @@ def _highest(inputs: Leaves) -> int:
     return max(0, min(lengths, default=1) - 1)
 
 
-def _bytes(argument: tuple[str, Argument]) -> int:
-    return _bytes_of(argument[1])
-
-
 def _bytes_of(argument: Argument) -> int:
     if isinstance(argument, tuple):
         return sum(map(_bytes_of, argument))
@@ -405,8 +395,3 @@ def _bytes_of(argument: Argument) -> int:
     dimensions = zip(argument.shape, argument.strides, strict=True)
     spread = 1 + sum((length - 1) * stride for length, stride in dimensions)
     return _SIZES[argument.dtype] * max(spread, prod(argument.shape))
-
-
-def _base(name: str) -> str:
-    """`index_put_` of `aten.index_put_.default`."""
-    return name.split(".")[1]

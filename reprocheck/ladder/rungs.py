@@ -65,7 +65,13 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     main = _main(check)
     pairs = read_pairs(folder, main)
     shown = _shown(check, folder, pairs)
-    rungs = _rungs(check, main, shown)
+    only_later = shown.first is None and _beyond(check, main)
+    others: Mapping[RungName, Rung] = {
+        "environment": environment(check),
+        "files and arguments": files_and_arguments(check, shown.first, shown.lead),
+        "later": later(check, main, only_here=only_later),
+    }
+    rungs = {name: others.get(name) or _rung(name, shown) for name in RUNGS}
     came_back = _came_back(check, main, shown)
     first = _first(check, rungs, shown, came_back=came_back)
     replay = _replay(check, shown, first)
@@ -81,7 +87,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         came_back=came_back,
         sentence=_sentence(check, shown, first, came_back=came_back),
         coverage=(*_coverage(shown.ranks, pairs.alone), *_not_replayed(replay)),
-        replay=_made(replay),
+        replay=replay if isinstance(replay, Replay) else None,
     )
 
 
@@ -151,23 +157,11 @@ def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
 def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
     """Where run 1 recorded the first difference."""
     end = pair.position(step_number(pair, first))
-    facts = of_run_1(pair.steps[: end + 1])
-    places = [fact.at for fact in facts if fact.at >= 0]
+    places = [fact.at for fact in of_run_1(pair.steps[: end + 1]) if fact.at >= 0]
     return TracePosition(trace=pair.first.path.name, at=next(reversed(places), 0))
 
 
 # -------------------------------------------------------------------------------------------- rungs
-
-
-def _rungs(check: Check, main: DeeperPair, shown: _Shown) -> dict[RungName, Rung]:
-    """All rungs, in their order."""
-    only_later = shown.first is None and _beyond(check, main)
-    others: Mapping[RungName, Rung] = {
-        "environment": environment(check),
-        "files and arguments": files_and_arguments(check, shown.first, shown.lead),
-        "later": later(check, main, only_here=only_later),
-    }
-    return {name: others.get(name) or _rung(name, shown) for name in RUNGS}
 
 
 def _rung(name: RungName, shown: _Shown) -> Rung:
@@ -257,12 +251,6 @@ def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoRepla
     if found is None or shown.lead is None or first is None or first.rung != found.rung:
         return None
     return replay_of(check, shown.lead, found)
-
-
-def _made(replay: Replay | NoReplay | None) -> Replay | None:
-    if isinstance(replay, NoReplay):
-        return None
-    return replay
 
 
 def _not_replayed(replay: Replay | NoReplay | None) -> list[str]:

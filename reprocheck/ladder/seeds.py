@@ -219,8 +219,7 @@ def is_key(generator: str) -> bool:
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
     """The line that seeded one of the generators with another number in each run."""
-    unequal = (one.line for one in _concerned(seeded, names) if not one.equal)
-    return next(unequal, "")
+    return next((one.line for one in _concerned(seeded, names) if not one.equal), "")
 
 
 def _concerned(seeded: Mapping[str, Seeding], names: Sequence[str]) -> list[Seeding]:

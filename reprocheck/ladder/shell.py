@@ -171,9 +171,7 @@ def _is_made(use: _Value, command: Sequence[str]) -> bool:
     if not use.script.makefile:
         return True
     targets = [match for match in _TARGET.finditer(use.script.text) if match.start() < use.at]
-    if not targets:
-        return True
-    return not set(command).isdisjoint(targets[-1].group(1).split())
+    return not targets or not set(command).isdisjoint(targets[-1].group(1).split())
 
 
 # ---------------------------------------------------------------------------------------- following

@@ -144,8 +144,7 @@ def rounding_level(dtype: str) -> float:
     """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
-    coarse = (2 * step for name, step in EPSILON.items() if dtype.startswith(name))
-    return next(coarse, RESOLUTION)
+    return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), RESOLUTION)
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:

@@ -184,16 +184,11 @@ def _read_shareable(path: Path, name: str) -> str:
     secrets. LookupError where a notebook has no such cell.
     """
     if path.suffix == NOTEBOOK:
-        text = _cell(path, name)
+        text = _cells(path)[name.partition(CELL)[2]]
     else:
         text = path.read_text(encoding="utf-8", errors="replace")
     is_python = path.suffix in (".py", NOTEBOOK)
     return Redaction("folder", identity=identity()).source(text, python=is_python)
-
-
-def _cell(path: Path, name: str) -> str:
-    """The code of a cell. LookupError where there is none of that number."""
-    return _cells(path)[name.partition(CELL)[2]]
 
 
 def _cells(path: Path) -> dict[str, str]:

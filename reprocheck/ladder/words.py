@@ -96,8 +96,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
         return ""
     if len(names) <= most:
         return language.listed(names)
-    more = tr("{number} more", number=len(names) - most)
-    return language.listed([*names[:most], more])
+    return language.listed([*names[:most], tr("{number} more", number=len(names) - most)])
 
 
 def named(names: Sequence[str], most: int = 4) -> str:

@@ -64,8 +64,7 @@ class Acting:
         """Some process of the runs as they are could compute with several threads, as far as
         frameworks said how many.
         """
-        recorded = (*self._check.runs, *self._check.traces)
-        facts = map(attrgetter("environment"), recorded)
+        facts = map(attrgetter("environment"), (*self._check.runs, *self._check.traces))
         pairs = chain.from_iterable(one.items() for one in facts)
         threads = {value for key, value in pairs if key.endswith(_THREADS)}
         return threads != {1}

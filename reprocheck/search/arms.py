@@ -63,8 +63,7 @@ class Book:
         """With why the runs were made in the language that is spoken: the record keeps it in
         English.
         """
-        why = self._asked.get(frozenset(judged.names), tr(judged.why))
-        return replace(judged, why=why)
+        return replace(judged, why=self._asked.get(frozenset(judged.names), tr(judged.why)))
 
     def made(self, names: Iterable[str]) -> int:
         """How many runs there are under these controls."""
@@ -132,8 +131,7 @@ class Book:
         if self._target is not None or not self._sample_until(self._first).intermittent:
             return self._first
         agreed = max(map(self._agreed_until, self.judged), default=0)
-        recorded = map(_iterations, chain.from_iterable(self._as_is))
-        return max(self._first, min(agreed, *recorded))
+        return max(self._first, min(agreed, *map(_iterations, chain.from_iterable(self._as_is))))
 
     def _agreed_until(self, under: Judged) -> int:
         """The last iteration up to which runs agree under controls that acted, and that something
@@ -269,8 +267,7 @@ class Book:
 
 def _iterations(run: Run) -> int:
     """The iterations that every rank of a run recorded."""
-    series = map(attrgetter("losses"), run.traces)
-    return min(map(len, series), default=0)
+    return min(map(len, map(attrgetter("losses"), run.traces)), default=0)
 
 
 def _outcome(run: Run, last: int) -> Hashable:

@@ -34,8 +34,7 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
     if book.nothing_to_try:
         return _unconfirmed(check, book, words.given(check.first_rung))
     if not found.smallest:
-        proved = proved_by_patch(check, book)
-        return proved or _nothing_found(check, folder, book, found)
+        return proved_by_patch(check, book) or _nothing_found(check, folder, book, found)
     under = book.of(found.smallest)
     assert under is not None, "the search has asked for these runs"
     seen = book.sample_beside(found.smallest)

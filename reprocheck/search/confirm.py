@@ -90,8 +90,7 @@ def conducted(
         _more_as_is(check, book, least)
         runs, whole = min(least, most), least <= most
     among = candidates or order.candidates(check, folder)
-    needed = partial(_needed, check, book)
-    found = find(among, book.ask, needed, runs=runs, most=most, whole=whole)
+    found = find(among, book.ask, partial(_needed, check, book), runs=runs, most=most, whole=whole)
     if not found.smallest and suspect(check) is not None:
         _as_is(book, AS_IS, words.FOR_A_PATCH)
     return found

@@ -138,8 +138,7 @@ def _found_by_scan(check: Check, control: str) -> Cause | None:
     fitting = scan.possible if _is_of_a_series(check) else scan.preceding
     removed = (one for one in fitting if likely.removes(control, one.code))
     found = [one for one in removed if one.severity != "note"]
-    lines = {one.source.at for one in found}
-    if len(lines) != 1:
+    if len({one.source.at for one in found}) != 1:
         return None
     return cause_of(check, found[0])
 

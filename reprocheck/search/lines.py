@@ -42,5 +42,4 @@ def at_place(code: UserCode, rung: Rung) -> list[str]:
 
 def lines_of(causes: Iterable[Cause]) -> set[str]:
     """The lines of causes that have one, as `file:line`."""
-    sources = filter(None, (cause.source for cause in causes))
-    return {source.at for source in sources}
+    return {cause.source.at for cause in causes if cause.source is not None}

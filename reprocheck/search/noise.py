@@ -131,6 +131,5 @@ def _operators(check: Check, rung: Rung) -> Iterator[str]:
         backward=rung.rung in _BACKWARD,
         frameworks=list(chain.from_iterable(run.frameworks for run in check.runs[:1])),
     )
-    names = (*_operator(rung), *rung.operations)
-    found = chain.from_iterable(map(of_rung, names))
-    return (one.sentence for one in found)
+    found = map(of_rung, (*_operator(rung), *rung.operations))
+    return (one.sentence for one in chain.from_iterable(found))

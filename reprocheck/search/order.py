@@ -87,8 +87,7 @@ def _errors(check: Check) -> list[StaticFinding]:
 
     Where a recorded fact says why the runs differ, those alone that stand on its line.
     """
-    preceding = check.scanned.preceding
-    sure = [one for one in preceding if one.severity == "error" and draws(one.code)]
+    sure = [one for one in check.scanned.preceding if one.severity == "error" and draws(one.code)]
     known = filterfalse(is_vague, check.causes)
     observed = [one for one in known if one.confidence == "observed"]
     if not observed:
@@ -115,7 +114,7 @@ def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
     meant = _only(_controls_of(found.code), said)
     if found.code in table().open and said:
         return meant[:1] or tuple(said[:1])
-    return _nearest_to(found.code)
+    return _controls_of(found.code)[:1]
 
 
 def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[str, str]:
@@ -133,11 +132,6 @@ def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[s
 def _controls_of(code: str) -> tuple[str, ...]:
     """The controls that can remove a cause, the nearest first."""
     return table().causes.get(code, ())
-
-
-def _nearest_to(code: str) -> tuple[str, ...]:
-    """The control that is nearest to a cause."""
-    return _controls_of(code)[:1]
 
 
 def _of_removed(causes: Sequence[Cause]) -> dict[str, str]:
@@ -220,5 +214,4 @@ def _seeded(rung: Rung) -> bool:
 
 def _of_rung(rung: Rung, said: Sequence[str]) -> list[str]:
     """By the rung, those first that a line of the user's speaks for."""
-    names = table().rungs.get(rung.rung, ())
-    return [*sorted(names, key=lambda name: name not in said), *said]
+    return [*sorted(table().rungs.get(rung.rung, ()), key=lambda name: name not in said), *said]

@@ -145,8 +145,7 @@ class _Search:
         while left and not self.fails(left):
             answer = self.answer(left, why)
             if answer.agrees is not None:
-                acted = answer.acting(left)
-                return _Together(names=left, agree=answer.agrees, acted=acted)
+                return _Together(names=left, agree=answer.agrees, acted=answer.acting(left))
             bad = self.make_fail(left, answer)
             self.crashed(bad)
             left = self.not_crashing(left)

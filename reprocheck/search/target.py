@@ -34,8 +34,7 @@ class Target:
             return False
         if verdict.verdict != "reproducible":
             return None
-        equal = map(self._is_equal, verdict.series)
-        return any(equal) and verdict.bitwise.equal_until(until)
+        return any(map(self._is_equal, verdict.series)) and verdict.bitwise.equal_until(until)
 
     def outcome(self, run: Run) -> Hashable:
         """What tells a run from others: the values of every rank up to the first difference."""

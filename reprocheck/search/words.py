@@ -106,12 +106,10 @@ def note(judged: Judged) -> str:
         return tr(_NOT_TAKEN)
     if judged.refusal:
         at = judged.refusal.source
-        where = tr(" at {line}", line=at.at) if at else ""
-        what = judged.refusal.operator or judged.refusal.message
         return tr(
             "the script failed: {what}{where} has no deterministic implementation",
-            what=what,
-            where=where,
+            what=judged.refusal.operator or judged.refusal.message,
+            where=tr(" at {line}", line=at.at) if at else "",
         )
     if judged.failed:
         return tr("{ended}; {why}", ended=_ended_badly(judged.failed), why=judged.why)
@@ -144,14 +142,12 @@ def seen_under(names: Sequence[str]) -> str:
 
 def acted_at(control: str, place: str, *, first: bool, draws: bool) -> str:
     """Where a control acted."""
-    acted = tr("first acted") if first else tr("acted")
-    what = tr(", which draws random numbers") if draws else ""
     return tr(
         "`{control}` {acted} at {place}{what}.",
         control=control,
-        acted=acted,
+        acted=tr("first acted") if first else tr("acted"),
         place=place,
-        what=what,
+        what=tr(", which draws random numbers") if draws else "",
     )
 
 
@@ -213,12 +209,11 @@ def _called(cause: Cause) -> str:
 
 def another_remains(iteration: int, further: Sequence[str]) -> str:
     """That runs under the smallest set differ later, and what looks for that."""
-    command = f"`reprocheck explain {' '.join(further)}`"
     return tr(
         "Another difference remains, from iteration {iteration} on: {command} with the same"
         " script looks for it.",
         iteration=iteration,
-        command=command,
+        command=f"`reprocheck explain {' '.join(further)}`",
     )
 
 
@@ -304,12 +299,11 @@ def _arms(judged: Judged) -> str:
 def of_unmodified(seen: Sample) -> str:
     """`All 4 unmodified runs differ from each other.`"""
     if seen.intermittent:
-        same = seen.runs - seen.odd
         return tr(
             "Of {runs} unmodified runs, {same} agree with each other and {odd} do"
             " not{blind}: the difference is intermittent.",
             runs=seen.runs,
-            same=same,
+            same=seen.runs - seen.odd,
             odd=seen.odd,
             blind=_blind(seen),
         )
@@ -332,12 +326,11 @@ def _blind(seen: Sample) -> str:
 
 def confidence(seen: Sample, under: Judged) -> str:
     """How sure it is that a set of controls removes the difference."""
-    names = named(under.names)
     return tr(
         "{of_unmodified} If {names} had no effect, {luck} With 95 %"
         " confidence, at most {bound} of runs under {names} differ from the first.",
         of_unmodified=of_unmodified(seen),
-        names=names,
+        names=named(under.names),
         luck=_luck(seen, under),
         bound=_bound(under),
     )
@@ -370,7 +363,6 @@ def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
 
 def _luck(seen: Sample, under: Judged) -> str:
     runs = len(under.runs)
-    share = chance.luck(seen, runs)
     agree = tr("still agree")
     if seen.unlike:
         agree = tr("still agree, and differ from every unmodified run,")
@@ -378,7 +370,7 @@ def _luck(seen: Sample, under: Judged) -> str:
         "{runs} runs would {agree} in at most {share:.1%} of such searches.",
         runs=runs,
         agree=agree,
-        share=share,
+        share=chance.luck(seen, runs),
     )
 
 

@@ -143,8 +143,7 @@ def _of_losses(trace: Trace, check: Check) -> RankSeries:
 
     losses = trace.losses
     ends = np.asarray(losses.ends, dtype=np.int64)
-    of_each = np.diff(ends, prepend=0)
-    iterations = np.repeat(np.arange(1, len(ends) + 1), of_each)
+    iterations = np.repeat(np.arange(1, len(ends) + 1), np.diff(ends, prepend=0))
     count = len(iterations)
     one_by_one = replace(
         losses,
@@ -205,18 +204,14 @@ def _header(one: RankSeries) -> _Header:
     )
 
 
-def _columns(series: Series) -> dict[str, array[Any]]:
+def _written(series: Series) -> Iterator[bytes]:
     numbers = series.numbers
-    return {
+    columns: dict[str, array[Any]] = {
         "values": numbers.values,
         "dtype_of": numbers.dtype_of,
         "iterations": series.iterations,
         "steps": series.steps,
     }
-
-
-def _written(series: Series) -> Iterator[bytes]:
-    columns = _columns(series)
     for name, size in _COLUMNS.items():
         yield _planes(columns[name], name, size)
 
@@ -232,16 +227,14 @@ def _planes(column: array[Any], name: str, size: int) -> bytes:
     bits = np.array(np.frombuffer(column, dtype=f"u{size}"), dtype=f"<u{size}")
     before = np.concatenate([np.zeros(1, dtype=bits.dtype), bits[:-1]])
     changed = bits - before if name == _COUNTS_UP else bits ^ before
-    planes = changed.view(np.uint8).reshape(len(bits), size).T
-    return bytes(planes.tobytes())
+    return bytes(changed.view(np.uint8).reshape(len(bits), size).T.tobytes())
 
 
 def _read(body: bytes) -> Iterator[RankSeries]:
     """The series of an unpacked body, one after the other."""
     start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     written = json.loads(body[_LENGTH:start])
-    headers = msgspec.convert(written, tuple[_Header, ...], str_keys=True)
-    for header in headers:
+    for header in msgspec.convert(written, tuple[_Header, ...], str_keys=True):
         columns = {}
         for name, size in _COLUMNS.items():
             end = start + header.count * size

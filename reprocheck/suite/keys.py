@@ -195,8 +195,7 @@ def as_typed(was: AsRun, now: AsRun) -> AsRun:
 
 def as_masked(run: AsRun) -> AsRun:
     """Return what a target is run with as the fact of a key has it."""
-    found = as_run(Key(facts=masked({"options": run.text})))
-    return found or run
+    return as_run(Key(facts=masked({"options": run.text}))) or run
 
 
 def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:

@@ -97,6 +97,11 @@ class RankSeries:
     rounded: bool = False
     steady: int | None = None
 
+    @property
+    def identity(self) -> tuple[int, str, str]:
+        """Tell it from the other series of a check."""
+        return self.rank, self.series.name, self.series.by
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Night:

@@ -152,7 +152,8 @@ def to_paste(thing: T, *targets: TargetReport) -> T:
 
 def shown(target: Target) -> ShownTarget:
     """Return what may be shown of a target."""
-    root = _repository(target)
+    base = target.workdir if target.file is None else target.file.parent
+    root = next((at for at in (base, *base.parents) if (at / ".git").exists()), base)
     return ShownTarget(
         tags=target.tags,
         resumes=target.resume is not None,
@@ -160,12 +161,6 @@ def shown(target: Target) -> ShownTarget:
         script=_inside(root, target.script) if target.script else "",
         folder=_inside(root, target.workdir),
     )
-
-
-def _repository(target: Target) -> Path:
-    """The repository that holds a target, else the folder of its settings file."""
-    base = target.workdir if target.file is None else target.file.parent
-    return next((at for at in (base, *base.parents) if (at / ".git").exists()), base)
 
 
 def _inside(root: Path, path: Path) -> str:

@@ -172,9 +172,7 @@ class _Site:
     def _kept(self, night: str) -> bool:
         """Whether the report folders of a night are kept: no page leads to one that is removed."""
         keep = self._suite.keep_nights
-        if keep is None:
-            return True
-        return night in [one.id for one in self._past.nights[-keep:]]
+        return keep is None or night in [one.id for one in self._past.nights[-keep:]]
 
     @cached_property
     def _newest(self) -> NightReport:
@@ -197,15 +195,12 @@ class _Site:
         known: tuple[object, ...] = (self._past.during(night), self._past.beside(night))
         if night == self._past.nights[-1]:
             known = (*known, self._newest)
+        tags = [(target.name, target.tags) for target in self._suite.targets]
         return _Page(
             file=links.night_file(night.id),
-            digest=_digest(_design(), night, *known, self._tags, self._kept(night.id)),
+            digest=_digest(_design(), night, *known, tags, self._kept(night.id)),
             render=lambda: night_page.render(environment(), self._read(night), self._past),
         )
-
-    @cached_property
-    def _tags(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [(target.name, target.tags) for target in self._suite.targets]
 
     def _of_target(self, name: str) -> _Page:
         baselines = [
@@ -270,8 +265,7 @@ def _digest(*parts: object) -> str:
 @cache
 def _design() -> str:
     """Stands for the templates and the version: a new one draws all pages again."""
-    templates = (_source(_OWN, f"templates/{name}") for name in _TEMPLATES)
-    return _digest(__version__, *templates)
+    return _digest(__version__, *(_source(_OWN, f"templates/{name}") for name in _TEMPLATES))
 
 
 @cache

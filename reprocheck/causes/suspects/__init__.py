@@ -28,10 +28,9 @@ def suspects(look: Look) -> Iterator[Suspect]:
         yield from _of_sides(look)
         return
     if not look.ladder.came_back and look.rung.rung != "files and arguments":
-        shown = look.recorded("agrees when repeated")
         yield Suspect(
             name="intermittent-difference",
-            shown=shown,
+            shown=look.recorded("agrees when repeated"),
             evidence=(tr("The runs that were recorded again agreed."),),
         )
     yield from _OF_RUNG[look.rung.rung](look)

@@ -48,10 +48,6 @@ def gradient(look: Look) -> Iterator[Suspect]:
     yield from of_first_case(_CASES, look)
 
 
-def _another_path(look: Look) -> Iterator[Suspect]:
-    yield other_path(look)
-
-
 def _is_changed_afterwards(look: Look) -> bool:
     return isinstance(look.rung.evidence, ChangedAfterBackward)
 
@@ -62,8 +58,7 @@ def _is_rounding(look: Look) -> bool:
 
 def _rounding(look: Look) -> Iterator[Suspect]:
     """The kinds of backward pass that accelerators are known for, and any other."""
-    patterns = _OF_DEVICE.get(look.device, _BACKWARDS)
-    for entry, pattern in patterns.items():
+    for entry, pattern in _OF_DEVICE.get(look.device, _BACKWARDS).items():
         found = next(filter(pattern.search, look.operators), None)
         if found is None:
             continue
@@ -163,7 +158,7 @@ def later(look: Look) -> Iterator[Suspect]:
 
 
 _CASES = (
-    Case(takes_another_path, _another_path),
+    Case(takes_another_path, other_path),
     Case(_is_changed_afterwards, reduced),
     Case(_is_rounding, _rounding),
     Case(otherwise, _gross),

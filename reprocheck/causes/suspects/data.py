@@ -81,7 +81,7 @@ def batch(look: Look) -> Iterator[Suspect]:
     """The order of samples, their content, or the samples themselves."""
     shown = look.shown(BatchDiffers)
     if shown.only_in_one_run:
-        yield other_path(look)
+        yield from other_path(look)
     if shown.built:
         yield from _built(look, shown)
     else:

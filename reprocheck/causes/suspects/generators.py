@@ -79,7 +79,16 @@ def _never_seeded(
     """
     drawn = look.rung.generators.names
     said = _nothing_seeded(drawn)
-    later = _seeded_later(look)
+    later = tuple(
+        tr(
+            "{who} seeds {name} afterwards, with {seed}.",
+            who=capital(one.later.who),
+            name=one.name,
+            seed=one.later.seed,
+        )
+        for one in look.rung.generators.drawn
+        if one.later is not None
+    )
     if late and later:
         yield Suspect(name=late, shown=shown, evidence=(said, *later), source=look.rung.source)
         # one that was seeded, if only afterwards, is not shown to be unseeded
@@ -88,8 +97,7 @@ def _never_seeded(
     if look.rung.source is None:
         draw = look.draw_from(drawn)
     found = by_hint(unseeded, draw, "draws from it", shown, (said,))
-    source = found.source or look.rung.source
-    yield replace(found, source=source, fix=_seeding(look, drawn))
+    yield replace(found, source=found.source or look.rung.source, fix=_seeding(look, drawn))
 
 
 def _nothing_seeded(drawn: Sequence[str]) -> str:
@@ -105,20 +113,6 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
     if names <= reached or not names <= _SEED.keys():
         return ""
     return "\n".join(_SEED[name] for name in drawn)
-
-
-def _seeded_later(look: Look) -> tuple[str, ...]:
-    """Who seeded generators after they had been drawn from, and with which number."""
-    return tuple(
-        tr(
-            "{who} seeds {name} afterwards, with {seed}.",
-            who=capital(one.later.who),
-            name=one.name,
-            seed=one.later.seed,
-        )
-        for one in look.rung.generators.drawn
-        if one.later is not None
-    )
 
 
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
@@ -185,8 +179,7 @@ def _drawn_by_loader(look: Look, shown: StateDiffers, batch: BatchDiffers) -> st
     if batch.samples == "other content":
         return _content_drawn_by(batch.worker)
     known = batch.samples == "other order" or batch.by_indices
-    an_epoch = shown.got == "epoch"
-    if known or an_epoch or look.draws_an_order(look.rung.generators.names):
+    if known or shown.got == "epoch" or look.draws_an_order(look.rung.generators.names):
         return "unseeded-shuffle"
     return "unseeded-augmentation"
 

@@ -26,7 +26,10 @@ def of_given(look: Look) -> Iterator[Suspect]:
     below = look.ladder.first_of_training
     others = _given(look.check, below)
     found = (*_other_source(look, code), *_other_input(look, others))
-    texts = (*_lines(code), *(one.name for one in others))
+    pairs = chain.from_iterable(one.changed for one in code)
+    lines = chain.from_iterable((pair.first, pair.second) for pair in pairs)
+    differing = (line.text for line in lines if line is not None)
+    texts = (*differing, *(one.name for one in others))
     sure = look.quiet or not look.check.record.compared or _names_place(below, texts)
     if sure:
         return iter(found)
@@ -139,13 +142,6 @@ def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
     name = below.place.rpartition(".")[2]
     word = re.compile(rf"\b{re.escape(name)}\b")
     return bool(name) and any(map(word.search, texts))
-
-
-def _lines(code: Sequence[SourceDifference]) -> list[str]:
-    """The lines that differ, of both sides."""
-    pairs = chain.from_iterable(one.changed for one in code)
-    lines = chain.from_iterable((pair.first, pair.second) for pair in pairs)
-    return [line.text for line in lines if line is not None]
 
 
 def _quoted(code: Sequence[SourceDifference]) -> list[str]:

@@ -87,8 +87,7 @@ class Look:
         """What was recorded of the generators that the rung names: their states differ, and how
         each of them was seeded.
         """
-        found = (_facts_of(one) for one in self.rung.generators.drawn)
-        return tuple(chain.from_iterable(found))
+        return tuple(chain.from_iterable(map(_facts_of, self.rung.generators.drawn)))
 
     def seed_line(self) -> SourceLine | None:
         """The line that seeded, with its text; that of the rung where none was recorded."""

@@ -29,15 +29,16 @@ choices = random.Random(0)  # once, at the start: a generator with a seed
 if choices.random() < 0.5:  # instead of: {text}"""
 
 
-def other_path(look: Look) -> Suspect:
-    """The cause, with the line on which the clock or the system decides, where there is one."""
+def other_path(look: Look) -> Iterator[Suspect]:
+    """Yield the cause, with the line on which the clock or the system decides, if there is one."""
     shown = look.recorded("path differs")
     decides = look.hint(BY_CLOCK, BY_SYSTEM)
-    if decides is None:
-        system = look.hint("entropy", "clock")
-        said = of_hint(system, "reads the system or the clock")
-        return Suspect(name="different-path", shown=shown, evidence=said, calls=called(system))
-    return _decided(decides, shown)
+    if decides is not None:
+        yield _decided(decides, shown)
+        return
+    system = look.hint("entropy", "clock")
+    said = of_hint(system, "reads the system or the clock")
+    yield Suspect(name="different-path", shown=shown, evidence=said, calls=called(system))
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:

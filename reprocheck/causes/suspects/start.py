@@ -56,10 +56,9 @@ def files(look: Look) -> Iterator[Suspect]:
             "The later run read it before it wrote there itself.",
             "The later run read them before it wrote there itself.",
         )
-        files_left = tuple(Recorded(kind="file left by run 1", of=path) for path in left)
         yield Suspect(
             name="state-left",
-            shown=files_left,
+            shown=tuple(Recorded(kind="file left by run 1", of=path) for path in left),
             evidence=(said,),
             source=look.line_at(_reader(look, left[0])),
         )
@@ -76,7 +75,7 @@ def _reader(look: Look, path: str) -> str:
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
     """Values that are computed or drawn; or an update that only one run makes."""
     if look.rung.another_path:
-        yield other_path(look)
+        yield from other_path(look)
         return
     if look.shown(HyperParameterDiffers).other_weights:
         yield from origins(look)

@@ -35,11 +35,10 @@ def compiled(shown: str) -> str:
 
 def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
     """Weights that were not seen before their first update."""
-    which = words.named(names, _MOST_WEIGHTS)
     unseen = tr(
         "The first values of {which} were not recorded: they could not be read before the first"
         " update.",
-        which=which,
+        which=words.named(names, _MOST_WEIGHTS),
     )
     if not others_agree:
         return unseen
@@ -74,11 +73,10 @@ def unused(names: Sequence[str]) -> str:
     """Generators that differ and that nobody draws from change nothing."""
     if not names:
         return ""
-    them = words.agreeing(names, "it", "them")
     return words.sentence(
         tr(
             "the state of {generators} differs and nothing recorded draws from {them}: unused",
             generators=words.generators(names),
-            them=them,
+            them=words.agreeing(names, "it", "them"),
         )
     )

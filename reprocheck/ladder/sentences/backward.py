@@ -87,11 +87,10 @@ def gradient(seen: Seen, nodes: Sequence[str], agrees: Seen | None, *, loss_agre
         name=name,
         in_brackets=_in_brackets(nodes),
     )
-    before = _gradient_before(agrees)
     detail = tr(
         "The gradient of {name} is the first that differs; {before} agrees: {culprit}.",
         name=name,
-        before=before,
+        before=_gradient_before(agrees),
         culprit=culprit,
     )
     return _of_parameter(seen, culprit, detail, loss_agrees=loss_agrees)
@@ -257,11 +256,10 @@ def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
     culprit = tr(
         "what changes gradients on a rank by itself, in a communication hook or after the reduction"
     )
-    run = tr(_NOT_ONE_SUM[evidence.one_sum])
     return culprit, tr(
         "{differs}; in {run} the ranks do not hold the same sum: {culprit}.",
         differs=differs,
-        run=run,
+        run=tr(_NOT_ONE_SUM[evidence.one_sum]),
         culprit=culprit,
     )
 

@@ -162,10 +162,9 @@ def _seeds(own: Sequence[Seeding]) -> str:
     number = tr("with another number in each run")
     if first.by_system or first.first is None:
         number = tr("from the operating system")
-    names = words.listed([one.generator for one in own])
     return tr(
         "{names} {number}{line}",
-        names=names,
+        names=words.listed([one.generator for one in own]),
         number=number,
         line=words.at(first.line, mark(" in ")),
     )

@@ -76,12 +76,11 @@ def victim(seen: Seen, enters: Seen, before: Seen | None) -> Said:
         into=into,
         no_producer=tr(_NO_PRODUCER),
     )
-    name = words.module(seen.place, seen.class_)
     return Said(
         culprit=stretch,
         detail=tr(
             "The inputs of {name} differ already and {no_producer}: {stretch}.",
-            name=name,
+            name=words.module(seen.place, seen.class_),
             no_producer=tr(_NO_PRODUCER),
             stretch=stretch,
         ),

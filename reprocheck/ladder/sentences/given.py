@@ -23,12 +23,11 @@ _MOST_SAID = 3
 def environment(differences: Sequence[EnvironmentDifference]) -> str:
     """Facts of the environment that are not the same in a run as in run 1."""
     one, *others = differences
-    values = words.both(one.reference, one.value, second=one.run)
     said = tr(
         "`{key}` is not the same in run {run} as in run 1: {values}.",
         key=one.key,
         run=one.run,
-        values=values,
+        values=words.both(one.reference, one.value, second=one.run),
     )
     if not others:
         return said
@@ -58,12 +57,11 @@ def sentence(given: Given) -> str:
             first=given.first,
             second=given.second,
         )
-    anew = tr(", made anew in each,") if given.made else ""
     return tr(
         "The files differ: `{name}`{anew} is not the same in both runs: {first}"
         " in run 1 and {second} in run 2.",
         name=given.name,
-        anew=anew,
+        anew=tr(", made anew in each,") if given.made else "",
         first=given.first,
         second=given.second,
     )

@@ -72,10 +72,9 @@ def _given(rung: Rung | None, first: Finding | None) -> str:
     if rung is None:
         return ""
     if isinstance(rung.evidence, GivenOtherwise):
-        differs = clause(rung.detail)
         return tr(
             "The two runs were given different inputs: {differs}{follows}.",
-            differs=differs,
+            differs=clause(rung.detail),
             follows=_follows(first),
         )
     if isinstance(rung.evidence, LeftBehind):

@@ -90,11 +90,10 @@ def elsewhere(iteration: int) -> str:
 def alone(step: Step) -> Said:
     """An operator that only one run calls."""
     here, there = words.runs(step)
-    named = words.code(step.seen.place) + _where(step.seen)
     detail = tr(
         "Run {here} calls {named}, which run {there} does not: the control flow differs.",
         here=here,
-        named=named,
+        named=words.code(step.seen.place) + _where(step.seen),
         there=there,
     )
     return Said(detail=detail, sentence=detail, culprit=tr("the control flow"))

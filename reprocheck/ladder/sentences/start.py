@@ -39,11 +39,10 @@ def hyper_parameter(
         iteration=seen.iteration,
     )
     if evidence.other_weights:
-        group = name.rpartition(".")[0]
         text = tr(
             "{place} holds other weights in `{group}` in each run: they are {both}",
             place=seen.place,
-            group=group,
+            group=name.rpartition(".")[0],
             both=both,
         )
     too, agrees = "", ""
@@ -51,8 +50,7 @@ def hyper_parameter(
         too = tr("{named} differ too.", named=words.named(others))
     if all_before_agrees:
         agrees = tr("; everything recorded before it agrees")
-    detail = sentences(tr("{sentence}.", sentence=text), too)
-    return Said(detail=detail, sentence=text + agrees)
+    return Said(detail=sentences(tr("{sentence}.", sentence=text), too), sentence=text + agrees)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +76,6 @@ def weights(evidence: WeightsDiffer, step: Step, known: OfWeights) -> Said:
         differing=known.differing,
         compared=known.compared,
     )
-    subject = _subject(seen)
     return Said(
         detail=tr(
             "{what} before the first iteration ({count}){states}.",
@@ -88,7 +85,7 @@ def weights(evidence: WeightsDiffer, step: Step, known: OfWeights) -> Said:
         ),
         sentence=tr(
             "{subject} before the first iteration, {why}",
-            subject=subject,
+            subject=_subject(seen),
             why=_why(evidence, seen, known),
         ),
     )

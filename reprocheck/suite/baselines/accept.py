@@ -107,10 +107,9 @@ def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
 
 def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
     """The facts of the environment that are not the same, by name."""
-    names = sorted(then.keys() | now.keys())
     return {
         name: (then.get(name, ""), now.get(name, ""))
-        for name in names
+        for name in sorted(then.keys() | now.keys())
         if then.get(name) != now.get(name)
     }
 

@@ -47,8 +47,8 @@ def compare(
     beyond it.
     """
     tolerance = Tolerance(rtol=rtol, atol=atol)
-    own = {_identity(one): one for one in without_clocks(curves)}
-    others = {_identity(one): one for one in without_clocks(baseline)}
+    own = {one.identity: one for one in without_clocks(curves)}
+    others = {one.identity: one for one in without_clocks(baseline)}
     shown = _shown((*others, *own))
     found = []
     for identity in dict.fromkeys((*others, *own)):
@@ -56,10 +56,6 @@ def compare(
         if difference is not None:
             found.append(replace(difference, series=shown[identity], rank=identity[0]))
     return tuple(found)
-
-
-def _identity(one: RankSeries) -> _Identity:
-    return one.rank, one.series.name, one.series.by
 
 
 def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
@@ -178,8 +174,7 @@ def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> fl
     size[size == 0] = 1.0
     with np.errstate(over="ignore"):
         shares = np.abs(a - b) / size
-    largest = float(np.max(shares, initial=0.0))
-    return min(largest, float(np.finfo(np.float64).max))
+    return min(float(np.max(shares, initial=0.0)), float(np.finfo(np.float64).max))
 
 
 def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference | None:

@@ -145,7 +145,6 @@ def _baseline(accepted: _Accepted) -> Baseline:
 
 
 def _series(one: RankSeries) -> _Series:
-    numbers = range(len(one.series))
     return _Series(
         rank=one.rank,
         name=one.series.name,
@@ -154,7 +153,7 @@ def _series(one: RankSeries) -> _Series:
         repeats=one.repeats,
         rounded=one.rounded,
         steady=one.steady,
-        values=tuple(_line(one.series, number) for number in numbers),
+        values=tuple(_line(one.series, number) for number in range(len(one.series))),
     )
 
 
@@ -226,5 +225,4 @@ def _step(text: str) -> float:
 
 def _behind(row: Sequence[str], mark: str) -> str:
     """What stands in a line behind a mark; "" where it is not there."""
-    marked = (word for word in row[3:] if word.startswith(mark))
-    return next(marked, "").removeprefix(mark)
+    return next((word for word in row[3:] if word.startswith(mark)), "").removeprefix(mark)

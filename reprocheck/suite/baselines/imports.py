@@ -136,9 +136,7 @@ def _refuse_nothing(fitted: Fitted, file: Path, target: str) -> None:
 
 def _is_there(history: History, baseline: Baseline) -> bool:
     current = history.baseline(baseline.target, baseline.key)
-    if current is None:
-        return False
-    return not compare(unpack(baseline.curves), unpack(current.curves))
+    return current is not None and not compare(unpack(baseline.curves), unpack(current.curves))
 
 
 def _content(file: Path) -> bytes:

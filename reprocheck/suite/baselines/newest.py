@@ -75,8 +75,7 @@ def _checked(history: Checks, night: str | None) -> tuple[TargetCheck, ...]:
 
 def with_curves(history: Checks, target: str) -> TargetCheck:
     """The last check of a target that recorded curves. Raises BaselineError where there is none."""
-    checks = history.checks(target=target, last=LOOK_BACK, curves=True)
-    for check in reversed(checks):
+    for check in reversed(history.checks(target=target, last=LOOK_BACK, curves=True)):
         if check.curves:
             return check
     raise BaselineError(

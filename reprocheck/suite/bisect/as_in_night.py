@@ -32,8 +32,7 @@ def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed
         return {}
     if tolerances:
         then, now = {**then, **_tolerances(good)}, {**now, **_tolerances(bad)}
-    names = dict.fromkeys((*then, *now))
-    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in names}
+    pairs = {name: (then.get(name, ""), now.get(name, "")) for name in dict.fromkeys((*then, *now))}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 

@@ -119,10 +119,9 @@ class Checker:
             row = self._row(target, f"{self.place}/{name}-1")
         if row.verdict in FAILED or not row.curves:
             raise UsageError(row.reason or "No loss was recorded.")
-        recorded = curves.unpack(self.good.curves)
-        loose = {_identity(one) for one in recorded if not one.repeats}
+        loose = {one.identity for one in curves.unpack(self.good.curves) if not one.repeats}
         return curves.pack(
-            replace(one, repeats=_identity(one) not in loose) for one in curves.unpack(row.curves)
+            replace(one, repeats=one.identity not in loose) for one in curves.unpack(row.curves)
         )
 
     @contextmanager
@@ -175,8 +174,7 @@ class Checker:
         now = curves.unpack(row.curves)
         if not now:
             return Remembered(answer="skip", reason="No loss was recorded.")
-        then = curves.unpack(self.good.curves)
-        different = apart(now, then, row.rtol, row.atol)
+        different = apart(now, curves.unpack(self.good.curves), row.rtol, row.atol)
         if not different:
             return Remembered(answer="good")
         return Remembered(answer="bad", reason=in_words(different[0]))
@@ -190,8 +188,7 @@ class Checker:
 
 def temporary_folder(root: Path, place: str) -> Path:
     """Where a search makes its worktrees, by the folder of the suite and the place in it."""
-    name = digest_of((str(root), place))
-    return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{name}"
+    return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{digest_of((str(root), place))}"
 
 
 def apart(
@@ -202,10 +199,6 @@ def apart(
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
-
-
-def _identity(one: RankSeries) -> tuple[int, str, str]:
-    return one.rank, one.series.name, one.series.by
 
 
 def in_words(difference: Difference) -> str:

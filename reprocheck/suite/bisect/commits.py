@@ -145,11 +145,10 @@ def _git(folder: Path, *words: str) -> str:
 
 def _answer(folder: Path, *words: str) -> str | None:
     """What git answers; None where it fails or is not there."""
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_OTHERS}
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), "-c", "core.quotePath=false", *words],
-            env=environment,
+            env={name: value for name, value in os.environ.items() if name not in _OF_OTHERS},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,

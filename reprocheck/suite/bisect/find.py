@@ -89,7 +89,9 @@ def find(
     """
     of_suite = _one(suite.select([name]), name)
     good, bad = (_check(history, night, of_suite) for night in (options.good, options.bad))
-    _refuse(good, bad, history, options)
+    for why in (_intermittent(good, bad, history, options), _no_reason(good, bad, options)):
+        if why is not None:
+            raise why
     changed = dict(as_in_night.changed(good, bad, tolerances=options.by == "verdict"))
     if changed and not anything_to_search(of_suite, good, bad):
         return _options_alone(good, bad, options, changed)
@@ -173,10 +175,9 @@ class _Search:
 
         Raises UsageError where the good end cannot be run anew.
         """
-        graph = self.checker.plan.graph
         if self.anew:
             self._run_good_end()
-        while isinstance(now := step(graph, self.answers), Probe):
+        while isinstance(now := step(self.checker.plan.graph, self.answers), Probe):
             self._probe(now.number)
         return self._result(now)
 
@@ -352,13 +353,6 @@ def _night(history: History, name: str) -> Night:
         return history.night(name)
     several = ", ".join(night.id for night in found)
     raise UsageError(f"{name} stands for {len(found)} nights.", f"Name one of them: {several}")
-
-
-def _refuse(good: TargetCheck, bad: TargetCheck, history: History, options: Options) -> None:
-    """Raises UsageError where the two checks give nothing to search for."""
-    for why in (_intermittent(good, bad, history, options), _no_reason(good, bad, options)):
-        if why is not None:
-            raise why
 
 
 def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:

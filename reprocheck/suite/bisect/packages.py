@@ -98,10 +98,9 @@ def about(fact: str) -> str:
 
 def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
     """The packages that are not the same, by name."""
-    names = sorted({*before, *after})
     return tuple(
         Change(name=name, before=before.get(name, ""), after=after.get(name, ""))
-        for name in names
+        for name in sorted({*before, *after})
         if before.get(name) != after.get(name)
     )
 
@@ -176,9 +175,8 @@ def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
 def with_link(uv: Uv, change: Change) -> Change:
     """The change with the page of its new release; of a package that went, of its old one."""
     version = change.after or change.before
-    pin = f"{change.name}=={version}"
     words = (*_resolving(uv, {change.name: version}), "--no-deps", "--emit-index-annotation", "-")
-    answer = uv.answer(*words, given=pin)
+    answer = uv.answer(*words, given=f"{change.name}=={version}")
     if isinstance(answer, Refused):
         return change
     indexes = [found["index"] for line in answer.splitlines() if (found := _INDEX.match(line))]

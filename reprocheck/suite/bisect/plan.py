@@ -199,9 +199,8 @@ def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
     had, have = packages.installed_at(good), packages.installed_at(bad)
     moved = {change.name for change in packages.changes(had, have)}
-    told = as_in_night.facts_told(good, bad)
     return {
         name: (then.get(name, ""), now.get(name, ""))
-        for name in sorted({*then, *now} - told)
+        for name in sorted({*then, *now} - as_in_night.facts_told(good, bad))
         if then.get(name) != now.get(name) and packages.about(name) not in moved
     }

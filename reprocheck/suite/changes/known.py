@@ -106,8 +106,7 @@ class Known:
     @cached_property
     def chance_before(self) -> ComesAndGoes | None:
         """The same by the nights before this one."""
-        earlier = self._verdicts[: len(self.earlier)]
-        return comes_and_goes(earlier, varies=self.varies)
+        return comes_and_goes(self._verdicts[: len(self.earlier)], varies=self.varies)
 
     @cached_property
     def _verdicts(self) -> Sequence[Verdict]:

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from reprocheck.suite.baselines import (
     Accepted,
-    Allowed,
     allowed_between,
     baseline_for,
     compare,
@@ -110,12 +109,13 @@ def _known(
     baseline = baseline_for(read.history, name, now.key)
     if baseline is None:
         return replace(known, now=now)
+    asked = None if settings is None else settings.allow
     known = replace(
         known,
         now=now,
         baseline=baseline,
         drift=_drift(now, baseline),
-        allowed=_allowed(settings, now, baseline),
+        allowed=allowed_between(asked, baseline, now.key),
     )
     if not known.varies:
         return known
@@ -127,8 +127,7 @@ def _known(
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
     """The last attempt of each night before, oldest first."""
     attempts = read.history.checks(target=name, last=read.since + last, curves=curves)
-    final = {check.night: check for check in attempts if check.night in read.before}
-    return tuple(final.values())
+    return tuple({check.night: check for check in attempts if check.night in read.before}.values())
 
 
 def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
@@ -156,9 +155,3 @@ def _drift(now: TargetCheck, baseline: Baseline) -> tuple[Difference, ...]:
     if not now.curves:
         return ()
     return compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)
-
-
-def _allowed(settings: Target | None, now: TargetCheck, baseline: Baseline) -> Allowed:
-    """How far the curves may be from the baseline."""
-    asked = None if settings is None else settings.allow
-    return allowed_between(asked, baseline, now.key)

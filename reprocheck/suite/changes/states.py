@@ -75,8 +75,7 @@ def _to_paste(reason: Reason) -> Reason:
     """Return the reason without what its check quotes of a log."""
     if not isinstance(reason, (reasons.Failing, reasons.Intermittent, reasons.Shifted)):
         return reason
-    check = replace(reason.check, reason=reason.check.reason_to_paste)
-    return replace(reason, check=check)
+    return replace(reason, check=replace(reason.check, reason=reason.check.reason_to_paste))
 
 
 def _first(known: Known) -> Found:
@@ -208,13 +207,12 @@ def _intermittent(known: Known) -> Found | None:
     """Chance has a part in whether it fails."""
     if known.chance is None:
         return None
-    now = _checked(known)
     return Found(
         state="intermittent",
         failed=known.fails,
         since=known.checks[known.chance.first].night,
         reason=reasons.Intermittent(
-            check=now,
+            check=_checked(known),
             failures=known.chance.failures,
             nights=known.chance.nights,
             too_far=known.too_far,
@@ -339,8 +337,7 @@ def _drift_is_over(known: Known, last: TargetCheck) -> bool:
     before, baseline = known.before, known.baseline
     if before is None or baseline is None:
         return False
-    failed = before.state == "drift" and before.failed
-    return failed and baseline.when <= last.started
+    return before.state == "drift" and before.failed and baseline.when <= last.started
 
 
 def _began_to_fail(known: Known) -> str:

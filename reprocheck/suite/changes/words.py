@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import singledispatch
 
+from reprocheck.language import count
 from reprocheck.report.text import ulps
 from reprocheck.suite.changes import reasons
 from reprocheck.suite.model import Difference, TargetCheck, short
@@ -37,7 +38,7 @@ def facts(changed: Mapping[str, tuple[str, str]]) -> str:
     told = [_fact(name, *pair) for name, pair in changed.items()]
     if len(told) <= FACTS:
         return ", ".join(told)
-    return f"{', '.join(told[:FACTS])} and {_count(len(told) - FACTS, 'more fact')}"
+    return f"{', '.join(told[:FACTS])} and {count(len(told) - FACTS, 'more fact')}"
 
 
 @singledispatch
@@ -204,10 +205,6 @@ def _fact(name: str, then: str, now: str) -> str:
     if not now:
         return f"{name} {then} is gone"
     return f"{name} {then} → {now}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _seconds(seconds: float) -> str:

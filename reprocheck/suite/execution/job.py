@@ -68,9 +68,7 @@ class Job:
     @cached_property
     def is_alone(self) -> bool:
         """Whether its runs work in the working directory itself, so that nothing else may."""
-        if self.target.resume is not None:
-            return False
-        return _workdir(self.target) != "copy"
+        return self.target.resume is None and _workdir(self.target) != "copy"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

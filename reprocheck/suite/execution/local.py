@@ -56,7 +56,9 @@ class LocalExecutor:
         devices = self._free_devices(resources)
         if devices is None:
             return "a free device"
-        claim = self._claimed(job, devices)
+        # what the check has for itself, from those of other nights as well
+        on_devices = [claims.Wanted(f"{NAMES[variable]} {name}") for variable, name in devices]
+        claim = claims.claimed((*on_devices, *claims.of_folder(job)))
         if claim is None:
             return "another check in its working directory or on its device"
         under_way = self._closing.enter_context(UnderWay(_with_devices(job, devices), claim))
@@ -93,13 +95,6 @@ class LocalExecutor:
                 return None
             found += free[:number]
         return found
-
-    def _claimed(self, job: Job, devices: list[tuple[str, str]]) -> claims.Claim | None:
-        """What the check has for itself, from those of other nights as well; None where it cannot
-        have it now.
-        """
-        on_devices = [claims.Wanted(f"{NAMES[variable]} {name}") for variable, name in devices]
-        return claims.claimed((*on_devices, *claims.of_folder(job)))
 
     def __enter__(self) -> LocalExecutor:
         return self

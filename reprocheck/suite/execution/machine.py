@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reprocheck.language import count
 from reprocheck.launch.devices import DEV, KINDS
 from reprocheck.suite.model import Resources
 
@@ -48,12 +49,8 @@ def more_than(machine: Machine, resources: Resources) -> str:
     for variable, number in asked(resources).items():
         has = len(machine.devices.get(variable, ()))
         if number > has:
-            return f"It asks for {_count(number, NAMES[variable])}, and this machine has {has}."
+            return f"It asks for {count(number, NAMES[variable])}, and this machine has {has}."
     return ""
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _visible(variable: str | None, files: int, hides_all: Sequence[str]) -> tuple[str, ...]:

@@ -64,11 +64,10 @@ class UnderWay:
         _put_back_of_killed(self.job, self._work)
         # -P: no module of the working directory stands in for one of ours
         command = (sys.executable, "-P", "-m", "reprocheck", *command_words(self.job, self._work))
-        environment = {**os.environ, **self.job.target.environment, **self.job.environment}
         process = GuardedProcess(
             command,
             cwd=self.job.target.workdir,
-            environment=environment,
+            environment={**os.environ, **self.job.target.environment, **self.job.environment},
             stdout=self._work / STDOUT,
             stderr=self._work / STDERR,
             held=self._claim.descriptors,

@@ -184,7 +184,9 @@ class RayExecutor:
 
 def _check(job: Job) -> bytes:
     """On a node: performs the job in a temporary folder, and returns its report as a zip."""
-    folder = _folder(job)
+    # the same each time: what a task leaves that is killed goes when the night goes on
+    name = hashlib.sha256(os.fsencode(job.folder)).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"reprocheck-task-{os.getuid()}-{name}"
     here = replace(job, root=folder)
     claim = _claimed(here)
     try:
@@ -195,14 +197,6 @@ def _check(job: Job) -> bytes:
     finally:
         claim.give_back()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _folder(job: Job) -> Path:
-    """The temporary folder of a job, the same each time: what a task leaves that is killed with the
-    driver goes when the night goes on.
-    """
-    name = hashlib.sha256(os.fsencode(job.folder)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"reprocheck-task-{os.getuid()}-{name}"
 
 
 def _claimed(job: Job) -> claims.Claim:

@@ -194,15 +194,12 @@ def _frame(rows: list[tuple[object, ...]], columns: Mapping[str, str]) -> pd.Dat
 def _write_csv(file: IO[bytes], frames: Iterable[pd.DataFrame]) -> int:
     count = 0
     for number, frame in enumerate(frames):
-        file.write(_as_text(frame).to_csv(index=False, header=number == 0).encode())
+        texts: pd.DataFrame = frame.select_dtypes("string")
+        # texts that no spreadsheet evaluates
+        safe = frame.assign(**texts.map(marked, na_action="ignore"))
+        file.write(safe.to_csv(index=False, header=number == 0).encode())
         count += len(frame)
     return count
-
-
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with texts that no spreadsheet evaluates."""
-    texts: pd.DataFrame = frame.select_dtypes("string")
-    return frame.assign(**texts.map(marked, na_action="ignore"))
 
 
 def _write_parquet(file: IO[bytes], frames: Iterator[pd.DataFrame]) -> int:

@@ -57,8 +57,7 @@ def facts(connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
 
 def names(connection: Connection, several: Iterable[tuple[str, ...]]) -> None:
     """Keeps lists of targets."""
-    found = {rows.digest_of_names(one): one for one in several}
-    _keep(connection, tables.lists, "names", found)
+    _keep(connection, tables.lists, "names", {rows.digest_of_names(one): one for one in several})
 
 
 def curves(connection: Connection, several: Iterable[bytes]) -> None:

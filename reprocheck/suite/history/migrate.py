@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, column, insert, inspect, select, table, text
+from sqlalchemy import Connection, column, insert, inspect, select, table, text
 
 from reprocheck._version import __version__
 from reprocheck.suite.history.errors import HistoryError
@@ -75,14 +75,10 @@ def _refuse_tables_of_others(connection: Connection, where: str) -> None:
 def _refuse_newer(connection: Connection, found: str | None, where: str) -> None:
     if found is None or found < REVISION:
         return
-    version = _newest_version(connection, revisions)
+    newest = select(revisions.c.reprocheck_version).order_by(revisions.c.made.desc()).limit(1)
+    version = connection.scalar(newest) or "of a later version"
     raise HistoryError(
         f"The history at {where} was made by reprocheck {version} (tables {found}); this is"
         f" {__version__} (tables {REVISION}).",
         f'pip install "reprocheck[suite]>={version}", or name another history.',
     )
-
-
-def _newest_version(connection: Connection, recorded: Table) -> str:
-    newest = select(recorded.c.reprocheck_version).order_by(recorded.c.made.desc()).limit(1)
-    return connection.scalar(newest) or "of a later version"

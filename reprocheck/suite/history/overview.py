@@ -71,8 +71,7 @@ def rows_of(
     """
     of_checks = msgspec.convert(list(map(tuple, found_checks)), list[Check])
     of_states = msgspec.convert(list(map(tuple, found_states)), list[State])
-    nights_of_checks = {row[0] for row in of_checks}
-    rows.refuse_other_nights(nights_of_checks | {row[0] for row in of_states})
+    rows.refuse_other_nights({row[0] for row in of_checks} | {row[0] for row in of_states})
     last_attempts: dict[Place, Check] = {(row[0], row[1]): row for row in of_checks}
     state_of: dict[Place, State] = {(row[0], row[1]): row for row in of_states}
     places = sorted({**last_attempts, **state_of})  # as good as sorted before

@@ -228,8 +228,7 @@ def _join(connection: Connection, group: Sequence[Night]) -> Joined:
             ended=max(night.ended or 0.0 for night in group),
         )
     )
-    members = [night.id for night in group]
-    connection.execute(delete(states).where(states.c.night.in_(members)))
+    connection.execute(delete(states).where(states.c.night.in_([night.id for night in group])))
     for night in others:
         _move(connection, night.id, first.id)
     return Joined(night=first.id, share=share)

@@ -158,7 +158,7 @@ class History:
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
-            keep.facts(connection, _environments(found))
+            keep.facts(connection, (each for one in found for each in (one.key.facts, one.beside)))
             keep.curves(connection, (one.curves for one in found))
             return keep.put(connection, checks, map(rows.row_of_check, found))
 
@@ -194,8 +194,7 @@ class History:
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
         """The nights, oldest first; `last`: so many of the newest alone."""
-        newest_first = select(nights).order_by(nights.c.id.desc()).limit(last)
-        return self._nights(newest_first)
+        return self._nights(select(nights).order_by(nights.c.id.desc()).limit(last))
 
     def night(self, name: str) -> Night:
         """The night of that name; HistoryError where there is none."""
@@ -226,8 +225,7 @@ class History:
 
     def final(self, night: str) -> tuple[TargetCheck, ...]:
         """The last attempt of each target in a night, with curves, by target."""
-        last = {one.target: one for one in self.checks(night=night, curves=True)}
-        return tuple(last.values())
+        return tuple({one.target: one for one in self.checks(night=night, curves=True)}.values())
 
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
@@ -353,12 +351,6 @@ class History:
     def _with_curves(self, table: Table) -> Select[Any]:
         joined = table.outerjoin(curves, table.c.curves == curves.c.digest)
         return select(table, curves.c.packed).select_from(joined)
-
-
-def _environments(several: Iterable[TargetCheck]) -> Iterator[Mapping[str, str]]:
-    for one in several:
-        yield one.key.facts
-        yield one.beside
 
 
 def _newest(

@@ -74,15 +74,10 @@ def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
 
 
 def _unknown(history: History, target: str) -> HistoryError:
-    known = _known(history)
-    near = get_close_matches(target, known, n=1)
+    lists: Iterable[tuple[str, ...]] = {night.targets for night in history.nights()}
+    near = get_close_matches(target, sorted({name for names in lists for name in names}), n=1)
     question = f"Did you mean {near[0]}? " if near else ""
     return HistoryError(
         f"The history at {history.where} has no target {target!r}.",
         f"{question}reprocheck suite list names those of the suite.",
     )
-
-
-def _known(history: History) -> list[str]:
-    lists: Iterable[tuple[str, ...]] = {night.targets for night in history.nights()}
-    return sorted({name for names in lists for name in names})

@@ -169,8 +169,7 @@ def record_for(suite: Suite, check: TargetCheck) -> None:
     Raises UsageError where the suite has the target no longer, or nothing was recorded; ReportError
     where the folder cannot be written.
     """
-    night = Night(id=check.night, started=check.started)
-    job = _job(suite, night, check)
+    job = _job(suite, Night(id=check.night, started=check.started), check)
     if job is None:
         raise UsageError(
             f"The suite has no target {check.target} to record.", "Leave out --record."

@@ -72,17 +72,15 @@ def to_resume(history: History, name: str) -> Night:
 
     Raises UsageError where there is none, or where it came to its end.
     """
-    if name != "last":
-        night = history.night(name)
-    else:
-        night = (
-            next((one for one in reversed(history.nights(last=20)) if one.ended is None), None)
-            or _nothing_to_resume()
-        )
+    begin = "`reprocheck suite run` begins a new one."
+    if name == "last":
+        interrupted = [one for one in history.nights(last=20) if one.ended is None]
+        if not interrupted:
+            raise UsageError("No night was interrupted.", begin)
+        return interrupted[-1]
+    night = history.night(name)
     if night.ended is not None:
-        raise UsageError(
-            f"The night {night.id} came to its end.", "`reprocheck suite run` begins a new one."
-        )
+        raise UsageError(f"The night {night.id} came to its end.", begin)
     return night
 
 
@@ -96,7 +94,8 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
     """Those that took longest the last time begin first, and those of which nothing is known before
     them: so no long check is left alone at the end.
     """
-    took = _seconds(history)
+    nights = history.nights(last=NIGHTS_LOOKED_AT)
+    took = {check.target: check.seconds for one in nights for check in history.final(one.id)}
     return tuple(sorted(jobs, key=lambda job: -took.get(job.target.name, inf)))
 
 
@@ -110,7 +109,8 @@ def jobs_left(
     """
     checked = list(history.checks(night=night.id))
     jobs = []
-    for target in _still_there(night, suite):
+    by_name = {target.name: target for target in suite.targets}
+    for target in (by_name[name] for name in night.selected if name in by_name):
         attempts = [check for check in checked if check.target == target.name]
         job = job_of(target, night.id, suite, len(attempts) + 1)
         while not _is_done(attempts, retries) and (performed := left_by(job)) is not None:
@@ -128,15 +128,6 @@ def _is_done(attempts: Sequence[TargetCheck], retries: int) -> bool:
     return bool(attempts) and (attempts[-1].good or len(attempts) > retries)
 
 
-def _still_there(night: Night, suite: Suite) -> Iterable[Target]:
-    by_name = {target.name: target for target in suite.targets}
-    return (by_name[name] for name in night.selected if name in by_name)
-
-
-def _nothing_to_resume() -> Night:
-    raise UsageError("No night was interrupted.", "`reprocheck suite run` begins a new one.")
-
-
 def _failed_in_last(history: History) -> set[str]:
     """The targets that failed the last night that came to its end."""
     ended = [night for night in history.nights(last=20) if night.ended is not None]
@@ -145,9 +136,3 @@ def _failed_in_last(history: History) -> set[str]:
     last = ended[-1].id
     by_state = {state.target for state in history.states(night=last) if state.failed}
     return by_state | {check.target for check in history.final(last) if not check.good}
-
-
-def _seconds(history: History) -> dict[str, float]:
-    """How long the last check of each target took."""
-    nights = history.nights(last=NIGHTS_LOOKED_AT)
-    return {check.target: check.seconds for one in nights for check in history.final(one.id)}

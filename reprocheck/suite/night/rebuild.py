@@ -109,8 +109,7 @@ def _record(folder: Path, suite: Suite, history: History) -> int:
     new = [one for one in performed if (one.job.target.name, one.job.attempt) not in there]
     added = history.add_all(map(read, new))
     if begun or added:
-        night = history.night(folder.name)
-        history.put_states(states_of_night(history, night, suite.targets))
+        history.put_states(states_of_night(history, history.night(folder.name), suite.targets))
     return added
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,12 @@ def run(
         retry = _next_attempt(suite, night, options.retries)
         check_all(plan.jobs, executor, history, mine, observer, retry)
         mine.renew(now=True)
-        states = _states(history, night, suite, plan.not_run)
+        states = tuple(
+            replace(state, sentence=why, sentence_to_paste=why)
+            if (why := plan.not_run.get(state.target))
+            else state
+            for state in states_of_night(history, night, suite.targets)
+        )
         history.put_states(states)
         if options.record:
             states = _deeper(suite, history, mine, states, executor, observer)
@@ -99,19 +104,6 @@ def run(
         history.end_night(night.id, night.ended or 0.0)
         remove_old(suite, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
-
-
-def _states(
-    history: History, night: Night, suite: Suite, not_run: Mapping[str, str]
-) -> tuple[TargetState, ...]:
-    """What changed at each target; of those that could not be run, why."""
-    found = states_of_night(history, night, suite.targets)
-    return tuple(
-        replace(state, sentence=why, sentence_to_paste=why)
-        if (why := not_run.get(state.target))
-        else state
-        for state in found
-    )
 
 
 def _deeper(
@@ -163,9 +155,8 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
             "No target failed the last night.", "`reprocheck suite run` checks all targets."
         )
     now = time.time()
-    newest = max((one.id for one in history.nights(last=1)), default="")
     return Night(
-        id=new_id(now, newest),
+        id=new_id(now, max((one.id for one in history.nights(last=1)), default="")),
         started=now,
         targets=tuple(target.name for target in suite.targets),
         selected=tuple(target.name for target in targets),
@@ -186,8 +177,7 @@ def _plan(
         if why := _why_not(job.target, executor):
             not_run[job.target.name] = why
     can_run = [job for job in jobs if job.target.name not in not_run]
-    ordered = longest_first(can_run, history)
-    return Plan(night=night, jobs=ordered, checked=checked, not_run=not_run)
+    return Plan(night=night, jobs=longest_first(can_run, history), checked=checked, not_run=not_run)
 
 
 def _why_not(target: Target, executor: Executor) -> str:

@@ -179,8 +179,7 @@ def _note(name: str, different: Sequence[object], groups: Sequence[_Group]) -> s
 
 
 def _line(label: str, colour: int, series: Series) -> Line:
-    stride = _stride(len(series))
-    numbers = range(1, len(series) + 1, stride)
+    numbers = range(1, len(series) + 1, _stride(len(series)))
     return Line(
         label=label,
         colour=colour,

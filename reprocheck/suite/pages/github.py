@@ -63,16 +63,11 @@ def _place(one: TargetReport) -> SourceLine | None:
     """
     if one.target is None:
         return None
-    cause = _cause(one)
+    bad = (check for check in reversed(one.attempts) if not check.good)
+    sources = (SourceLine.of(check.source) for check in bad)
+    cause = next((source for source in sources if source is not None), None)
     if cause is not None and one.target.folder:
         return replace(cause, file=str(PurePosixPath(one.target.folder, cause.file)))
     if not one.target.script:
         return None
     return SourceLine(file=one.target.script, line=1)
-
-
-def _cause(one: TargetReport) -> SourceLine | None:
-    """The line of the first cause of the last attempt that was not good and has one."""
-    bad = (check for check in reversed(one.attempts) if not check.good)
-    sources = (SourceLine.of(check.source) for check in bad)
-    return next((source for source in sources if source is not None), None)

@@ -27,8 +27,7 @@ def render(report: NightReport) -> bytes:
     for one in report.targets:
         _case(suite, one)
     counts = {key: len(suite.findall(f"testcase/{tag}")) for key, tag in _COUNTED.items()}
-    totals = {"tests": len(suite), **counts}
-    texts = {key: str(value) for key, value in totals.items()}
+    texts = {key: str(value) for key, value in {"tests": len(suite), **counts}.items()}
     texts["time"] = f"{report.seconds:.3f}"
     suite.attrib.update(texts)
     SubElement(suite, "system-out").text = f"{words.headline(report)}\n{words.counts(report)}"

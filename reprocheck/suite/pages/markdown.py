@@ -136,6 +136,5 @@ def _environment(one: TargetReport) -> Iterator[str]:
     """The facts of the environment key, which decide whether somebody else sees the same."""
     if one.check is None or not one.check.key.facts:
         return
-    facts = {**one.check.key.facts, **one.check.beside}
-    rows = map(row, facts.items())
+    rows = map(row, {**one.check.key.facts, **one.check.beside}.items())
     yield from folded("Environment", [row(("fact", "value")), Markdown("|---|---|"), *rows])

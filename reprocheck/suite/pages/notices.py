@@ -162,8 +162,7 @@ def _delivered(url: str, body: bytes, post: Post) -> str:
             said = _reason(error)
         else:
             return ""
-    tries = len(post.pauses) + 1
-    return f"{named(url)} did not take the notice in {tries} tries: {said}."
+    return f"{named(url)} did not take the notice in {len(post.pauses) + 1} tries: {said}."
 
 
 class _Refused(Exception):  # noqa: N818 - an answer, not an error

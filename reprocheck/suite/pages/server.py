@@ -55,8 +55,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Whether the path leads to a file in one of the folders, also where it is a link."""
         root = Path(self.directory).resolve()
         asked = Path(self.translate_path(self.path)).resolve()
-        served = any(asked.is_relative_to(root / folder) for folder in SERVED)
-        return served and asked.is_file()
+        return any(asked.is_relative_to(root / folder) for folder in SERVED) and asked.is_file()
 
     def end_headers(self) -> None:
         """Pages are drawn again while a browser shows them: it asks each time."""
@@ -66,8 +65,7 @@ class Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def _policy(self) -> str:
-        asked = Path(self.translate_path(self.path))
-        if asked.is_relative_to(Path(self.directory, SITE)):
+        if Path(self.translate_path(self.path)).is_relative_to(Path(self.directory, SITE)):
             return POLICY
         return own_policy()
 

@@ -240,8 +240,7 @@ def _bits(check: TargetCheck) -> str:
 def _of_baseline(baseline: Baseline | None) -> Iterator[Fact]:
     if baseline is None:
         return
-    said = f"by {line(baseline.who)} on {moment(baseline.when)}: {line(baseline.why)}"
-    yield "accepted", said
+    yield "accepted", f"by {line(baseline.who)} on {moment(baseline.when)}: {line(baseline.why)}"
 
 
 def _code(text: str) -> str:

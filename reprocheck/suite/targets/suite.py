@@ -82,7 +82,7 @@ def load(cwd: Path, folder: Path | None = None) -> Suite:
                 "Move all targets, and the table of the suite, into one of the two.",
             )
         if found:
-            return _suite(found[0], folder and _in(cwd, str(folder)))
+            return _suite(found[0], folder and one_target.absolute(cwd, str(folder)))
     raise NoSuiteError(
         f"Neither {cwd} nor a folder above it has a suite.",
         "`reprocheck suite init` writes a table of targets from your scripts.",
@@ -132,7 +132,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
         targets += one_target.targets(table, default, found.file)
     _refuse_doubles(targets, place)
     _refuse_secrets(targets, place)
-    folder = instead or _in(found.file.parent, keys.get("folder", FOLDER))
+    folder = instead or one_target.absolute(found.file.parent, keys.get("folder", FOLDER))
     _refuse_folder_around(folder, targets, found.file)
     return Suite(
         targets=tuple(targets),
@@ -189,8 +189,7 @@ def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
 def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
     """Raises SettingsError for a name or a tag in which something would be masked."""
     for target in targets:
-        known = known_secrets(target.words, target.environment)
-        redaction = Redaction("folder", known=known)
+        redaction = Redaction("folder", known=known_secrets(target.words, target.environment))
         for what, text in (("name", target.name), *(("tag", tag) for tag in target.tags)):
             if redaction.text(text) != text:
                 raise SettingsError(
@@ -225,8 +224,4 @@ def _history(url: str, base: Path, folder: Path) -> str:
     url = os.path.expandvars(url)
     if not url.startswith(_SQLITE):
         return url
-    return f"{_SQLITE}{_in(base, url.removeprefix(_SQLITE))}"
-
-
-def _in(base: Path, path: str) -> Path:
-    return Path(os.path.abspath(base / Path(path).expanduser()))  # noqa: PTH100, keeps links
+    return f"{_SQLITE}{one_target.absolute(base, url.removeprefix(_SQLITE))}"

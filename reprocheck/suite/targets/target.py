@@ -111,7 +111,7 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
         yield Target(
             name=of_matrix(own["name"], values),
             words=tuple(matrix.fill(word, values) for word in words),
-            workdir=_absolute(file.parent, matrix.fill(folder, values)),
+            workdir=absolute(file.parent, matrix.fill(folder, values)),
             environment={key: matrix.fill(one, values) for key, one in environment.items()},
             options=_parsed(options, values, place, file.parent),
             tags=tuple(tags),
@@ -143,7 +143,8 @@ def _words(given: Table) -> tuple[str, ...]:
     return words
 
 
-def _absolute(base: Path, folder: str) -> Path:
+def absolute(base: Path, folder: str) -> Path:
+    """Return the place that a path of a settings file names; links stay."""
     return Path(os.path.abspath(base / Path(folder).expanduser()))  # noqa: PTH100, keeps links
 
 
@@ -185,5 +186,5 @@ def _option(option: Option, value: object, place: str, base: Path) -> object:
             f"{option.key} takes {option.kind.allowed}.{_BESIDE.get(option.name, '')}",
         ) from None
     if option.name == "python" and "/" in str(parsed):
-        return str(_absolute(base, str(parsed)))
+        return str(absolute(base, str(parsed)))
     return plain(option, parsed)

@@ -91,8 +91,7 @@ def _table(target: Named, file: Path, prefix: str) -> str:
         f"run = {_quoted(shlex.join(words))}",
     ]
     if target.script.folder != file.parent:
-        folder = os.path.relpath(target.script.folder, file.parent)
-        rows.append(f"folder = {_quoted(folder)}")
+        rows.append(f"folder = {_quoted(os.path.relpath(target.script.folder, file.parent))}")
     return "\n".join(rows) + "\n"
 
 

@@ -75,7 +75,8 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
 def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
     """The values of a file at the places of a series; None where they have no place in common."""
     places = steps_of(own.series)
-    steps = _from_one(points.steps, places)
+    shift = 1 if 0 in points.steps and 0 not in places else 0
+    steps = [step + shift for step in points.steps]
     known = set(places)
     within = [pair for pair in zip(steps, points.values, strict=True) if pair[0] in known]
     if not within:
@@ -88,12 +89,6 @@ def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
     numbers = sorted(kept)
     series = _at(own.series, numbers, [kept[number] for number in numbers])
     return replace(own, series=series, rounded=True)
-
-
-def _from_one(steps: Sequence[float], places: Sequence[float]) -> list[float]:
-    """The steps of a file, counted from 1 where they are counted from 0 and the check's are not."""
-    shift = 1 if 0 in steps and 0 not in places else 0
-    return [step + shift for step in steps]
 
 
 def _in_full(points: Points, own: Series) -> bool:

@@ -45,8 +45,7 @@ def read(path: Path, format: str | None = None) -> list[Points]:
 
 def _from_events(path: Path) -> list[Points]:
     try:
-        files = events.files_of(path)
-        found = list(events.read(files))
+        found = list(events.read(events.files_of(path)))
     except OSError as error:
         raise BaselineError(
             f"{path} cannot be read: {error.strerror or error}.", "Name another file."
