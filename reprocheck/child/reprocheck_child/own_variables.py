@@ -9,7 +9,6 @@ import os
 import sys
 
 from . import users
-from .shared import variables
 
 TYPE_CHECKING = False  # importing `typing` would cost each process 10 ms
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ class OwnVariables:
 
     def written(self, key: bytes, value: bytes) -> None:
         """An `os.putenv` event of the interpreter (PEP 578), before the variable is set."""
+        from .shared import variables  # with `re`: only where a script sets any
+
         name, text = os.fsdecode(key), os.fsdecode(value)
         if not self._left or not variables.allowed(name, text):
             return

@@ -69,6 +69,7 @@ LINES = [
     '{"e":"outside"}',
     '{"e":"wrote","p":"a.txt"}',
     '{"e":"input","p":"a.txt","s":1,"t":1.0,"h":"ab","l":"train.py:3"}',
+    '{"e":"variable","p":"SEED","v":"1","l":"train.py:3"}',
     '{"e":"note","code":"x","text":"y"}',
     '{"e":"conflict","c":"seed","w":"torch","v":1,"wanted":2,"l":"train.py:3"}',
     '{"e":"unavailable","c":"seed","why":"x"}',
