@@ -6,7 +6,7 @@ All the rest stands behind `--verbose`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -296,15 +296,34 @@ _LOOKS = {
 def _most_telling(found: Repair, room: int) -> list[str]:
     """The lines of a fix; where they do not fit, those that are changed, and none that is empty."""
     lines = found.text.split("\n")
-    if found.kind == "patch" and len(lines) > room:
-        lines = [line for line in lines if _CHANGED.match(line)]
-    if len(lines) > room:
-        lines = [line for line in lines if line and not line.startswith("--- ")]
-    return lines
+    if len(lines) <= room:
+        return lines
+    if found.kind != "patch":
+        return list(filter(None, lines))
+    changes = list(_changes(lines))
+    if len(changes) <= room:
+        return changes
+    return [line for line in changes if line.startswith(("+", "-")) and line != "+"]
 
 
-_CHANGED = re.compile(r"\+(?!\+\+)|-")
-"""A line of a patch that is added or removed, or names the file."""
+def _changes(patch: Iterable[str]) -> Iterator[str]:
+    """Yield the changed lines of a patch, each block of them below its place: `train.py:8`."""
+    file, number, is_new_block = "", 0, True
+    for line in patch:
+        hunk = _HUNK.match(line)
+        if hunk is not None:
+            number = int(hunk[1])
+        elif line.startswith("--- "):
+            _, _, file = line.partition("/")
+        elif line.startswith(("+", "-")) and not line.startswith("+++ "):
+            if is_new_block:
+                yield f"{file}:{number}"
+            yield line
+        is_new_block = not line.startswith(("+", "-"))
+        number += line[:1] in (" ", "-") and not line.startswith("--- ")
+
+
+_HUNK = re.compile(r"@@ -(\d+)")
 
 
 def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:

@@ -72,6 +72,18 @@ class Check:
     beside what the folder holds.
     """
 
+    def __repr__(self) -> str:
+        name = self.record.entry_point.name
+        return f"<Check of {name!r}: {self.verdict.title}, in {str(self.folder)!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from html import escape
+
+        shown = (self.verdict.title, self.verdict.reason, str(self.folder))
+        title, reason, folder = map(escape, shown)
+        return f"<p><b>{title}</b><br>{reason}<br><code>{folder}</code></p>"
+
     @property
     def passed(self) -> bool:
         """Whether the exit code is 0: both checks agree, and what `fail_on` asks for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 
 from reprocheck.language import count, form, tr
 from reprocheck.model import (
@@ -38,6 +39,7 @@ def caveats(
     found: list[str] = []
     if verdict == "reproducible":
         found += _loose_pass(rows, bitwise, dtype)
+        found += _not_finite(runs[0])
     if verdict not in ("script_failed", "timed_out"):
         found += _endings(runs)
     found += early(runs)
@@ -82,6 +84,22 @@ def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None)
     )
     # One row stands for all.
     yield from islice(filter(None, map(_wide, rows)), 1)
+
+
+def _not_finite(run: Run) -> Iterator[str]:
+    """Say from which iteration on a loss is no number: equal ones agree in nothing."""
+    for trace in run.traces:
+        losses = trace.losses
+        if all(map(isfinite, losses.values)):
+            continue
+        iterations = range(1, len(losses) + 1)
+        first = next(one for one in iterations if not all(map(isfinite, losses.losses(one))))
+        yield tr(
+            "The loss of iteration {iteration} is NaN or infinite: what agrees from there on says"
+            " nothing of the training.",
+            iteration=first,
+        )
+        return
 
 
 def _wide(row: Comparison) -> str:

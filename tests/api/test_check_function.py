@@ -51,6 +51,8 @@ def test_a_search_from_python_confirms_the_cause_and_tells_of_all_its_runs(
     assert found.verdict.title == "NOT REPRODUCIBLE (forward)"
     assert found.search is not None and found.search.smallest
     assert found.causes[0].confidence == "confirmed"
+    assert repr(found).startswith("<Check of 'unseeded") and len(repr(found)) < 300
+    assert "<b>NOT REPRODUCIBLE (forward)</b>" in found._repr_html_()
     assert found.folder is not None and reprocheck.load(found.folder).search == found.search
     recorded = [pair.runs for pair in (*found.record.deeper, *found.record.arms)]
     started = [said for said in heard.said if said[0] == "run_started"]

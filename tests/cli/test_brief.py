@@ -173,12 +173,27 @@ def test_of_a_patch_that_is_too_long_the_changed_lines_are_shown(
     assert any("more lines (-v)" in line for line in lines)
 
 
+def test_a_patch_that_does_not_fit_names_the_line_of_each_change() -> None:
+    patch = (
+        "--- a/train.py\n+++ b/train.py\n@@ -3,5 +3,6 @@\n import torch\n \n+torch.manual_seed(7)\n"
+        " net = Net()\n-noise = default_rng()\n+noise = default_rng(0)\n loss = net(noise)"
+    )
+    shown = plain(_fix(Repair(kind="patch", text=patch, said=""), Stream(io.StringIO()), 6))[1:]
+    assert shown == [
+        "    train.py:5",
+        "    +torch.manual_seed(7)",
+        "    train.py:6",
+        "    -noise = default_rng()",
+        "    +noise = default_rng(0)",
+    ]
+
+
 def test_a_short_change_is_shown_before_the_name_of_its_file() -> None:
     changed = Repair(
         kind="patch", text="--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new", said=""
     )
     assert plain(_fix(changed, Stream(io.StringIO()), 4))[1:] == [
-        "    --- a/train.py",
+        "    train.py:1",
         "    -old",
         "    +new",
     ]

@@ -218,6 +218,14 @@ def test_fail_on(second: Losses, checks: int, any_iteration: int, bitwise: int) 
         assert verdict.tone == ("bad" if broken else plain.tone)
 
 
+def test_losses_that_are_no_numbers_agree_in_nothing() -> None:
+    lost = [*GOOD, [float("nan")], [float("nan")]]
+    verdict = judge(pair(lost, lost), Tolerance())
+    assert verdict.exit_code == 0
+    assert any("loss of iteration 4 is NaN or infinite" in said for said in verdict.caveats)
+    assert judge(pair(GOOD, GOOD), Tolerance()).caveats == ()
+
+
 def test_only_a_pass_without_a_difference_beside_it_looks_good() -> None:
     later = [*GOOD[:-1], [value + 1 for value in GOOD[-1]]]
     tones = [judge(pair(GOOD, other), Tolerance()).tone for other in (GOOD, later)]
