@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,6 +10,7 @@ from reprocheck.bundle.source import FOLDER, LOGS
 from reprocheck.language import joined, mark, sentences, tr
 from reprocheck.model import SourceLine
 from reprocheck.redaction import Redaction
+from reprocheck.report import diffs
 from reprocheck.report.markdown import Markdown, block, code, md, prose, say
 from reprocheck.report.why import origin
 
@@ -38,7 +38,8 @@ MEANS: Mapping[str, str] = {
 }
 """By what `--redact` asks for."""
 MOST_LINES = 100
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
+_PATCHED = "b"
+"""Stands before the name of a file in the second head of a patch, and of no other difference."""
 
 
 def way(redaction: Redaction) -> str:
@@ -157,16 +158,8 @@ def _lines_of(diff: str) -> Iterator[SourceLine]:
     """Yield the lines of the user's files that a unified difference shows; what a patch adds is
     none of them.
     """
-    file, old, new, is_patch = "", 0, 0, True
-    for line in diff.splitlines():
-        sign, text, hunk = line[:1], line[1:], _HUNK.match(line)
-        if line.startswith(("--- ", "+++ ")):
-            file, is_patch = text.partition("/")[2].strip(), line.startswith("+++ b/")
-        elif hunk is not None:
-            old, new = int(hunk[1]), int(hunk[2])
-        elif sign == "+" and not is_patch:
-            yield SourceLine(file=file, line=new, text=text)
-        elif sign in (" ", "-"):
-            yield SourceLine(file=file, line=old, text=text)
-        old += sign in (" ", "-")
-        new += sign in (" ", "+")
+    for one in diffs.lines(diff):
+        if one.sign != "+":
+            yield SourceLine(file=one.file, line=one.before, text=one.text)
+        elif one.head != _PATCHED:
+            yield SourceLine(file=one.file, line=one.after, text=one.text)

@@ -5,8 +5,7 @@ All the rest stands behind `--verbose`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from reprocheck.cli.sentences import (
 )
 from reprocheck.cli.terminal import padded
 from reprocheck.language import count, joined, mark, tr
-from reprocheck.report import compared, controls, repair, series, text, why, words
+from reprocheck.report import compared, controls, diffs, repair, series, text, why, words
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -300,30 +299,23 @@ def _most_telling(found: Repair, room: int) -> list[str]:
         return lines
     if found.kind != "patch":
         return list(filter(None, lines))
-    changes = list(_changes(lines))
+    changes = list(_changes(found.text))
     if len(changes) <= room:
         return changes
     return [line for line in changes if line.startswith(("+", "-")) and line != "+"]
 
 
-def _changes(patch: Iterable[str]) -> Iterator[str]:
+def _changes(patch: str) -> Iterator[str]:
     """Yield the changed lines of a patch, each block of them below its place: `train.py:8`."""
-    file, number, is_new_block = "", 0, True
-    for line in patch:
-        hunk = _HUNK.match(line)
-        if hunk is not None:
-            number = int(hunk[1])
-        elif line.startswith("--- "):
-            _, _, file = line.partition("/")
-        elif line.startswith(("+", "-")) and not line.startswith("+++ "):
-            if is_new_block:
-                yield f"{file}:{number}"
-            yield line
-        is_new_block = not line.startswith(("+", "-"))
-        number += line[:1] in (" ", "-") and not line.startswith("--- ")
-
-
-_HUNK = re.compile(r"@@ -(\d+)")
+    is_new_block = True
+    for one in diffs.lines(patch):
+        if one.sign == " ":
+            is_new_block = True
+            continue
+        if is_new_block:
+            yield f"{one.file}:{one.before}"
+        yield f"{one.sign}{one.text}"
+        is_new_block = False
 
 
 def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
