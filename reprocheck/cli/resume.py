@@ -225,6 +225,8 @@ def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
 def print_check(check: ResumeCheck, console: Console) -> None:
     """The verdict, and what follows from it; one line where quiet."""
     from reprocheck.cli.full import print_log
+    from reprocheck.cli.sentences import STYLES
+    from reprocheck.model.verdict import TONES
     from reprocheck.resume.report.rows import next_command, sentence
 
     out = console.out
@@ -232,7 +234,7 @@ def print_check(check: ResumeCheck, console: Console) -> None:
     if console.quiet:
         out.line(f"{check.title}: {sentence(decisive.reason)}")
         return
-    out.line(check.title, STYLES[check.exit_code])
+    out.line(check.title, STYLES[TONES[check.exit_code]])
     several = len(check.outcomes) > 1
     for outcome in check.outcomes:
         if several:
@@ -248,10 +250,6 @@ def print_check(check: ResumeCheck, console: Console) -> None:
     following = next_command(check)
     if following:
         out.labelled("next", following, indent=2, label_width=LABEL)
-
-
-STYLES = {0: "bold green", 1: "bold red", 3: "bold yellow", 4: "bold red", 5: "bold red"}
-"""By exit code."""
 
 
 def _print_rows(outcome: Outcome, console: Console) -> None:

@@ -32,8 +32,8 @@ _TITLES: Mapping[VerdictName, str] = {
 }
 
 Tone = Literal["good", "unsure", "bad", "failed"]
-_TONES: Mapping[int, Tone] = {1: "bad", 3: "unsure", 4: "failed", 5: "failed"}
-"""By exit code."""
+TONES: Mapping[int, Tone] = {0: "good", 1: "bad", 3: "unsure", 4: "failed", 5: "failed"}
+"""How a verdict looks, by its exit code."""
 
 SERIES_RULE = "series:"
 """Before the name of a series that is to agree within the tolerance, too."""
@@ -318,9 +318,9 @@ class Verdict:
     @property
     def tone(self) -> Tone:
         """How it looks: only what passes without a difference beside the checks is good."""
-        if self.exit_code == 0:
-            return "good" if self.plainly_passes else "unsure"
-        return _TONES[self.exit_code]
+        if self.passed and not self.plainly_passes:
+            return "unsure"
+        return TONES[self.exit_code]
 
     @property
     def _own(self) -> str:

@@ -26,14 +26,14 @@ def render(check: Check) -> bytes:
         timestamp=record.started,
     )
     group = f"reprocheck.{record.entry_point.name}"
+    kind = "fail_on" if check.verdict.broken_rule else check.verdict.verdict
     for case in _cases(check):
         found = SubElement(suite, "testcase", classname=group, name=case.name, time="0.000")
         if case.outcome:
             element = SubElement(found, case.outcome, message=case.message)
             element.text = case.text
             if case.outcome != "skipped":
-                broken = "fail_on" if check.verdict.broken_rule else ""
-                element.set("type", broken or check.verdict.verdict)
+                element.set("type", kind)
     # The runs are made once for all test cases: their time stands with the first.
     seconds = f"{sum(run.record.seconds for run in check.runs):.3f}"
     suite[0].set("time", seconds)

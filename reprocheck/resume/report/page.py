@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reprocheck.model.verdict import Tone
+from reprocheck.model.verdict import TONES
 from reprocheck.report import charts
 from reprocheck.report.curves import Curve, Curves
 from reprocheck.report.page import SIGNS, environment, policy, source
-from reprocheck.resume.model import Outcome, ResumeCheck, ResumeVerdict
+from reprocheck.resume.model import Outcome, ResumeCheck
 from reprocheck.resume.report import rows
 from reprocheck.resume.report.rows import Pair, pairs
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_TONE_OF: dict[ResumeVerdict, Tone] = {
-    "resumes_exactly": "good",
-    "resumes_within_tolerance": "good",
-    "does_not_resume_exactly": "bad",
-    "starts_over": "bad",
-    "inconclusive": "unsure",
-    "script_failed": "failed",
-    "timed_out": "failed",
-}
 _STYLES = ("templates/report.css", "templates/resume.css")
 SIDES = ("continued run", "resumed run")
 _TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
@@ -34,7 +25,7 @@ def render(check: ResumeCheck, issue: str) -> bytes:
     from markupsafe import Markup
 
     script = source("templates/copy.js")
-    tone = _TONE_OF[check.decisive.verdict]
+    tone = TONES[check.exit_code]
     text = (
         environment()
         .get_template("resume.html")
