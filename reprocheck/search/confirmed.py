@@ -49,9 +49,10 @@ def confirmed(
     first: dict[str, Cause] = {}
     for name in smallest:
         acted = places.get(name, ())
-        fitting = filterfalse(partial(_acted_elsewhere, check, name, acted), left)
+        there = _found_where(check, name, acted)
+        fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
         known = _removed(fitting, name)
-        cause = known or _found_where(check, name, acted) or _found_by_scan(check, name)
+        cause = known or there or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
             cause = _implied(check, name, frameworks, len(first), draws=draws)
@@ -94,16 +95,20 @@ def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
     return is_vague(cause), cause.confidence != "observed", place
 
 
-def _acted_elsewhere(check: Check, control: str, acted: Sequence[Place], cause: Cause) -> bool:
+def _acted_elsewhere(
+    check: Check, control: str, acted: Sequence[Place], there: Cause | None, cause: Cause
+) -> bool:
     """Whether this control acted on other lines than that of a cause, and something else is meant:
     the cause has another control and the scan alone speaks for it, or the scan finds on those lines
-    what the control removes.
+    what the control removes (`there`).
     """
-    if not acted or cause.source is None or not _lines_of(check, cause).isdisjoint(_lines(acted)):
+    if not acted or cause.source is None:
+        return False
+    if not _lines_of(check, cause).isdisjoint(place.line.at for place in acted):
         return False
     if found_by_scan(cause, check.scan):
         return not likely.removes(control, cause.code)
-    return not is_vague(cause) and _found_where(check, control, acted) is not None
+    return not is_vague(cause) and there is not None
 
 
 def _lines_of(check: Check, cause: Cause) -> set[str]:
@@ -112,10 +117,6 @@ def _lines_of(check: Check, cause: Cause) -> set[str]:
     origins = [one.origin for one in findings if is_at(one.source, cause.source)]
     seeds = [one.source for one in check.scanned.possible if cause.at in one.seeds_at]
     return {line.at for line in filter(None, (cause.source, *origins, *seeds))}
-
-
-def _lines(acted: Iterable[Place]) -> set[str]:
-    return {place.line.at for place in acted}
 
 
 def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | None:
