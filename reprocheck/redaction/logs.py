@@ -101,12 +101,10 @@ class _Log:
         if len(data) < SMALL:
             yield self._by_patterns(self._without_names(data))
             return
-        if self._repeats and not any(name in data for name in self._wanted):
-            # much faster than a search for all signs, which stand in each line
-            self._repeats = self._empty.issuperset(_lines_of(data.translate(_SHAPE)))
-            if self._repeats:
-                yield data
-                return
+        self._repeats = self._repeats and self._is_known_empty(data)
+        if self._repeats:
+            yield data
+            return
         found = self._signs.find(data)
         if not len(found.places) and not self._redactor.in_key:
             yield data
@@ -134,13 +132,21 @@ class _Log:
             done = end
         yield data[done:]
 
+    def _is_known_empty(self, data: bytes) -> bool:
+        """Return whether all lines are of shapes that hold nothing: much faster than a search for
+        signs, where these stand in each line.
+        """
+        if any(name in data for name in self._wanted):
+            return False
+        return self._empty.issuperset(data.translate(_SHAPE).splitlines(keepends=True))
+
     def _are_empty(self, shapes: bytes, signs: int) -> bool:
         """Whether a block with many signs is made of few shapes of lines that all hold nothing:
         asked of all lines at once, which is faster than line by line.
         """
         if self._redactor.in_key or signs * _DENSE < len(shapes):
             return False
-        new = {*_lines_of(shapes)} - self._empty
+        new = {*shapes.splitlines(keepends=True)} - self._empty
         return len(new) <= _FEW_SHAPES and all(map(self._holds_nothing, new))
 
     def _to_look_at(
@@ -218,10 +224,6 @@ def _whole_lines(data: bytes) -> int:
     if seam < 0:
         return len(data)
     return seam + 1
-
-
-def _lines_of(data: bytes) -> list[bytes]:
-    return data.splitlines(keepends=True)
 
 
 def _line_end(data: bytes, before: int) -> int:

@@ -197,6 +197,8 @@ class Deep:
                 ]
 
     def _path(self, path: str) -> str:
+        if path in self._plain_paths:
+            return path
         shown: str = self.recorder.named(path)
         if shown == path and len(self._plain_paths) < _MOST_PATHS:
             self._plain_paths.add(path)

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
 MOST_WRITES = 400
 """Writes that are told of: a loop may count in a variable."""
-_BETWEEN = (
-    type(os.environ).__setitem__.__code__.co_filename,
-    os.path.join(os.path.dirname(os.path.abspath(__file__)), "files.py"),
-)
-"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
 _RECORDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_BETWEEN = (type(os.environ).__setitem__.__code__.co_filename, _RECORDER + "files.py")
+"""Files of the code that stands between a write and what is told of it: `os`, the audit hook."""
 
 
 class OwnVariables:
@@ -34,13 +31,13 @@ class OwnVariables:
 
     def written(self, key: bytes, value: bytes) -> None:
         """An `os.putenv` event of the interpreter (PEP 578), before the variable is set."""
+        if not self._left:
+            return
         from .shared import variables  # with `re`: only where a script sets any
 
         name, text = os.fsdecode(key), os.fsdecode(value)
-        if not self._left or not variables.allowed(name, text):
-            return
-        if text.startswith(self._temporary):
-            return  # a cache in a folder that each run has anew
+        if text.startswith(self._temporary) or not variables.allowed(name, text):
+            return  # a cache in a folder that each run has anew, or nothing that bears on numbers
         frame = sys._getframe(1)
         while frame.f_code.co_filename in _BETWEEN and frame.f_back is not None:
             frame = frame.f_back

@@ -63,7 +63,7 @@ _PASS_OF = _words(
 """Parts that make a name of a secret where `pass` or `pw` follows: a `forward_pass` is none."""
 _SIGNATURES = _words("signature sig")
 _SHORT_FORMS = _words("pass pw")
-"""Of `password`. By itself neither says what it holds: the value must look like one, too."""
+"""Of `password`."""
 _COOKIES = _words("cookie cookies")
 _SESSIONS = _words("sessionid sessid phpsessid jsessionid csrftoken xsrftoken identitytoken")
 """Last parts of names of what stands for somebody who is logged in."""
@@ -84,6 +84,8 @@ _LONG_RANDOM = re.compile(r"(?=.*\d)[\w+/=.~-]{16,}")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[^\s\"']{8,}")
 """Small letters, capitals and digits: no word and no number."""
 _KEY_MATERIAL = re.compile(r"(?=.*\d)[\w+/=-]{32,}")
+_FORM_BEHIND = {"key": _KEY_MATERIAL, **dict.fromkeys(_SHORT_FORMS, _MIXED)}
+"""Names that say little by themselves -> the form that a secret has behind them."""
 _SHORTEST_SIGNATURE = 20
 _SHORTEST_KNOWN, _SHORTEST_NUMBER, _SHORTEST_WORD = 6, 8, 12
 """Of values that are masked wherever they stand: short words and numbers mean other things, too."""
@@ -165,10 +167,8 @@ def _is_secret(name: str, value: str) -> bool:
     parts = _parts(name)
     if parts and parts[-1] in _SIGNATURES:
         return len(value) >= _SHORTEST_SIGNATURE
-    if parts == ["key"]:
-        return _KEY_MATERIAL.fullmatch(value) is not None
-    if len(parts) == 1 and parts[0] in _SHORT_FORMS:
-        return _MIXED.fullmatch(value) is not None
+    if len(parts) == 1 and parts[0] in _FORM_BEHIND:
+        return _FORM_BEHIND[parts[0]].fullmatch(value) is not None
     is_session = bool(parts) and parts[-1] in _SESSIONS
     if not is_session and not is_secret_name(name):
         return False
