@@ -232,4 +232,5 @@ def _moved(step: Step) -> list[str]:
 
     Keys do not move: those that stand with a batch were made by then, and maybe never used.
     """
-    return sorted(filterfalse(is_key, set(chain.from_iterable(seen.after for seen in step.known))))
+    names = set(chain.from_iterable(seen.after for seen in step.known))
+    return sorted(filterfalse(is_key, names))

@@ -69,12 +69,9 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     seeded = seedings(pair, step.number)
     before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
     of_both = filter(None, before)
-    said = in_words.drawn(
-        names,
-        seen,
-        seeded,
-        agreed=next((first for first, second in of_both if _agree(first, second, names)), None),
-    )
+    # the last fact before the step at which the states still agreed
+    agreed = next((first for first, second in of_both if _agree(first, second, names)), None)
+    said = in_words.drawn(names, seen, seeded, agreed=agreed)
     return found(
         pair,
         step,

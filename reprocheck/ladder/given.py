@@ -102,7 +102,8 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
     # two machines: each has variables of its own, which no training reads
     if check.record.compared:
         at_start = [one for one in at_start if one.kind != "variable" or not one.of_one_run]
-    return tuple(sorted(dict.fromkeys([*at_start, *read]), key=lambda one: one.names_the_run))
+    found = dict.fromkeys([*at_start, *read])
+    return tuple(sorted(found, key=lambda one: one.names_the_run))
 
 
 def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:

@@ -28,7 +28,9 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
     recorded = _with_operators(deeper, folder, pair)
     if recorded is None:
         return first
-    if deeper.begin > 1 and any(one.rung == "initial weights" for one in recorded.differences):
+    # what made the weights differ that these runs began with came before
+    differ_before = any(one.rung == "initial weights" for one in recorded.differences)
+    if deeper.begin > 1 and differ_before:
         return replace(first, detail=sentences(first.detail, tr(in_words.DIFFER_BEFORE)))
     operator = operators.first_operator(recorded, backward=_BACKWARD[first.rung])
     if operator is None:

@@ -63,7 +63,8 @@ class Book:
         """With why the runs were made in the language that is spoken: the record keeps it in
         English.
         """
-        return replace(judged, why=self._asked.get(frozenset(judged.names), tr(judged.why)))
+        why = self._asked.get(frozenset(judged.names), tr(judged.why))
+        return replace(judged, why=why)
 
     def made(self, names: Iterable[str]) -> int:
         """How many runs there are under these controls."""
@@ -131,7 +132,8 @@ class Book:
         if self._target is not None or not self._sample_until(self._first).intermittent:
             return self._first
         agreed = max(map(self._agreed_until, self.judged), default=0)
-        return max(self._first, min(agreed, *map(_iterations, chain.from_iterable(self._as_is))))
+        recorded = map(_iterations, chain.from_iterable(self._as_is))
+        return max(self._first, min(agreed, *recorded))
 
     def _agreed_until(self, under: Judged) -> int:
         """The last iteration up to which runs agree under controls that acted, and that something
@@ -267,7 +269,8 @@ class Book:
 
 def _iterations(run: Run) -> int:
     """The iterations that every rank of a run recorded."""
-    return min(map(len, map(attrgetter("losses"), run.traces)), default=0)
+    series = map(attrgetter("losses"), run.traces)
+    return min(map(len, series), default=0)
 
 
 def _outcome(run: Run, last: int) -> Hashable:

@@ -107,7 +107,8 @@ class Judged:
         used, and it intercepted nothing.
         """
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
-        return all(map(attrgetter("setting"), touches)) and not self.patched
+        only_set = all(map(attrgetter("setting"), touches))
+        return only_set and not self.patched
 
     @property
     def within_tolerance_only(self) -> bool:

@@ -214,4 +214,5 @@ def _seeded(rung: Rung) -> bool:
 
 def _of_rung(rung: Rung, said: Sequence[str]) -> list[str]:
     """By the rung, those first that a line of the user's speaks for."""
-    return [*sorted(table().rungs.get(rung.rung, ()), key=lambda name: name not in said), *said]
+    names = table().rungs.get(rung.rung, ())
+    return [*sorted(names, key=lambda name: name not in said), *said]

@@ -227,7 +227,8 @@ def _planes(column: array[Any], name: str, size: int) -> bytes:
     bits = np.array(np.frombuffer(column, dtype=f"u{size}"), dtype=f"<u{size}")
     before = np.concatenate([np.zeros(1, dtype=bits.dtype), bits[:-1]])
     changed = bits - before if name == _COUNTS_UP else bits ^ before
-    return bytes(changed.view(np.uint8).reshape(len(bits), size).T.tobytes())
+    planes = changed.view(np.uint8).reshape(len(bits), size).T
+    return bytes(planes.tobytes())
 
 
 def _read(body: bytes) -> Iterator[RankSeries]:

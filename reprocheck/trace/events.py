@@ -26,8 +26,8 @@ T = TypeVar("T")
 Short: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=1_000)]
 """Words and numbers of a process: a recorder writes fewer."""
 Roots: TypeAlias = Annotated[list[T], msgspec.Meta(max_length=100_000)]
-Plain: TypeAlias = str | bool | int | float | None
 """The losses of one backward pass."""
+Plain: TypeAlias = str | bool | int | float | None
 
 
 class Event(msgspec.Struct, tag_field="e", tag=str.lower, gc=False):

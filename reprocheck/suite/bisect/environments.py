@@ -67,8 +67,7 @@ class Environments:
 
         Raises ReportError where the folder cannot be written.
         """
-        done = subprocess.run([uv.python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
-        key = digest_of((done.stdout.strip() or uv.python, *requirements))
+        key = digest_of((_identity(uv.python), *requirements))
         place = self.folder / key
         with _lock(self.folder, key) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -134,6 +133,12 @@ _ASK = (
     "import json, sys, sysconfig;"
     "print(json.dumps([sys.base_prefix, sys.version, sysconfig.get_platform()]))"
 )
+
+
+def _identity(python: str) -> str:
+    """Return what an interpreter is: its installation, version and platform."""
+    done = subprocess.run([python, "-I", "-S", "-c", _ASK], capture_output=True, text=True)
+    return done.stdout.strip() or python
 
 
 def _bytes_in(folder: Path) -> int:

@@ -90,12 +90,8 @@ def run(
         retry = _next_attempt(suite, night, options.retries)
         check_all(plan.jobs, executor, history, mine, observer, retry)
         mine.renew(now=True)
-        states = tuple(
-            replace(state, sentence=why, sentence_to_paste=why)
-            if (why := plan.not_run.get(state.target))
-            else state
-            for state in states_of_night(history, night, suite.targets)
-        )
+        found = states_of_night(history, night, suite.targets)
+        states = tuple(_with_reason(state, plan.not_run.get(state.target, "")) for state in found)
         history.put_states(states)
         if options.record:
             states = _deeper(suite, history, mine, states, executor, observer)
@@ -104,6 +100,11 @@ def run(
         history.end_night(night.id, night.ended or 0.0)
         remove_old(suite, night)
     return Outcome(night=night, checks=history.final(night.id), states=states)
+
+
+def _with_reason(state: TargetState, why: str) -> TargetState:
+    """Return a state with the reason why its target could not be run, where there is one."""
+    return replace(state, sentence=why, sentence_to_paste=why) if why else state
 
 
 def _deeper(
@@ -155,8 +156,9 @@ def _new_night(suite: Suite, history: History, executor: Executor, options: Opti
             "No target failed the last night.", "`reprocheck suite run` checks all targets."
         )
     now = time.time()
+    newest = max((one.id for one in history.nights(last=1)), default="")
     return Night(
-        id=new_id(now, max((one.id for one in history.nights(last=1)), default="")),
+        id=new_id(now, newest),
         started=now,
         targets=tuple(target.name for target in suite.targets),
         selected=tuple(target.name for target in targets),

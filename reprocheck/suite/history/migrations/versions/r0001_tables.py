@@ -52,6 +52,12 @@ def upgrade() -> None:
         sa.Column("part", TEXT, primary_key=True),
         sa.Column("night", TEXT, sa.ForeignKey("nights.id"), nullable=False),
     )
+    _make_checks()
+    _make_states()
+    _make_baselines()
+
+
+def _make_checks() -> None:
     op.create_table(
         "checks",
         sa.Column("night", TEXT, sa.ForeignKey("nights.id"), primary_key=True),
@@ -80,6 +86,9 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("checks_of_target", "checks", ["target", "night", "attempt"])
+
+
+def _make_states() -> None:
     op.create_table(
         "states",
         sa.Column("night", TEXT, sa.ForeignKey("nights.id"), primary_key=True),
@@ -94,6 +103,9 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("states_of_target", "states", ["target", "night"])
+
+
+def _make_baselines() -> None:
     op.create_table(
         "baselines",
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
