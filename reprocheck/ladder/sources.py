@@ -25,7 +25,7 @@ from reprocheck.files.atomic import replacing
 from reprocheck.files.limits import content
 from reprocheck.ladder.shell import MAKEFILES, SHELLS
 from reprocheck.model import Check, CheckRecord, Ladder, Run, SourceLine
-from reprocheck.redaction import Redaction, identity
+from reprocheck.redaction import Redaction, identity, unmask
 
 NAME = "sources.json"
 MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
@@ -162,7 +162,7 @@ class Sources:
 
     def _find(self, name: str) -> Path | None:
         for root in self._roots:
-            path = root / _unmasked(name.partition(CELL)[0])
+            path = root / unmask(name.partition(CELL)[0], *identity())
             # a name out of a trace may be no path at all
             with suppress(OSError, ValueError):
                 state = path.stat()
@@ -281,14 +281,6 @@ def _write(file: Path, held: _Held) -> bool:
             stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
         return True
     return False
-
-
-def _unmasked(name: str) -> str:
-    """A path of this machine, of which the trace holds home and user masked."""
-    home, user, _ = identity()
-    if name.startswith("~/"):
-        name = f"{home}{name[1:]}"
-    return name.replace("<user>", user)
 
 
 def _end_of_second(started: str) -> float:

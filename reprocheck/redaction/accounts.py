@@ -18,6 +18,8 @@ _CAPITALISED = r"(?![a-z])[^\W\d_][\w.'’-]*"
 _PERSON = rf"(?:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}}|\"[^\"\n]{{1,64}}\")"
 _REST = r"[^\s\"'<>()\[\]{},;`]*[^\s\"'<>()\[\]{},;`:.!?]"
 """What an address goes on with."""
+_BEGIN = r"(?:(?<!\w)|(?<=[^\w-]-[A-Za-z])|(?<=^-[A-Za-z]))"
+"""Of a word: behind an option of one letter its value follows at once."""
 _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|dbfs|tos|bos"
 
 
@@ -70,7 +72,7 @@ ACCOUNTS: tuple[Pattern, ...] = (
     ),
     Pattern(
         kind=mark("place of data"),
-        regex=re.compile(rf"(?i)(?<!\w)(?:{_STORES})://({_REST})"),
+        regex=re.compile(rf"(?i){_BEGIN}(?:{_STORES})://({_REST})"),
         shown=_file_of,
         group=1,
     ),
@@ -79,7 +81,7 @@ ACCOUNTS: tuple[Pattern, ...] = (
 ADDRESSES: tuple[Pattern, ...] = (
     masked(
         mark("host name"),
-        r"(?<=[a-z]://)([A-Za-z][\w-]*)(?=[:/])",
+        r"(?<=[a-z0-9]://)([A-Za-z][\w-]*)(?=[:/])",
         "<host>",
         lambda found: found.lower() not in HOSTS,
     ),

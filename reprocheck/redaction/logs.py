@@ -15,7 +15,9 @@ from typing import BinaryIO
 from reprocheck.child.reprocheck_child.shared.masking import (
     CREDENTIALS,
     END_OF_AUTHORITY,
+    IN_PATH,
     LONGEST_AUTHORITY,
+    may_be_in_path,
     needles,
 )
 from reprocheck.child.reprocheck_child.shared.redaction import GOES_ON, SIGNS, Redactor
@@ -33,6 +35,7 @@ _DENSE, _FEW_SHAPES = 200, 50
 """Bytes for a sign in a block of which all lines are looked at; the most shapes that they have."""
 _SHAPE = bytes.maketrans(b"0123456789", b"1" * 10)
 """No pattern asks which digit it is, but where the one that is written here is among them."""
+_BEHIND_PATH = r"(?![^\W_]|[_-]|\.[^\W_])"
 _GOES_ON = tuple(GOES_ON.encode()[place : place + 1] for place in range(len(GOES_ON)))
 
 
@@ -78,6 +81,8 @@ class _Log:
     def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
         found = needles(*names)
         self._names = [(_standing_alone(name, as_path), shown) for name, shown, as_path in found]
+        homes = (name for name, _, as_path in found if as_path and may_be_in_path(name))
+        self._names += [(_in_path(home), IN_PATH) for home in homes]
         wanted = [*(name for name, _, _ in found), "://", *known]
         self._wanted = [name.encode("latin-1") for name in wanted]
         self._signs = Signs(SIGNS, wanted)
@@ -203,8 +208,14 @@ def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
     name = re.escape(name)
     behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"
     if as_path:
-        behind, before = r"(?![^\W_]|[_-]|\.[^\W_])", rf"{before}(?<![_.~-]{name})(?<!:/{name})"
+        behind, before = _BEHIND_PATH, rf"{before}(?<![_.~-]{name})(?<!:/{name})"
     return re.compile(name + before + behind)
+
+
+def _in_path(home: str) -> re.Pattern[str]:
+    """Return the pattern of a home folder within a longer path."""
+    home = re.escape(home)
+    return re.compile(rf"{home}(?<=[^\W_]{home}){_BEHIND_PATH}")
 
 
 def _whole_lines(data: bytes) -> int:

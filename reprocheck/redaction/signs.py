@@ -30,8 +30,12 @@ _SPREADS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 """Their products spread numbers over the upper bits: Knuth's multiplier, those of MurmurHash. Three
 tables let one of a million pass that is none of the words.
 """
-_ANY = [byte for byte in range(256) if not 65 <= byte <= 90]
-"""What may stand behind a short word, in small letters."""
+_SMALL_LETTER = 0x20
+"""The bit that makes a capital a small letter. Other bytes become one another with it (`_` and the
+one of `Delete`): a few places more are found.
+"""
+_ANY = sorted({byte | _SMALL_LETTER for byte in range(256)})
+"""What may stand behind a short word."""
 _EIGHTS = 4
 """Eights of bytes that a key without a name takes at least, wherever it begins."""
 
@@ -62,12 +66,13 @@ class Signs:
         import numpy as np
 
         array = np.frombuffer(data, np.uint8)
-        places = [_of_keys(data), *_of_addresses(array)]
-        places += [_of_pair(array, pair) for pair in self._pairs]
-        padded, named = data.lower() + bytes(_WIDTH), False
+        small = np.append(array | _SMALL_LETTER, np.zeros(2 * _WIDTH, np.uint8))
+        places = [_of_keys(array), *_of_addresses(array)]
+        places += [_of_pair(small, pair) for pair in self._pairs]
+        named, size = False, len(data) // _WIDTH * _WIDTH
         for offset in range(_WIDTH):
             # a copy, since NumPy is much slower with numbers that are not aligned
-            four = np.frombuffer(padded[offset:], "<u4", len(data) // _WIDTH)
+            four = small[offset : offset + size].copy().view("<u4")
             at = np.flatnonzero(self._tables[0].take(_spread(four, _SPREADS[0])))
             for table, by in zip(self._tables[1:], _SPREADS[1:], strict=True):
                 at = at[table.take(_spread(four[at], by))]
@@ -127,7 +132,9 @@ def _windows(words: Iterable[str]) -> list[int]:
 def _bytes_of(letter: str) -> Iterable[int]:
     if letter == "#":
         return b"0123456789"
-    return _ANY if letter == "\0" else letter.encode("latin-1", "replace")
+    if letter == "\0":
+        return _ANY
+    return [byte | _SMALL_LETTER for byte in letter.encode("latin-1", "replace")]
 
 
 def _rarest(word: str) -> str:
@@ -145,12 +152,11 @@ def _frequency(window: str) -> float:
     return sum(-math.log(2 + (place if place >= 0 else 1000)) for place in places)
 
 
-def _of_pair(array: Array, pair: bytes) -> Places:
-    """Where two bytes follow each other, also in capitals."""
+def _of_pair(small: Array, pair: bytes) -> Places:
+    """Where two bytes follow each other."""
     import numpy as np
 
-    small = array | 0x20
-    first, second = (letter | 0x20 for letter in pair)
+    first, second = (letter | _SMALL_LETTER for letter in pair)
     return np.flatnonzero((small[:-1] == first) & (small[1:] == second))
 
 
@@ -170,20 +176,17 @@ def _of_addresses(array: Array) -> Iterator[Places]:
     yield colons[:-3][near[:-2] & near[1:-1] & near[2:]]
 
 
-def _of_keys(data: bytes) -> Places:
+def _of_keys(array: Array) -> Places:
     """Where letters, digits, slashes and plus signs follow each other for long."""
     import numpy as np
 
-    shown = data.translate(_IN_A_KEY)
-    eights = np.frombuffer(shown[: len(data) & ~7], np.uint64) == 0x0101010101010101
+    in_key = (array | _SMALL_LETTER) - np.uint8(ord("a")) < 26
+    in_key |= array - np.uint8(ord("/")) < 11  # the digits follow the slash
+    in_key |= array == ord("+")
+    eights = in_key[: len(array) & ~7].view(np.uint64) == 0x0101010101010101
     length = max(0, len(eights) - _EIGHTS + 1)
     runs = np.ones(length, bool)
     for place in range(_EIGHTS):
         runs &= eights[place : place + length]
     first = np.flatnonzero(np.diff(runs, prepend=False) & runs)
     return first * 8
-
-
-_IN_A_KEY = bytes(
-    chr(byte).isascii() and (chr(byte).isalnum() or chr(byte) in "/+") for byte in range(256)
-)

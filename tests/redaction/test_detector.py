@@ -73,6 +73,7 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("scp jdoe@gpu-17:/data/falcon/x.pt .", "scp <email>:<path> ."),
         ("clone git@gitlab.acme.io:falcon/train.git", "clone <email>:<path>"),
         ("reads s3://acme-falcon/raw/train.tar", "reads s3://<path>/train.tar"),
+        ("t.py '-ps3://acme-falcon/raw/train.tar'", "t.py '-ps3://<path>/train.tar'"),
         ("https://tracker.acme.io/falcon/runs/3k2j", "https://<host>/<path>"),
         ("http://mlflow:5000/falcon", "http://<host>:5000/<path>"),
         ("at https://github.com/acme/falcon.git", "at https://github.com/<path>"),

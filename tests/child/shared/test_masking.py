@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reprocheck.child.reprocheck_child.shared.masking import identity, mask
+from reprocheck.child.reprocheck_child.shared.masking import identity, mask, unmask
 
 ANNA = ("/home/anna", "anna", "gpu7.example.org")
 
@@ -18,7 +18,9 @@ ANNA = ("/home/anna", "anna", "gpu7.example.org")
         ("file:///home/anna/x", "file://~/x"),
         ("/home/annabel/x", "/home/annabel/x"),
         ("/home/anna-2/x", "/home/<user>-2/x"),
-        ("/mnt/home/anna/x", "/mnt/home/<user>/x"),
+        ("/mnt/home/anna/x", "/mnt/~/x"),
+        ("copy/home/anna", "copy/~"),
+        ("copy-/home/anna/x", "copy-/home/<user>/x"),
         ("/tmp/torchinductor_anna/fx", "/tmp/torchinductor_<user>/fx"),
         ("anna_model.pt Joanna annas", "anna_model.pt Joanna annas"),
         ("anna@gpu7:~$ on gpu7.example.org", "<user>@<host>:~$ on <host>"),
@@ -48,6 +50,11 @@ def test_everyday_names_stay_and_unknown_ones_harm_nothing() -> None:
     assert in_urls == "mysql://<credentials>@h ssh://root file://~/x"
     assert mask("a / b", "/", "", "") == "a / b"
     assert mask("text", "", "", "") == "text"
+
+
+def test_a_masked_path_is_found_again() -> None:
+    for path in ("/home/anna/x", "/mnt/home/anna/x", "/mnt/home/anna", "/tmp/anna/x", "/x/~y/z"):
+        assert unmask(mask(path, *ANNA), *ANNA) == path
 
 
 def test_home_elsewhere_than_the_user_name() -> None:

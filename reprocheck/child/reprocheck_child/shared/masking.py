@@ -38,6 +38,8 @@ END_OF_AUTHORITY = "/?#\"'<>\\ \t\r\n"
 LONGEST_AUTHORITY = 1024
 _JOINED_BEFORE = frozenset("_-.~")
 """What stands before a path that is only the end of a longer one."""
+IN_PATH = "/~"
+"""A home folder that is a part of a longer path: copies of folders lie there."""
 _BEFORE_AUTHORITY = ":/"
 """In `ssh://root` the second slash begins no path, in `file:///root` the third one does."""
 
@@ -101,6 +103,7 @@ def _words(text: str) -> List[str]:
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
     """A path that `mask` was given on this machine, by this user."""
+    text = f"{text}/".replace(f"{IN_PATH}/", f"{home}/")[:-1]
     if (text + "/").startswith("~/"):
         text = home + text[1:]
     return text.replace("<user>", user).replace("<host>", host)
@@ -130,7 +133,8 @@ def _replace(text: str, needle: str, replacement: str, is_path: bool) -> str:
     while at >= 0:
         end = at + len(needle)
         if _stands_alone(text, at, end, is_path):
-            parts += [text[done:at], replacement]
+            is_in_path = is_path and text[at - 1 : at].isalnum()
+            parts += [text[done:at], IN_PATH if is_in_path else replacement]
             done = end
         at = text.find(needle, end)
     return "".join(parts) + text[done:]
@@ -138,13 +142,22 @@ def _replace(text: str, needle: str, replacement: str, is_path: bool) -> str:
 
 def _stands_alone(text: str, start: int, end: int, is_path: bool) -> bool:
     before, after, later = text[start - 1 : start], text[end : end + 1], text[end + 1 : end + 2]
-    if before.isalnum() or after.isalnum() or after == "_":
+    if after.isalnum() or after == "_":
         return False
     if not is_path:
-        return True
+        return not before.isalnum()
+    if before.isalnum() and not may_be_in_path(text[start:end]):
+        return False
     if before in _JOINED_BEFORE or after == "-" or text[:start].endswith(_BEFORE_AUTHORITY):
         return False
     return not later.isalnum() or after != "."
+
+
+def may_be_in_path(home: str) -> bool:
+    """Return whether a home folder is looked for in longer paths, too: `/data/root` tells nothing
+    of `/root`.
+    """
+    return home.count("/") > 1
 
 
 def _mask_credentials(text: str) -> str:
