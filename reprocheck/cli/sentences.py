@@ -36,10 +36,7 @@ def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
 
 
 def _badness(row: Comparison) -> tuple[int, float]:
-    excess = (row.max_difference or 0.0) - (row.allowed or 0.0)
-    if math.isnan(excess):
-        excess = math.inf
-    return _BADNESS[row.passed], excess
+    return _BADNESS[row.passed], row.excess
 
 
 def shown_loss(value: float | None) -> str:

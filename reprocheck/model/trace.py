@@ -321,6 +321,8 @@ class Run:
     """These four: of all processes of the run, training or not, without repetition."""
     broken: str = ""
     """Why the recording of a process of it breaks off; "" where none does."""
+    refused_loss: str = ""
+    """Why what the script gave `log_loss` is no loss; "" where each was one."""
 
     @property
     def number(self) -> int:

@@ -84,19 +84,26 @@ class Comparison:
     detail: str = ""
 
     @property
+    def limit(self) -> float:
+        """Return the largest difference that is allowed; infinite where no double holds it."""
+        return inf if self.allowed is None else self.allowed
+
+    @property
     def excess(self) -> float:
-        """By how much the difference is larger than allowed; infinite where it is no number."""
+        """Return by how much the difference is larger than allowed; infinite where it is no
+        number.
+        """
         if self.max_difference is None:
             return inf
-        return self.max_difference - (self.allowed or 0.0)
+        return self.max_difference - self.limit
 
     @property
     def weight(self) -> tuple[float, float]:
         """How far the difference is beyond what is allowed, and its share of that: rows are ranked
         by it.
         """
-        difference, allowed = self.max_difference or 0.0, self.allowed or 0.0
-        return max(difference - allowed, 0.0), difference / allowed if allowed else difference
+        difference, limit = self.max_difference or 0.0, self.limit
+        return max(difference - limit, 0.0), difference / limit if limit else difference
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

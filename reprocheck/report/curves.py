@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LIMIT = 2000
 HEAD = 200
 MOST_RANKS = 8
+_LARGEST = 1e300
+"""Of what is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,9 +201,10 @@ def _worst(excess: Array, counts: Whole) -> Whole:
 
 
 def _finite(values: Array) -> Array:
+    """Leave out what cannot be drawn: Matplotlib multiplies the size of an axis."""
     import numpy as np
 
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) < _LARGEST, values, np.nan)
 
 
 # ------------------------------------------------------------------------------------ what is shown

@@ -126,10 +126,7 @@ def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
     """
 
     def badness(row: Comparison) -> tuple[int, float]:
-        excess = float("inf")
-        if row.max_difference is not None:
-            excess = row.max_difference - (row.allowed or 0.0)
-        return _BADNESS[row.passed], excess
+        return _BADNESS[row.passed], row.excess
 
     if len(rows) <= CHECK_ROWS:
         return rows

@@ -76,6 +76,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
         ),
         problems=_once(problem for one in first for problem in one.problems),
         broken=next((one.broken for one in recorded if one.broken), ""),
+        refused_loss=next((one.refused for one in recorded if one.refused), ""),
     )
 
 

@@ -162,6 +162,10 @@ class Caveat(Event):
     text: str = ""
 
 
+LOG_LOSS = "log_loss"
+"""Where a problem arose: what the script gave it is no number."""
+
+
 class Problem(Event):
     where: str = ""
     error: str = ""

@@ -105,6 +105,8 @@ class Recorded:
     """The regular stretch under way."""
     left_out: int = 0
     """Events beyond what is kept of one process."""
+    refused: str = ""
+    """Why what `log_loss` was given is no loss; "" where it was one."""
 
     def keep(self, kept: list[Any], item: object, most: int) -> None:
         """Add `item`, unless there are `most` already; of a long sentence its beginning."""
@@ -437,6 +439,8 @@ def _take_environment(recorded: Recorded, event: events.Environment) -> None:
 def take_problem(recorded: Recorded, event: events.Problem) -> None:
     """Keep what went wrong in the recorder itself."""
     said = event.error
+    if event.where == events.LOG_LOSS:
+        recorded.refused = recorded.refused or said[:LONGEST_SENTENCE]
     if event.where:
         said = f"{event.where}: {said}"
     recorded.keep(recorded.problems, said, MOST_SENTENCES)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from operator import attrgetter
 
 from reprocheck.language import count, joined, tr
@@ -236,6 +237,13 @@ def _no_loss(run: Run) -> str:
             " interpreter without -I, -E and -S, and extend PYTHONPATH rather than replace it",
             number=run.number,
         )
+    if run.refused_loss:
+        return tr(
+            "run {number} called reprocheck.log_loss with what is no number ({error}); give it the"
+            " loss of the iteration alone: a number or a tensor",
+            number=run.number,
+            error=run.refused_loss,
+        )
     if not run.frameworks:
         return tr(
             "no loss was seen in run {number}, which imported no supported framework;"
@@ -302,13 +310,20 @@ def _most_ranks(runs: Sequence[Run]) -> int:
 
 def _largest(rows: Sequence[Comparison]) -> str:
     largest = max(rows, key=lambda row: row.weight)
-    difference, allowed = largest.max_difference or 0.0, largest.allowed or 0.0
+    difference = largest.max_difference or 0.0
+    if largest.limit == inf:
+        return tr(
+            "the largest difference is {difference:.3g} in iteration {iteration}, and any"
+            " difference is allowed",
+            difference=difference,
+            iteration=largest.iteration,
+        )
     return tr(
         "the largest difference is {difference:.3g} in iteration {iteration} where"
         " {allowed:.3g} is allowed",
         difference=difference,
         iteration=largest.iteration,
-        allowed=allowed,
+        allowed=largest.limit,
     )
 
 

@@ -129,13 +129,12 @@ def difference(row: Comparison, ranks: int) -> str:
         if all(map(isfinite, (row.value, row.reference))):
             apart = tr("too far apart for a number")
         return tr("in {place}, {sizes}: {apart}", place=place(row, ranks), sizes=sizes, apart=apart)
-    allowed = row.allowed or 0.0
     return tr(
         "in {place}, {sizes}, a difference of {max_difference:.3g} where {allowed:.3g} is allowed",
         place=place(row, ranks),
         sizes=sizes,
         max_difference=row.max_difference,
-        allowed=allowed,
+        allowed=row.limit,
     )
 
 

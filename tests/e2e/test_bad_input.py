@@ -89,6 +89,13 @@ def test_a_script_that_never_trains_is_inconclusive(workdir: Path) -> None:
     assert "log_loss" in outcome.stdout + outcome.stderr
 
 
+def test_what_is_no_number_is_named_where_log_loss_was_given_it(workdir: Path) -> None:
+    outcome = run(workdir, "import reprocheck\nreprocheck.log_loss([1.0, 2.0])\n")
+    assert (outcome.title, outcome.exit_code) == ("INCONCLUSIVE", 3)
+    assert "not 'list'" in outcome.report["reason"]
+    assert "call reprocheck.log_loss" not in outcome.report["reason"]
+
+
 def test_one_iteration_is_too_few_for_the_backward_check(workdir: Path) -> None:
     outcome = run(workdir, LOSSES.format(steps=1))
     assert (outcome.title, outcome.exit_code) == ("INCONCLUSIVE", 3)

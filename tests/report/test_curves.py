@@ -44,6 +44,15 @@ def uneven(lists: list[list[float]]) -> LossSeries:
     )
 
 
+def test_what_no_axis_holds_is_not_drawn() -> None:
+    widest = three_runs()
+    widest = replace(widest, record=replace(widest.record, tolerance=Tolerance(rtol=1e307)))
+    shown = curves(widest)
+    assert np.isnan(shown.bands[0].high).all()
+    for draw in (charts.loss_figure, charts.difference_figure):
+        draw(shown).canvas.draw()
+
+
 lists = st.lists(st.lists(st.floats(-1e6, 1e6), max_size=4), min_size=1, max_size=12)
 
 

@@ -192,6 +192,13 @@ def test_the_tolerance_is_the_users() -> None:
     assert judge(pair([[1.0], [0.5]], [[9.0], [0.5]]), Tolerance(rtol=10)).title == "REPRODUCIBLE"
 
 
+def test_a_tolerance_that_no_double_holds_allows_any_difference() -> None:
+    widest = Tolerance(rtol=1e308)
+    verdict = judge(pair([[10.0], [10.0]], [[20.0], [10.0]]), widest)
+    assert verdict.title == "REPRODUCIBLE"
+    assert "any difference is allowed" in verdict.reason
+
+
 def test_run_1_is_the_reference_of_the_relative_tolerance() -> None:
     tolerance = Tolerance(rtol=0.1, atol=0)
     assert judge(pair([[1.0], [1.0]], [[1.105], [1.0]]), tolerance).title == FORWARD[0]
