@@ -219,9 +219,28 @@ def explained(check: Check, folder: Path) -> Check:
     )
     if whole or record.arms or check.verdict.verdict in _TO_EXPLAIN:
         check = _with_reasons(check, folder)
+    elif check.verdict.verdict == "reproducible" and check.verdict.bitwise.equal:
+        check = _with_hidden_difference(check, folder)
     if record.compared:
         check = _with_drift(check)
     return check
+
+
+def _with_hidden_difference(check: Check, folder: Path) -> Check:
+    """Add a caveat to a pass whose losses are equal, where something beside them differs."""
+    from reprocheck.ladder.rungs import ladder_of
+
+    pair = own_pair(check)
+    if pair is None:
+        return check
+    ladder = ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
+    if ladder is None or ladder.first in (None, "environment", "files and arguments"):
+        return check
+    caveat = tr(
+        "All losses are equal, and not all that the runs made beside them. {sentence}",
+        sentence=ladder.sentence,
+    )
+    return replace(check, caveats=_unique((*check.caveats, caveat)))
 
 
 def _with_reasons(check: Check, folder: Path) -> Check:

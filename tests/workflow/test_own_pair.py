@@ -218,3 +218,22 @@ def test_a_difference_that_slept_is_recorded_from_the_start(workdir: Path) -> No
     (pair,) = record.read(outcome.folder).deeper
     assert pair.begin == 1
     assert outcome.report["ladder"]["first"] == "initial weights"
+
+
+@pytest.mark.torch
+def test_a_pass_names_what_differs_although_no_loss_shows_it(workdir: Path) -> None:
+    lines = (
+        "import torch",
+        "model = torch.nn.Linear(4, 1)",
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1)",
+        "for step in range(3):",
+        "    optimizer.zero_grad()",
+        "    model(torch.ones(8, 4)).pow(2).mean().clamp(min=100).backward()",
+        "    optimizer.step()",
+    )
+    (workdir / "train.py").write_text("\n".join(lines))
+    outcome = check("train.py", cwd=workdir, explain=True)
+    assert outcome.exit_code == 0 and outcome.report["bitwise"]["equal"]
+    assert outcome.report["ladder"] is None
+    (caveat,) = [one for one in outcome.report["caveats"] if one.startswith("All losses are equal")]
+    assert "`weight` differs" in caveat and "line 2 of train.py" in caveat
