@@ -35,6 +35,7 @@ from reprocheck.settings import Settings
 from reprocheck.workflow.advice import REASONS
 from reprocheck.workflow.carried import carried, caveats, of_earlier, state_caveat
 from reprocheck.workflow.own_pair import explains, own_pair
+from reprocheck.workflow.printed import first_printed_difference
 
 _TO_EXPLAIN = ("not_reproducible", "script_failed")
 """Verdicts that have reasons, also where nothing was recorded beside the runs."""
@@ -227,20 +228,31 @@ def explained(check: Check, folder: Path) -> Check:
 
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
-    """Add a caveat to a pass whose losses are equal, where something beside them differs."""
+    """Add a caveat to a pass whose losses are equal for each thing beside them that differs."""
     from reprocheck.ladder.rungs import ladder_of
 
+    caveats: list[str] = []
     pair = own_pair(check)
-    if pair is None:
-        return check
-    ladder = ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
-    if ladder is None or ladder.first in (None, "environment", "files and arguments"):
-        return check
-    caveat = tr(
-        "All losses are equal, and not all that the runs made beside them. {sentence}",
-        sentence=ladder.sentence,
-    )
-    return replace(check, caveats=_unique((*check.caveats, caveat)))
+    if pair is not None:
+        ladder = ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
+        if ladder is not None and ladder.first not in (None, "environment", "files and arguments"):
+            caveats.append(
+                tr(
+                    "All losses are equal, and not all that the runs made beside them. {sentence}",
+                    sentence=ladder.sentence,
+                )
+            )
+    number = first_printed_difference(check, folder)
+    if number is not None and not check.verdict.differing_series:
+        caveats.append(
+            tr(
+                "What the runs printed differs from line {number:,} of `stdout.log` on, and no"
+                " recorded value does; clocks, speeds, paths and numbers of processes are not"
+                " compared.",
+                number=number,
+            )
+        )
+    return replace(check, caveats=_unique((*check.caveats, *caveats)))
 
 
 def _with_reasons(check: Check, folder: Path) -> Check:

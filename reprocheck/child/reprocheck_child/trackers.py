@@ -136,6 +136,11 @@ def _transformers(trainer: Any, logs: Mapping[object, object], *_: object, **__:
         yield name, value, trainer.state.global_step
 
 
+def _stable_baselines3(logger: Any, step: object = 0, *_: object, **__: object) -> Values:
+    for name, value in list(logger.name_to_value.items()):
+        yield name, value, step
+
+
 def _mindspore(_: object, plugin: object, name: object, value: object) -> Values:
     if plugin == "scalar":
         yield name, value, None
@@ -167,6 +172,13 @@ GIVEN: tuple[tuple[str, str, str, Take], ...] = (
     ("lightning.fabric.fabric", "Fabric.log_dict", "lightning", _fabric),
     ("lightning_fabric.fabric", "Fabric.log_dict", "lightning", _fabric),
     ("transformers.trainer", "Trainer.log", "transformers", _transformers),
+    # `record` keeps the last value of each name until then
+    (
+        "stable_baselines3.common.logger",
+        "Logger.dump",
+        "stable_baselines3",
+        _stable_baselines3,
+    ),
     ("mindspore.train.summary.summary_record", "SummaryRecord.add_value", "mindspore", _mindspore),
 )
 """The module after whose import it is wrapped, the function, the name of the tracker, and what is

@@ -1,5 +1,5 @@
 """Trackers that are not installed here, in the shape that they have: TensorBoard 2.21, tensorboardX 2.6, wandb 0.31,
-MLflow 3.17.
+MLflow 3.17, Stable-Baselines3 2.9.
 """
 
 import json
@@ -49,6 +49,19 @@ class MlflowClient:
     def log_batch(self, run_id, metrics=(), params=(), tags=(), synchronous=None):
         pass
 """,
+    "stable_baselines3/__init__.py": "",
+    "stable_baselines3/common/__init__.py": "",
+    "stable_baselines3/common/logger.py": """
+class Logger:
+    def __init__(self):
+        self.name_to_value = {}
+
+    def record(self, key, value, exclude=None):
+        self.name_to_value[key] = value
+
+    def dump(self, step=0):
+        self.name_to_value.clear()
+""",
 }
 for name, text in MODULES.items():
     Path("modules", name).parent.mkdir(parents=True, exist_ok=True)
@@ -56,6 +69,7 @@ for name, text in MODULES.items():
 sys.path.insert(0, "modules")
 
 from mlflow.tracking.client import MlflowClient  # noqa: E402
+from stable_baselines3.common.logger import Logger  # noqa: E402
 from tensorboard.plugins.scalar.summary_v2 import scalar  # noqa: E402
 from tensorboardX.writer import SummaryWriter  # noqa: E402
 from wandb.sdk.lib.noop_run import NoopRun  # noqa: E402
@@ -79,6 +93,11 @@ writer = SummaryWriter()
 writer.add_scalar("loss", 0.25, global_step=7)
 writer.add_scalars("valid", {"loss": 0.75, "accuracy": "none"}, 8)
 scalar("loss", 0.6, step=9)
+logger = Logger()
+for reward in (-3.0, -2.0):
+    logger.record("eval/mean_reward", reward)
+logger.dump(10)
+logger.dump(step=11)
 reported = [
     ["loss", "wandb", (0.1).hex(), 0, 3.0],
     ["eval/accuracy", "wandb", (1.0).hex(), 0, 3.0],
@@ -91,5 +110,6 @@ reported = [
     ["loss", "tensorboardx", (0.25).hex(), 0, 7.0],
     ["valid/loss", "tensorboardx", (0.75).hex(), 0, 8.0],
     ["loss", "tensorflow", (0.6).hex(), 0, 9.0],
+    ["eval/mean_reward", "stable_baselines3", (-2.0).hex(), 0, 10.0],
 ]
 print(json.dumps(reported))
