@@ -18,6 +18,8 @@ _NUMBERED = r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9-])?\d"
 """The first label of a machine of a cluster: `node-17`, `gpu07`, `dgx-a100-03`."""
 _OF_CLUSTER = rf"{_NUMBERED}(?:\.{_LABEL}){{0,6}}"
 _END = r"(?![\w(\[-]|\.\w)"
+_QUOTE = r"\\{0,2}[\"']"
+"""As it is, and within another literal."""
 _TOPS = "|".join(LISTS.tops_of_hosts)
 _FIELDS = "host(?:_?name)?|node_?name|server|master_?addr(?:ess)?|rdzv_?endpoint|peer"
 _LISTS = "node_?list|hosts|nodes"
@@ -36,7 +38,9 @@ def _host(regex: str) -> Pattern:
 
 NAMED_HOSTS: tuple[Pattern, ...] = (
     # a field: in quotation marks whatever stands there, else what no expression looks like
-    _host(rf"(?i)(?<![A-Za-z])(?:{_FIELDS})[\"']?\s*[=:]\s*[\"']({_NAME})(?::\d+)?[\"']"),
+    _host(
+        rf"(?i)(?<![A-Za-z])(?:{_FIELDS})(?:{_QUOTE})?\s*[=:]\s*{_QUOTE}({_NAME})(?::\d+)?{_QUOTE}"
+    ),
     _host(rf"(?<![A-Za-z])(?i:{_FIELDS})\s*[=:]\s*({_OF_CLUSTER}){_END}"),
     _host(rf"(?<![A-Za-z])(?i:{_LISTS})[\"']?\s*[=:]\s*[\"'\[]*([a-z][a-z0-9-]*\[[\d,-]+\])"),
     # messages of sockets, resolvers and clients

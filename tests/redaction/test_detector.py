@@ -78,6 +78,7 @@ def test_what_reports_say_stays_as_it_is(text: str) -> None:
         ("http://mlflow:5000/falcon", "http://<host>:5000/<path>"),
         ("at https://github.com/acme/falcon.git", "at https://github.com/<path>"),
         ("on gpu-node-0042.cluster", "on <host>"),
+        (r"'Pool(host=\'node-18\', port=443)'", r"'Pool(host=\'<host>\', port=443)'"),
         ("metric/10.23.13.197 on ip-10-23-13-197", "metric/<address> on <address>"),
         (r'File "C:\Users\jdoe\falcon\train.py", line 3', r'File "~\falcon\train.py", line 3'),
         (r"'C:\\Users\\Jane Doe\\train.py'", r"'~\\train.py'"),
