@@ -34,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETE not in os.environ:
-        if words == ["--version"]:
+        if words in (["--version"], ["-V"]):
             return guarded(overview.print_version)
-        if words in ([], ["--help"], ["-h"]):
+        if words in ([], ["--help"], ["-h"], ["help"]):
             return guarded(overview.print_help)
     return guarded(
         lambda: _application(words), verbose="-v" in words[:2] or "--verbose" in words[:2]

@@ -80,7 +80,9 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def root(
     ctx: typer.Context,
-    version: Annotated[bool, option("--version", help=overview.OPTIONS["--version"])] = False,
+    version: Annotated[
+        bool, option("--version", "-V", help=overview.OPTIONS["-V, --version"])
+    ] = False,
 ) -> None:
     """Runs a training script twice and says whether the runs agree."""
     if version:
@@ -133,6 +135,8 @@ def invoke(words: list[str]) -> int:
 
     Raises UsageError where it cannot be parsed.
     """
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     words = _resuming(words)
     if words[1:] in _ASKS_FOR_HELP and words[0] in overview.COMMANDS:
         return _print_help(words[0])
@@ -198,13 +202,17 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
     command = next((word for word in words if word in overview.COMMANDS), "")
     if command in GROUPS:
         return _usage_error_of_group(message, command, words[words.index(command) + 1 :])
+    first = next(iter(words), "")
+    meant = get_close_matches(first, overview.COMMANDS, n=1)
+    if not command and meant and not first.startswith("-"):
+        return UsageError(
+            message, f"Did you mean `{shlex.join(['reprocheck', meant[0], *words[1:]])}`?"
+        )
     if not command and _names_a_training(words):
         return UsageError(
             "The command is missing.",
             f"Did you mean `{_as_run(words)}`?",
         )
-    if not command and (meant := get_close_matches(next(iter(words), ""), overview.COMMANDS, n=1)):
-        return UsageError(message, f"Did you mean `reprocheck {meant[0]}`?")
     fix = f"`reprocheck {command} --help` lists the options.".replace("  ", " ")
     if command in OF_RUNS and type(error).__name__ == _UNKNOWN_OPTION:
         fix += " Options of the script go after the script."

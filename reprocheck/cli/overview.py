@@ -24,7 +24,7 @@ COMMANDS = {
     "demo": "Check two small trainings, one clean and one not.",
 }
 OPTIONS = {
-    "--version": "Print the version.",
+    "-V, --version": "Print the version.",
     "--install-completion": "Install completion for this shell.",
     "--show-completion": "Print the completion script.",
     "-h, --help": "Print this text; see also `reprocheck COMMAND --help`.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import typer
 from reprocheck.cli.destination import Destination, FormatOption, OutputOption, destination
 from reprocheck.cli.parameters import ENTRY, option, with_settings
 from reprocheck.errors import EntryPointError, ReprocheckError
+from reprocheck.language import tr
 from reprocheck.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -102,6 +104,14 @@ def perform(
     entry = launch.entry_point(**words, python=interpreter(words, held))  # type: ignore[arg-type]
     folder = launch.prepare(held.output, entry.name)
     console.begin(title(entry))
+    for name in _behind_script(words):
+        console.message(
+            tr(
+                "{option} stands behind the script, so the script is given it; options of"
+                " reprocheck stand before the script.",
+                option=name,
+            )
+        )
     try:
         check = _record(entry, held, folder, console, search=search, values=values)
         if write_patch is not None:
@@ -151,6 +161,21 @@ def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]
         fix = f"Write it after `--`: reprocheck {command} -- {' '.join(words)}"
         raise EntryPointError(f"{first} is a command, not a Python script.", fix)
     return {"script": first, "args": tuple(rest)}
+
+
+def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
+    """List options of reprocheck that are given to a script in which nothing has their name."""
+    script, arguments = words.get("script"), words.get("args", ())
+    if not isinstance(script, str) or not isinstance(arguments, tuple):
+        return
+    given = {word.partition("=")[0] for word in arguments}
+    own = [option for option in OPTIONS if option.flag in given]
+    if not own:
+        return
+    with suppress(OSError):
+        source = Path(script).read_text(errors="replace")
+        names = set(re.findall(r"\w+", source.replace("-", "_")))
+        yield from (option.flag for option in own if option.name not in names)
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:

@@ -150,6 +150,15 @@ def _interpreter_for(program: str) -> str:
     return "python"
 
 
+def _similar_script(path: Path) -> str:
+    """Return the name of a script beside a missing one that is written alike; "" for none."""
+    from difflib import get_close_matches
+
+    name = path.name if path.suffix else f"{path.name}.py"
+    scripts = [one.name for one in path.parent.glob("*.py")]
+    return next(iter(get_close_matches(name, scripts, n=1)), "")
+
+
 def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
     path = cwd / script
     if script == "-":
@@ -158,8 +167,9 @@ def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
         )
     if not path.exists():
         hint = "Check the path."
-        if path.with_name(path.name + ".py").exists():
-            hint = f"Did you mean {script}.py?"
+        meant = _similar_script(path)
+        if meant:
+            hint = f"Did you mean {Path(script).with_name(meant)}?"
         raise EntryPointError(f"There is no script {script}.", hint)
     if path.is_dir():
         if not (path / "__main__.py").exists():

@@ -140,6 +140,7 @@ def test_an_option_without_its_value(workdir: Path) -> None:
         (["-m", "package.train"], "reprocheck run -m package.train"),
         (["python", "my train.py"], "reprocheck run -- python 'my train.py'"),
         (["notebook.ipynb"], "reprocheck run notebook.ipynb"),
+        (["rnu", "ok.py", "--lr", "1"], "reprocheck run ok.py --lr 1"),
     ],
 )
 def test_a_script_without_a_command_is_told_the_command(
@@ -148,6 +149,32 @@ def test_a_script_without_a_command_is_told_the_command(
     assert main(typed) == 2
     error = " ".join(capsys.readouterr().err.split())
     assert f"Did you mean `{meant}`?" in error
+
+
+def test_help_and_the_version_are_asked_for_as_elsewhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["help", "suite", "run"]) == main(["suite", "run", "--help"]) == 0
+    first, second = capsys.readouterr().out.split("Usage:")[1:]
+    assert first == second
+    assert main(["-V"]) == main(["--version"]) == 0
+    assert len(set(capsys.readouterr().out.split())) == 2
+
+
+def test_a_missing_script_is_told_the_one_that_is_written_alike(workdir: Path) -> None:
+    (workdir / "train.py").write_text("")
+    for typed in ("tarin.py", "train"):
+        done = reprocheck("run", typed, cwd=workdir)
+        assert done.returncode == 2 and "Did you mean train.py?" in done.stderr
+
+
+def test_an_option_behind_the_script_is_named_where_the_script_does_not_know_it(
+    workdir: Path,
+) -> None:
+    (workdir / "train.py").write_text("import reprocheck\nreprocheck.log_loss(1.0)  # steps\n")
+    done = reprocheck("run", "train.py", "--runs", "3", "--steps", "2", cwd=workdir)
+    assert "--runs stands behind the script" in " ".join(done.stderr.split())
+    assert "--steps stands" not in done.stderr
 
 
 def test_a_word_that_is_no_script_gets_no_such_guess(capsys: pytest.CaptureFixture[str]) -> None:
