@@ -5,9 +5,8 @@ All the rest stands behind `--verbose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.labels import INDENT
@@ -37,62 +36,20 @@ if TYPE_CHECKING:
     from reprocheck.report.repair import Repair
 
 MOST = 25
-"""Lines of a whole check on the terminal."""
+"""Lines of a check on the terminal that a fix, or the end of a log, leaves room for. Sentences are
+never cut.
+"""
 BELOW = 4
 """Lines that follow at most: the report's place, and the next command with its reason."""
 REPLAY = 1
 """A further line where the report has a `replay.py`."""
 LEAST = 3
 """Lines that a fix, or the end of a log, has in any case."""
-ROWS: Mapping[str, int] = MappingProxyType(
-    {
-        "proof": 2,
-        "evidence": 2,
-        "reason": 2,
-        "lead": 3,
-        "cause": 2,
-        "between": 2,
-        "losses": 2,
-        "caveat": 1,
-        "state left": 1,
-        "conflict": 1,
-    }
-)
-"""Rows that each part has in any case.
-
-Those that are left go to the parts in this order, as many as each needs.
-"""
-LONGER_REASON = 2
-"""Rows that the reason has besides where nothing else says where the runs diverge."""
-SAID = 3
-"""Rows of what is known of a patch."""
-COVERAGE = 3
-"""Rows of each sentence on what was recorded."""
 LABEL = 11
 SHORTEST_CODE = 10
 """Columns that are left behind a path, in which the beginning of a line of code says something."""
 MOST_CODES = 4
 """Further causes that are named."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Part:
-    """Rows that can be cut.
-
-    name  by which `ROWS` knows it; a part that is not there is never longer than `least`
-    draw  its rows, as many as are given at most; all of them for None
-    """
-
-    name: str
-    least: int
-    draw: Callable[[int | None], list[Text]]
-
-    @property
-    def needed(self) -> int:
-        """How many rows it has where nothing is cut."""
-        if self.name not in ROWS:
-            return self.least
-        return len(self.draw(None))
 
 
 def shown(check: Check, console: Console) -> bool:
@@ -110,75 +67,56 @@ def print_brief(check: Check, console: Console) -> None:
     headline = list(_headline(check, out))
     found = list(_found(check, out))
     aside = list(_aside(check, out))
-    parts = [*headline, *found, *aside]
     below = BELOW
     if why.replayed(check):
         below += REPLAY
-    taken = below + len(title) + 1 + sum(len(part.draw(part.least)) for part in parts)
+    taken = below + len(title) + 1 + len(headline) + len(found) + len(aside)
     if on_one_screen:
         taken += 1 + console.rows
         out.line()
     answer = _answer(check, out, max(LEAST, MOST - taken))
-    rows_of = _allotted(parts, MOST - taken - len(answer))
-
-    def drawn(some: Sequence[Part]) -> list[Text]:
-        return [row for part in some for row in part.draw(rows_of[part])]
-
-    empty = out.text("")
-    for row in (*title, *drawn(headline), empty, *drawn(found), *answer, *drawn(aside)):
+    for row in (*title, *headline, out.text(""), *found, *answer, *aside):
         out.line(row)
-
-
-def _allotted(parts: Sequence[Part], spare: int) -> dict[Part, int]:
-    """How many rows each part gets where `spare` more than the least may be taken."""
-    rows = {part: part.least for part in parts}
-    order = list(ROWS)
-    growing = [part for part in parts if part.name in ROWS]
-    for part in sorted(growing, key=lambda part: order.index(part.name)):
-        more = min(max(0, spare), max(0, part.needed - part.least))
-        rows[part] += more
-        spare -= more
-    return rows
 
 
 # -------------------------------------------------------------------------------------- the verdict
 
 
-def _headline(check: Check, out: Stream) -> Iterator[Part]:
+def _headline(check: Check, out: Stream) -> Iterator[Text]:
     """The sentences that say most about the verdict."""
     lead = why.lead(check)
     if lead:
-        yield _paragraph(out, "lead", lead, "bold")
+        yield from _paragraph(out, lead, "bold")
     if check.between:
-        yield _paragraph(out, "between", text.line(check.between.sentence))
+        yield from _paragraph(out, text.line(check.between.sentence))
     reason = text.line(check.verdict.reason)
-    if not lead:
-        yield _paragraph(out, "reason", reason, more=LONGER_REASON)
-    elif check.verdict.verdict != "not_reproducible":
-        yield _paragraph(out, "reason", reason)
+    if not lead or check.verdict.verdict != "not_reproducible":
+        yield from _paragraph(out, reason)
 
 
-def _found(check: Check, out: Stream) -> Iterator[Part]:
+def _found(check: Check, out: Stream) -> Iterator[Text]:
     """The losses, the first rung that differs, the proof, and the best cause with its line."""
     for name, what in compared.sides(check):
-        yield _row(out, name, what)
+        yield from _rows(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
-        yield _row(out, title, facts)
+        yield from _rows(out, title, facts)
     losses = _losses(check)
     if losses:
-        yield _labelled(out, "losses", losses)
+        yield from _rows(out, "losses", losses)
     if check.verdict.differing_series:
-        yield _labelled(out, "series", joined(tr(": "), series.summary(check)))
+        yield from _rows(out, "series", joined(tr(": "), series.summary(check)))
     where = _where(check)
     if where:
-        yield _row(out, "where", where)
+        yield from _rows(out, "where", where)
     if check.search is not None:
         label = mark("search")
         if check.search.smallest or check.search.patch:
             label = mark("proof")
-        yield _labelled(out, label, text.line(check.search.sentence), "bold", name="proof")
+        yield from _rows(out, label, text.line(check.search.sentence), "bold")
     for cause in check.causes[:1]:
-        yield from _cause(cause, out, with_evidence=check.search is None)
+        first = check.first_rung.detail if check.first_rung else ""
+        is_said = check.search is not None or cause.evidence[:1] == (first,)
+        yield from _cause(cause, out, with_evidence=not is_said)
 
 
 def _losses(check: Check) -> str:
@@ -230,10 +168,10 @@ def _where(check: Check) -> str:
     return text.joined(tr(": "), tr(rung.rung), why.where(rung))
 
 
-def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Part]:
-    yield _labelled(out, "cause", why.cause_title(cause), "bold")
+def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
+    yield from _rows(out, "cause", why.cause_title(cause), "bold")
     if with_evidence and cause.evidence and text.line(cause.evidence[0]):
-        yield _labelled(out, "", text.line(cause.evidence[0]), name="evidence")
+        yield from _rows(out, "", text.line(cause.evidence[0]))
     if cause.source:
         room = _room(out)
         place = out.cut_head(why.origin(cause.source), room)
@@ -257,15 +195,15 @@ def _answer(check: Check, out: Stream, room: int) -> list[Text]:
         return _fix(found, out, room)
     if not nothing_recorded(check):
         return []
-    said = [row for sentence in check.coverage for row in _rows(out, "", sentence, COVERAGE)]
+    said = [row for sentence in check.coverage for row in _rows(out, "", sentence)]
     return _within(said, room, out)
 
 
 def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
     if found.kind == "words":
-        return _rows(out, "fix", found.text, room)
+        return _rows(out, "fix", found.text)
     look = _LOOKS[found.kind == "patch"]
-    said = _rows(out, look.label, found.said, SAID)
+    said = _rows(out, look.label, found.said)
     room = max(1, room - len(said))
     code = [
         out.text(f"    {line}".rstrip(), look.styles.get(line[:1], look.style))
@@ -328,7 +266,7 @@ def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
 
 def _log(run: Run, out: Stream, room: int) -> list[Text]:
     """The end of the log of a run that failed or was ended."""
-    head = out.wrapped(tail_title(run), INDENT, 1)
+    head = out.wrapped(tail_title(run), INDENT)
     rows = tail(run, out.width - 6)[-(room - 1) :]
     return [*head, *(out.joined("  ", ("│ ", "dim"), row) for row in rows)]
 
@@ -336,7 +274,7 @@ def _log(run: Run, out: Stream, room: int) -> list[Text]:
 # ------------------------------------------------------------------------------------ and what else
 
 
-def _aside(check: Check, out: Stream) -> Iterator[Part]:
+def _aside(check: Check, out: Stream) -> Iterator[Text]:
     """What limits the verdict, the first sentence of each: controls that were on, state of run 1,
     the environment, caveats. Then what is not printed.
     """
@@ -352,10 +290,9 @@ def _aside(check: Check, out: Stream) -> Iterator[Part]:
         told = {mark("controls"): [controls.names(on)], **told}
     for label, sentences in told.items():
         if any(sentences):
-            yield _labelled(out, label, text.line(sentences[0]), end=_and_more(sentences[1:]))
-    hidden = _hidden(check)
-    if hidden:
-        yield _labelled(out, "more", tr("-v prints {parts}", parts=hidden))
+            yield from _rows(out, label, text.line(sentences[0]) + _and_more(sentences[1:]))
+    if any((check.causes[1:], check.ladder, check.search, check.verdict.comparisons)):
+        yield from _rows(out, "more", text.joined("; ", _other_causes(check), tr("-v prints all")))
 
 
 def _and_more(others: Sequence[str]) -> str:
@@ -364,20 +301,11 @@ def _and_more(others: Sequence[str]) -> str:
     return tr(" (and {number} more)", number=len(others))
 
 
-def _hidden(check: Check) -> str:
-    """What `--verbose` adds."""
-    parts: dict[str, object] = {
-        _other_causes(check): check.causes[1:],
-        tr("the ladder"): check.ladder,
-        tr("what was tried"): check.search,
-        tr("what the scan finds"): check.scan is not None and check.scan.findings,
-        tr("both checks"): check.verdict.comparisons,
-    }
-    return joined(tr(", "), (part for part, there in parts.items() if there))
-
-
 def _other_causes(check: Check) -> str:
+    """Name the causes behind the first; "" where there are none."""
     codes = [cause.code for cause in check.causes[1:]]
+    if not codes:
+        return ""
     named = codes[:MOST_CODES]
     if len(codes) > MOST_CODES:
         named.append("…")
@@ -387,37 +315,22 @@ def _other_causes(check: Check) -> str:
 # --------------------------------------------------------------------------------------------- rows
 
 
-def _paragraph(out: Stream, name: str, said: str, style: str = "", more: int = 0) -> Part:
+def _paragraph(out: Stream, said: str, style: str = "") -> Iterator[Text]:
     """A text without a label."""
-
-    def draw(most: int | None) -> list[Text]:
-        return [_styled(row, style) for row in out.wrapped(said, INDENT, most)]
-
-    return Part(name, ROWS[name] + more, draw)
+    return (_styled(row, style) for row in out.wrapped(said, INDENT))
 
 
-def _labelled(
-    out: Stream, label: str, said: str, style: str = "dim", *, name: str = "", end: str = ""
-) -> Part:
-    """A text beside a label, which is its name unless that is given."""
-    name = name or label
-    return Part(name, ROWS.get(name, 1), lambda most: _rows(out, label, said, most, style, end))
-
-
-def _row(out: Stream, label: str, said: str) -> Part:
+def _row(out: Stream, label: str, said: str) -> Text:
     """One row, cut to the width."""
     label, said = out.cut(tr(label), LABEL), out.cut(said, _room(out))
     row = out.joined("  ", (padded(label, LABEL), "dim"), "  ", said)
     row.rstrip()
-    return Part("", 1, lambda _: [row])
+    return row
 
 
-def _rows(
-    out: Stream, label: str, said: str, most: int | None, style: str = "dim", end: str = ""
-) -> list[Text]:
-    rows = out.labelled_rows(
-        tr(label), said, style, indent=INDENT, label_width=LABEL, most=most, end=end
-    )
+def _rows(out: Stream, label: str, said: str, style: str = "dim") -> list[Text]:
+    """A text beside a label."""
+    rows = out.labelled_rows(tr(label), said, style, indent=INDENT, label_width=LABEL)
     for row in rows:
         row.rstrip()
     return rows

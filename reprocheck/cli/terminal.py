@@ -215,30 +215,18 @@ class Stream:
         *,
         indent: int = 0,
         label_width: int = 0,
-        most: int | None = None,
-        end: str = "",
     ) -> list[Text]:
-        """The rows that `labelled` writes, `most` of them at most."""
+        """Return the rows that `labelled` writes."""
         gap = 2 if label_width else 1
         column = indent + max(label_width, cells(label)) + gap
-        first, *more = self.wrapped(text, column, most, end)
+        first, *more = self.wrapped(text, column)
         head = self.joined(" " * indent, (label, style), " " * (column - indent - cells(label)))
         return [head + first[column:], *more]
 
-    def wrapped(
-        self, text: str, indent: int = 0, most: int | None = None, end: str = ""
-    ) -> list[Text]:
-        """The rows of a text at an indent; line breaks of the text are kept.
-
-        Of more than `most` rows the first, the last one cut.
-
-        `end` follows the text, also where that is cut.
-        """
+    def wrapped(self, text: str, indent: int = 0) -> list[Text]:
+        """Return the rows of a text at an indent; line breaks of the text are kept."""
         width = max(self.width - indent, NARROWEST_COLUMN)
-        rows = [row for line in (text + end).split("\n") for row in self._rows(line, width)]
-        if most is not None and len(rows) > most:
-            more = self.fit(f" …{end}")
-            rows[most - 1 :] = [at_word(rows[most - 1], width - len(more)) + more]
+        rows = [row for line in text.split("\n") for row in self._rows(line, width)]
         space = " " * indent
         return [self.text(f"{space}{row}" if row else "") for row in rows]
 
@@ -329,20 +317,6 @@ def cells(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """A text with spaces behind it, up to so many columns."""
     return text + " " * (width - cells(text))
-
-
-def at_word(text: str, room: int) -> str:
-    """The beginning of a text in `room` characters: whole words, unless the last one alone takes
-    half of the room.
-    """
-    if cells(text) <= room:
-        return text.rstrip()
-    if not text.isascii():
-        from rich.cells import set_cell_size
-
-        return set_cell_size(text, room).rstrip()
-    end = text.rfind(" ", room // 2, room + 1)
-    return text[: end if end >= 0 else room].rstrip()
 
 
 def harmless(text: str) -> str:
