@@ -6,7 +6,6 @@ All the rest stands behind `--verbose`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reprocheck.cli.labels import INDENT
@@ -202,32 +201,23 @@ def _answer(check: Check, out: Stream, room: int) -> list[Text]:
 def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
     if found.kind == "words":
         return _rows(out, "fix", found.text)
-    look = _LOOKS[found.kind == "patch"]
-    said = _rows(out, look.label, found.said)
+    label, styles, style = _LOOKS[found.kind == "patch"]
+    said = _rows(out, label, found.said)
     room = max(1, room - len(said))
     code = [
-        out.text(f"    {line}".rstrip(), look.styles.get(line[:1], look.style))
+        out.text(f"    {line}".rstrip(), styles.get(line[:1], style))
         for line in _most_telling(found, room)
     ]
     return [*said, *_within(code, room, out)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """How a fix is drawn: its label, the styles of rows by their first character, the style of
-    all others.
-    """
-
-    label: str
-    styles: Mapping[str, str]
-    style: str
-
-
-_LOOKS = {
-    True: _Look(mark("patch"), PATCH_STYLES, ""),
-    False: _Look(mark("fix"), {}, "cyan"),
+_LOOKS: Mapping[bool, tuple[str, Mapping[str, str], str]] = {
+    True: (mark("patch"), PATCH_STYLES, ""),
+    False: (mark("fix"), {}, "cyan"),
 }
-"""Whether the fix is a patch -> how it is drawn."""
+"""Whether the fix is a patch -> its label, the styles of rows by their first character, the style
+of all others.
+"""
 
 
 def _most_telling(found: Repair, room: int) -> list[str]:
