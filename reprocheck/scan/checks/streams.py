@@ -13,7 +13,7 @@ import msgspec
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import called, tables
+from reprocheck.scan.checks import amounts, called, tables
 from reprocheck.scan.entry import is_guard
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.kept import kept
@@ -21,7 +21,16 @@ from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import UNKNOWN, Constant, Instance, Parameter, Value, literal
+from reprocheck.scan.values import (
+    UNKNOWN,
+    Constant,
+    External,
+    Instance,
+    Made,
+    Parameter,
+    Value,
+    literal,
+)
 from reprocheck.scan.vocabulary import names, words
 
 TITLES = {
@@ -106,7 +115,8 @@ def seedings(order: Order) -> tuple[Seeding, ...]:
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """The calls that draw, in order."""
-    return tuple(filter(None, map(_drawing, every(order))))
+    calls = (call for call in every(order) if not amounts.are_nothing(order, call))
+    return tuple(filter(None, map(_drawing, calls)))
 
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
@@ -300,8 +310,11 @@ _CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
 
 def _made(call: Call) -> str:
     """The class of a library that seeds when an object of it is made, of which a class of the
-    user's is one kind; "" for other calls.
+    user's is one kind, or the function of a `partial`; "" for other calls.
     """
+    match call.receiver:
+        case Made(call=Call(name="functools.partial", first=External(dotted=function))):
+            return function
     match call.result:
         case Instance() as made if call.own and made.is_a(*_TRAINERS_THAT_SEED):
             return _TRAINERS_THAT_SEED[0]
@@ -404,28 +417,39 @@ def _draws(call: Call, known: tables.Draws) -> bool:
         return False
     if not known.constant:
         return True
-    initialisers = filter(None, map(call.keywords.get, known.constant))
-    # An initialiser that the text does not show counts as a constant: nothing is claimed of it.
-    constants = sum(map(_is_constant, initialisers))
+    initialisers = (call.argument(known.position(one), one) for one in known.constant)
+    constants = sum(map(_is_constant, filter(None, initialisers)))
     if given(call, "has_bias=False"):
         return constants < 1
     return constants < known.needed
 
 
-_FIXED = words("streams", "fixed")
-_FIXED_CALLS = re.compile(
-    r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$"
+_INITIALISERS = re.compile(
+    r"\w*(normal|uniform|orthogonal|variance_?scaling|sparse|xavier)(_?initializer)?", re.IGNORECASE
 )
+"""Those that draw, by their names or the texts that stand for them."""
 
 
 def _is_constant(value: Value) -> bool:
-    """Whether an initialiser draws nothing, or has a seed of its own."""
-    if isinstance(value, Constant):
-        return isinstance(value.value, int | float) or str(value.value).lower() in _FIXED
-    made = next(value.calls(), None)
-    if made is not None:
-        return bool(_FIXED_CALLS.search(made.name)) or given(made, "seed")
-    return value is UNKNOWN
+    """Whether an initialiser is none of those that draw, or has a seed of its own; one that the
+    text does not show counts as a constant, for nothing is claimed of it.
+    """
+    names = map(_initialiser, value.origin())
+    return not is_none(value) and not any(map(_INITIALISERS.fullmatch, names))
+
+
+def _initialiser(value: Value) -> str:
+    """The name of an initialiser; "" for one with a seed, and for numbers that are drawn at once:
+    these are draws of their own.
+    """
+    match value:
+        case Constant(value=str(text)):
+            return text
+        case Made(call=call) if given(call, "seed"):
+            return ""
+        case Made(call=Call(name=name)) | External(dotted=name) if ".random." not in name:
+            return name.rpartition(".")[2]
+    return ""
 
 
 _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
