@@ -101,6 +101,8 @@ class Collection:
         one = _read(file, self.cache)
         if isinstance(one, Read):
             one.outside = outside
+            if outside:
+                one.shown = Path(os.path.relpath(file.path)).as_posix()
             self.done[key] = one
             return one
         if not outside:

@@ -133,3 +133,38 @@ def test_a_function_of_a_package_is_known_in_each_of_its_modules() -> None:
         assert known is not None and streams in known.streams
     assert table.get("torch.cuda.random_.manual_seed") == table.get("torch.cuda.manual_seed")
     assert "numpy.random.default_rng().seed" not in table and "mylib.seed" not in table
+
+
+DOES_MORE = (
+    "def split(data, seed):\n    torch.manual_seed(seed)\n    return data[torch.randperm(len(data))]",
+    "def make(seed):\n    torch.manual_seed(seed)\n    layer = torch.nn.Linear(2, 1)\n    return layer",
+    "def items(seed):\n    torch.manual_seed(seed)\n    yield from (1, 2)",
+    "def worker_init(number):\n    torch.manual_seed(torch.initial_seed() + number)",
+    "class Buffer:\n    def reset(self, seed):\n        torch.manual_seed(seed)\n        self.items = []",
+)
+
+
+@pytest.mark.parametrize("function", DOES_MORE)
+def test_a_function_that_does_more_than_to_seed_is_not_offered(function: str) -> None:
+    [wrong] = found({"train.py": f"import torch\n\n{function}\n\n{TRAINING}"})
+    assert wrong.code == "RC301" and "never called" not in wrong.message
+
+
+def test_a_function_that_seeds_all_sets_switches_and_tells_is_offered() -> None:
+    body = (
+        "def begin(seed):\n    torch.manual_seed(seed)\n    if torch.cuda.is_available():\n"
+        "        torch.cuda.manual_seed_all(seed)\n    torch.backends.cudnn.deterministic = True\n"
+        "    torch.use_deterministic_algorithms(True)\n    print(seed)\n    return seed\n"
+    )
+    [wrong] = found({"train.py": f"import torch\n\n{body}\n\n{TRAINING}"})
+    assert wrong.fix == "Call `begin` at the start of the program."
+
+
+def test_a_seed_that_is_none_where_it_is_given_is_to_be_given() -> None:
+    split = "import pandas as pd\ndef pairs(data, seed=None):\n    return data.sample(frac=1, random_state=seed)\n"
+    [wrong] = found(
+        {
+            "train.py": f"import torch\n{split}pairs(pd.read_csv('a.csv'))\ntorch.manual_seed(0)\n{TRAINING}"
+        }
+    )
+    assert (wrong.code, wrong.fix) == ("RC512", "Give `random_state` a seed: it is `None` here.")

@@ -224,8 +224,46 @@ MENDINGS = {
         import random
         import torch
 
-        seed = 0
+        random.seed(0)
+
+        seed = random.randint(0, 2**31)
         torch.manual_seed(seed)
+        """,
+    ),
+    "a seed that is drawn for each sample, so that two draws are alike": (
+        """
+        import numpy as np
+        import torch
+        from torchvision.transforms import RandomHorizontalFlip
+
+        class Pairs(torch.utils.data.Dataset):
+            def __getitem__(self, at):
+                seed = np.random.randint(0, 2**31)
+                torch.manual_seed(seed)
+                first = RandomHorizontalFlip()(at)
+                torch.manual_seed(seed)
+                return first, RandomHorizontalFlip()(at)
+
+        for pair in torch.utils.data.DataLoader(Pairs()):
+            model(pair).backward()
+        """,
+        """
+        import numpy as np
+        import torch
+        from torchvision.transforms import RandomHorizontalFlip
+
+        np.random.seed(0)
+
+        class Pairs(torch.utils.data.Dataset):
+            def __getitem__(self, at):
+                seed = np.random.randint(0, 2**31)
+                torch.manual_seed(seed)
+                first = RandomHorizontalFlip()(at)
+                torch.manual_seed(seed)
+                return first, RandomHorizontalFlip()(at)
+
+        for pair in torch.utils.data.DataLoader(Pairs()):
+            model(pair).backward()
         """,
     ),
     "a seeding function that takes no number": (

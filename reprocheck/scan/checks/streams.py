@@ -8,6 +8,8 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import filterfalse
+from operator import attrgetter
 
 import msgspec
 
@@ -15,7 +17,7 @@ from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import amounts, called, tables
 from reprocheck.scan.entry import is_guard
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
@@ -152,14 +154,40 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
 
 
 def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
-    """A function that would seed one of the streams, and that the program never calls."""
+    """A function that would seed one of the streams, does nothing else, and is never called."""
     modules = closure(order)
-    for module in modules:
+    for module in filterfalse(attrgetter("outside"), modules):
         for call in _seeding_in_text(module, streams):
             function = module.function_of(call)
-            if function is not None and not called.may_run(order, modules, module, call):
+            if function is None or not _only_seeds(function):
+                continue
+            if not called.may_run(order, modules, module, call):
                 return Unused(module, function)
     return None
+
+
+def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether all that a function calls seeds, sets switches, asks or tells, it keeps nothing in
+    what it is given, and gives back nothing else. One for workers is no such function.
+    """
+    if "worker" in function.name or holds(function, ast.Yield, ast.YieldFrom):
+        return False
+    calls = (last_word(call.func).lower() for call in within(function.body, ast.Call))
+    given = {one.arg for one in within(function.args, ast.arg)}
+    returned = (one.value for one in within(function, ast.Return) if one.value is not None)
+    kept = (one for one in within(function, ast.Attribute) if isinstance(one.ctx, ast.Store))
+    return (
+        all(map(_OF_SEEDERS.search, calls))
+        and given.issuperset(map(last_word, returned))
+        and given.isdisjoint(last_word(one.value) for one in kept)
+    )
+
+
+_OF_SEEDERS = re.compile(
+    r"seed|determinis|benchmark|rng|precision|is_available|environ|^(str|int|print|info|debug|warning"
+    r"|import_module|set_state|get|set_context|getattr|hasattr|isinstance|setdefault|max|abs)$"
+)
+"""Calls of functions that seed and do nothing else."""
 
 
 @kept

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
-from os.path import commonprefix
+from operator import eq
 from typing import Generic, Literal, TypeVar
 
 import msgspec
@@ -124,7 +124,8 @@ class ByFunction(ByName[T]):
         paths = self._paths.get(_ends(name), ())
         if name in self._known or name in self._exact or "()" in name or not paths:
             return super().get(name)
-        nearest = max(paths, key=lambda path: len(commonprefix([path.split("."), name.split(".")])))
+        parts = name.split(".")
+        nearest = max(paths, key=lambda path: sum(map(eq, path.split("."), parts)))
         return self._exact[nearest]
 
 

@@ -53,7 +53,7 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         torch.manual_seed(seed)
         TRAIN
         """,
-        [(6, "RC402")],
+        [(5, "RC402")],
     ),
     "seeds from uuid, entropy and datetime": (
         """
