@@ -20,6 +20,7 @@ from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
 from reprocheck.scan.index import grouped
 from reprocheck.scan.outline import Outline, imported, outlined
+from reprocheck.scan.pins import Pins, pins
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, read
 
@@ -56,6 +57,11 @@ class Read:
     imports: dict[str, Path] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
     outside: bool = False
+
+    @property
+    def pins(self) -> Pins:
+        """The versions that its project asks for."""
+        return pins(self.file.path.parent)
 
     def source(self) -> Source:
         """The source, which is read again when it is first asked for something."""
@@ -264,6 +270,6 @@ def group_key(group: list[Read]) -> str:
     """What the findings in a group depend on: the names, contents and roles of its files."""
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
-        parts = (one.shown, one.name, one.digest, one.outside, one.file.single)
+        parts = (one.shown, one.name, one.digest, one.outside, one.file.single, one.pins)
         hashed.update(repr(parts).encode())
     return hashed.hexdigest()

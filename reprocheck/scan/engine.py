@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from reprocheck.scan import files, select as selection, workers
+from reprocheck.scan import files, pins, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
@@ -51,6 +51,7 @@ def scan(
     tables.extend(libraries)
     chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
     forget()
+    pins.forget()
     kept = Cache(cache, extra=libraries)
     with workers.few_collections():
         found, problems = files.find([Path(path) for path in paths], exclude, given)
@@ -140,6 +141,7 @@ def _project(members: dict[str, Read]) -> Project:
             roots=one.roots,
             known=one.outline,
             outside=one.outside,
+            pins=one.pins,
         )
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, takewhile
 from pathlib import Path
@@ -15,6 +15,7 @@ from reprocheck.scan.kept import KEPT
 from reprocheck.scan.names import Names, with_name
 from reprocheck.scan.outline import Outline, imported, outlined
 from reprocheck.scan.outside import seeding
+from reprocheck.scan.pins import Pins
 from reprocheck.scan.recursion import deep
 from reprocheck.scan.source import Source
 from reprocheck.scan.values import Place
@@ -56,6 +57,7 @@ class Module:
     roots    the folders from which other files import it
     known    its outline, where its text was looked at already
     outside  whether it lies outside of what was asked: it is read for signatures and seeding only
+    pins     the versions that its project stays below
     """
 
     name: str
@@ -66,6 +68,11 @@ class Module:
     roots: tuple[Path, ...] = ()
     known: Outline | None = None
     outside: bool = False
+    pins: Pins = field(default_factory=dict)
+
+    def is_below(self, package: str, *version: int) -> bool:
+        """Whether its project asks for versions of a package below one."""
+        return any(limit <= version for limit in self.pins.get(package, ()))
 
     def __repr__(self) -> str:
         return f"<Module {self.name}>"

@@ -361,3 +361,54 @@ def test_no_more_than_a_limit_is_read_of_what_is_imported(tmp_path: Path) -> Non
     written(tmp_path, {**OUTSIDE, "examples/one/train.py": train, **parts})
     result = scan([tmp_path / "examples"], cache=None)
     assert not result.findings and 20 < result.outside < 30 and result.unread == 1
+
+
+DROPOUT = """\
+import numpy as np
+import tensorflow as tf
+tf.random.set_seed(0)
+net = tf.keras.Sequential([tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1, DENSE)])
+net.compile("sgd", "mse")
+net.fit(np.load("x.npy"), np.load("y.npy"), shuffle=False)
+"""
+GIVEN = 'kernel_initializer="ones"'
+BELOW_3 = {
+    "setup.py": "from setuptools import setup\nsetup(install_requires=['numpy', 'tensorflow-gpu>=2.4,<2.16'])\n",
+    "setup.cfg": "[options]\ninstall_requires =\n    tensorflow == 2.12.*\n",
+    "pyproject.toml": '[project]\ndependencies = ["tensorflow[and-cuda]~=2.15.0"]\n',
+    "requirements-train.txt": "numpy\nkeras<3  # the old one\n",
+    "environment.yml": "dependencies:\n  - tensorflow=2.10\n",
+    "Pipfile": 'tensorflow = {version = "~2.9", extras = ["x"]}\n',
+}
+ABOVE = {
+    "setup.py": "from setuptools import setup\nsetup(install_requires=['tensorflow>=2.4', 'numpy<2'])\n",
+    "pyproject.toml": '[tool.poetry.dependencies]\ntensorflow = "^2.10"\n',
+    "requirements.txt": "tensorflow-probability<0.20\ntensorflow~=2.10\n# tensorflow<2\n",
+}
+
+
+def found_in_project(root: Path, name: str, text: str, dense: str) -> list[str]:
+    train = DROPOUT.replace("DENSE", dense)
+    written(root, {name: text, ".git/config": "", "models/net/train.py": train})
+    return [one.code for one in scan([root / "models"]).findings]
+
+
+@pytest.mark.parametrize("name", BELOW_3)
+def test_versions_are_read_where_the_project_pins_them(name: str, tmp_path: Path) -> None:
+    assert found_in_project(tmp_path, name, BELOW_3[name], GIVEN) == []
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_what_is_not_pinned_below_a_version_may_be_any(name: str, tmp_path: Path) -> None:
+    assert found_in_project(tmp_path, name, ABOVE[name], GIVEN) == ["RC401"]
+
+
+def test_keras_draws_weights_from_python_since_2_10_and_the_nearest_pin_counts(
+    tmp_path: Path,
+) -> None:
+    assert found_in_project(tmp_path, "setup.py", "'tensorflow<2.16'", "use_bias=False") == [
+        "RC301"
+    ]
+    assert found_in_project(tmp_path, "setup.py", "'tensorflow<2.10'", "use_bias=False") == []
+    nearer = "models/requirements.txt"
+    assert found_in_project(tmp_path, nearer, "tensorflow==2.17", GIVEN) == ["RC401"]

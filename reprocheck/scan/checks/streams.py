@@ -484,12 +484,23 @@ _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 """From one of these `fit` of Keras draws: which one depends on the backend."""
 
 
+def is_of_tensorflow(module: Module, kind: str) -> bool:
+    """Whether the Keras that a project asks for draws from TensorFlow's generator: before 3 in a
+    dropout, and before 2.10 all the rest, too.
+    """
+    if kind == "layer":
+        return module.is_below("tensorflow", 2, 16) or module.is_below("keras", 3)
+    return module.is_below("tensorflow", 2, 10) or module.is_below("keras", 2, 10)
+
+
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
     """torch draws from the generator of the device that it is told; where that is not known, from
     either.
     """
     if known.stream == "backend":
         return _OF_KERAS
+    if known.stream == "keras" and is_of_tensorflow(call.module, known.kind):
+        return frozenset({"tensorflow"})
     if known.stream != "torch":
         return frozenset({known.stream})
     device = call.keywords.get("device")
