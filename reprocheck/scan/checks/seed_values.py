@@ -28,8 +28,8 @@ _MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
 _FIXED = mark("Give `{name}` a fixed seed.")
 _ANOTHER_EACH_TIME = mark(
-    "Draw the number from a generator that is seeded at the start: a fixed seed would give `{name}`"
-    " the same each time."
+    "Give `{name}` a number from a generator that is seeded at the start: a fixed one would begin"
+    " the same draws each time."
 )
 _SEEDED = mark("Seed {name} at the start of the program.")
 _BY_RANK = mark("Give `{name}` a fixed seed; where ranks shall differ, add the rank.")
