@@ -27,8 +27,8 @@ _TOPS = ("README.md", "README.rst", "LICENSE", "requirements.txt", ".gitignore")
 class File:
     """A file to scan.
 
-    asked    the folder that was asked for with it: the given one, or, of a file that is given
-             itself (`single`), that from which it is imported; None for what others import
+    asked    the folder that was asked for with it; None for what others import
+    single   whether it is given itself
     data     what stands in place of its content, as an editor holds it
     """
 
@@ -67,7 +67,13 @@ def find(
 
 
 def _single(path: Path, data: bytes | None = None) -> File:
-    return File(path=path, asked=package_root(path.parent), single=True, data=data)
+    """A file that is given itself: with it goes what lies in its folder, or in its package where
+    that lies in the working directory.
+    """
+    asked = package_root(path.parent)
+    if not asked.is_relative_to(_here()):
+        asked = path.parent
+    return File(path=path, asked=asked, single=True, data=data)
 
 
 def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -> Iterator[Path]:

@@ -412,3 +412,20 @@ def test_keras_draws_weights_from_python_since_2_10_and_the_nearest_pin_counts(
     assert found_in_project(tmp_path, "setup.py", "'tensorflow<2.10'", "use_bias=False") == []
     nearer = "models/requirements.txt"
     assert found_in_project(tmp_path, nearer, "tensorflow==2.17", GIVEN) == ["RC401"]
+
+
+PACKAGED = "import torch\nfrom pkg.net import noise\nnet(noise(1)).backward()\n"
+
+
+def test_a_named_file_is_scanned_with_its_package_as_far_as_that_lies_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"net.py": NOISE, "cli/__init__.py": "", "__init__.py": "", "cli/train.py": PACKAGED}
+    written(tmp_path, {f"pkg/{name}": text for name, text in files.items()})
+    for folder, named, paths in (
+        (".", "pkg/cli/train.py", ["pkg/net.py"]),
+        ("pkg", "cli/train.py", []),
+        ("pkg/cli", "train.py", []),
+    ):
+        monkeypatch.chdir(tmp_path / folder)
+        assert [one.path for one in scan([named]).findings] == paths
