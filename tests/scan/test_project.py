@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan import scan
+from reprocheck.scan import patched, scan
 from reprocheck.scan.cache import Cache
 from reprocheck.scan.collect import collected, groups
 from reprocheck.scan.files import find
@@ -429,3 +429,17 @@ def test_a_named_file_is_scanned_with_its_package_as_far_as_that_lies_in_the_wor
     ):
         monkeypatch.chdir(tmp_path / folder)
         assert [one.path for one in scan([named]).findings] == paths
+
+
+def test_no_patch_is_made_outside_of_what_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = OUTSIDE["examples/one/train.py"].replace("{seed}", "lib.begin(0)")
+    drawn = train.replace("import lib\n", "import lib\nimport numpy as np\n").replace(
+        "net(x)", "net(x + np.random.rand(4))"
+    )
+    written(tmp_path, {**OUTSIDE, "examples/one/train.py": drawn})
+    monkeypatch.chdir(tmp_path / "examples/one")
+    result = scan(["."])
+    assert [one.fix for one in result.findings] == ["Add `np.random.seed(0)` below line 3."]
+    assert list(patched(result)) == [Path("train.py")]

@@ -85,7 +85,7 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     if streams.is_none(_given(seeds)) or not _is_plain(seeds):
         return False
     is_once = seeds.happens_once and len(order.at(seeds.module, seeds.node)) == 1
-    if not is_once or seeds.module.source.cells:
+    if not is_once or seeds.module.source.cells or seeds.module.outside:
         return False
     is_sure = set(draw.conditions).issuperset(seeds.conditions)
     return is_sure and order.is_before(seeds, draw)
