@@ -13,7 +13,7 @@ from functools import lru_cache
 from reprocheck.scan.vocabulary import by_name, names, rows, words
 
 BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")) | {
-    *("unicode", "xrange", "raw_input", "basestring")
+    *("__import__", "unicode", "xrange", "raw_input", "basestring")
 }
 
 FRAMEWORKS = ("torch", "torch_npu", "mindspore", "tensorflow", "keras", "jax", "numpy")

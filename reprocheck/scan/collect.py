@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
@@ -19,9 +20,14 @@ from reprocheck.scan.files import File
 from reprocheck.scan.finding import Unreadable
 from reprocheck.scan.index import grouped
 from reprocheck.scan.outline import Outline, imported, outlined
+from reprocheck.scan.pins import Pins, pins
 from reprocheck.scan.resolve import locate, module_name, root_of
 from reprocheck.scan.source import Source, digest, read
 
+MOST_IMPORTED = 1_000_000
+"""Bytes that are read of files which others import and nobody asked for, the nearest first: about
+25,000 lines.
+"""
 _MOST_ROUNDS = 8
 """How often files are followed again because they are imported from another folder than was
 known.
@@ -39,6 +45,7 @@ class Read:
     imports    the real paths of the files that it imports, each with the folder from which it is
                imported
     roots      the folders from which others import it, where that is not its own
+    outside    whether it lies outside of what was asked
     """
 
     file: File
@@ -49,6 +56,12 @@ class Read:
     outline: Outline
     imports: dict[str, Path] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
+    outside: bool = False
+
+    @property
+    def pins(self) -> Pins:
+        """The versions that its project asks for."""
+        return pins(self.file.path.parent)
 
     def source(self) -> Source:
         """The source, which is read again when it is first asked for something."""
@@ -62,45 +75,77 @@ class Read:
         return data
 
 
-def collected(found: Iterable[File], cache: Cache) -> tuple[dict[str, Read], list[Unreadable]]:
-    """All files of a scan by their real paths, with those that they import; and those that cannot
-    be read.
+@dataclass(eq=False, slots=True)
+class Collection:
+    """The files of a scan, while they are read.
+
+    asked      the folders that were asked for
+    done       what was read, by real paths
+    problems   what cannot be read
+    known      the real paths of all that was looked at, and `unread` of what is beyond the limit
+    left       bytes that may still be read of what is imported
+    """
+
+    cache: Cache
+    asked: frozenset[Path | None]
+    done: dict[str, Read] = field(default_factory=dict)
+    problems: list[Unreadable] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+    left: int = MOST_IMPORTED
+
+    def add(self, file: File) -> Read | None:
+        """Read a file, unless it was looked at, cannot be read or is beyond the limit."""
+        key = os.path.realpath(file.path)
+        if key in self.known:
+            return None
+        self.known.add(key)
+        if file.asked is None and not self._has_room(key):
+            self.unread.add(key)
+            return None
+        outside = self.asked.isdisjoint(file.path.parents)
+        one = _read(file, self.cache)
+        if isinstance(one, Read):
+            one.outside = outside
+            if outside:
+                one.shown = Path(os.path.relpath(file.path)).as_posix()
+            self.done[key] = one
+            return one
+        if not outside:
+            self.problems.append(one)
+        return None
+
+    def _has_room(self, path: str) -> bool:
+        """Whether the limit allows a file that is imported, which then counts."""
+        with suppress(OSError):
+            size = os.path.getsize(path)  # noqa: PTH202 - a real path, as a text
+            if size > self.left:
+                return False
+            self.left -= size
+        return True
+
+
+def collected(found: Sequence[File], cache: Cache) -> Collection:
+    """All files of a scan, with those that they import, as far as the limit allows.
 
     What an import means depends on the folder from which the importing file was itself imported, so
     files are followed again until that is settled.
     """
-    done: dict[str, Read] = {}
-    problems: list[Unreadable] = []
-    known: set[str] = set()
-    waiting = list(found)
+    collection = Collection(cache, frozenset(file.asked for file in found))
+    waiting = deque(found)
     changed: list[Read] = []
     for _ in range(_MOST_ROUNDS):
         for one in reversed(changed):
-            waiting += _followed(one, known)
+            waiting += _followed(one, collection.known)
         while waiting:
-            added = _added(waiting.pop(0), done, known, problems, cache)
+            added = collection.add(waiting.popleft())
             if added is not None:
-                waiting += _followed(added, known)
-        changed = _rooted(done)
+                waiting += _followed(added, collection.known)
+        changed = _rooted(collection.done)
         if not changed:
             break
-    return _reached(done), problems
-
-
-def _added(
-    file: File, done: dict[str, Read], known: set[str], problems: list[Unreadable], cache: Cache
-) -> Read | None:
-    """The file among those that are done, unless it was there or cannot be read."""
-    key = os.path.realpath(file.path)
-    if key in known:
-        return None
-    known.add(key)
-    one = _read(file, cache)
-    if isinstance(one, Unreadable):
-        problems.append(one)
-        return None
-    done[key] = one
-    return one
+    collection.done = _reached(collection.done)
+    return collection
 
 
 def _followed(one: Read, known: set[str]) -> list[File]:
@@ -112,7 +157,7 @@ def _followed(one: Read, known: set[str]) -> list[File]:
         one.imports[other] = root
         is_within_library = files.is_installed(path) and files.is_installed(one.file.path)
         if other not in known and not is_within_library:
-            found.append(File(path=path, named=False, single=False))
+            found.append(File(path=path))
     return found
 
 
@@ -135,7 +180,7 @@ def _rooted(done: dict[str, Read]) -> list[Read]:
 
 def _reached(done: dict[str, Read]) -> dict[str, Read]:
     """The files that were given, and those that these import."""
-    waiting = [key for key, one in done.items() if one.file.named]
+    waiting = [key for key, one in done.items() if one.file.asked]
     seen = set(waiting)
     while waiting:
         more = (done[waiting.pop()].imports.keys() & done.keys()) - seen
@@ -225,6 +270,6 @@ def group_key(group: list[Read]) -> str:
     """What the findings in a group depend on: the names, contents and roles of its files."""
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
-        parts = (one.shown, one.name, one.digest, one.file.named, one.file.single)
+        parts = (one.shown, one.name, one.digest, one.outside, one.file.single, one.pins)
         hashed.update(repr(parts).encode())
     return hashed.hexdigest()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from reprocheck.scan import files, select as selection, workers
+from reprocheck.scan import files, pins, select as selection, workers
 from reprocheck.scan.cache import Cache, Found
 from reprocheck.scan.checks import tables
 from reprocheck.scan.collect import Read, collected, group_key, groups
@@ -51,25 +51,30 @@ def scan(
     tables.extend(libraries)
     chosen, left_out = selection.codes(select, "--select"), selection.codes(ignore, "--ignore")
     forget()
+    pins.forget()
     kept = Cache(cache, extra=libraries)
     with workers.few_collections():
         found, problems = files.find([Path(path) for path in paths], exclude, given)
-        read_files, unreadable = collected(found, kept)
-        findings, wrong, cached = _judged(read_files, kept, jobs, progress)
+        collection = collected(found, kept)
+        findings, wrong, cached = _judged(collection.done, kept, jobs, progress)
     kept.prune()
     wanted = [
         one for one in findings if (not select or one.code in chosen) and one.code not in left_out
     ]
     if select and UNUSED_IGNORE not in chosen:
         wanted = [one for one in wanted if one.code != UNUSED_IGNORE]
-    all_problems = {*problems, *unreadable, *wrong}
+    all_problems = {*problems, *collection.problems, *wrong}
     by_place = sorted(all_problems, key=lambda one: (one.path, one.line or 0, one.reason))
+    outside = [one for one in collection.done.values() if one.outside]
+    asked = [one for one in collection.done.values() if not one.outside]
     return Result(
         findings=tuple(one for one in wanted if one.suppressed is None),
         suppressed=tuple(one for one in wanted if one.suppressed is not None),
         unreadable=tuple(by_place),
-        files=len(read_files),
-        lines=sum(one.outline.lines for one in read_files.values()),
+        files=len(asked),
+        lines=sum(one.outline.lines for one in asked),
+        outside=len(outside),
+        unread=len(collection.unread),
         cached=cached,
     )
 
@@ -89,10 +94,10 @@ def _judged(
         if known is not None:
             findings += known.findings
             problems += known.problems
-            done += len(group)
+            done += sum(not one.outside for one in members)
         else:
             fresh.append((key, _project({path: read_files[path] for path in group})))
-    cached, total = done, len(read_files)
+    cached, total = done, sum(not one.outside for one in read_files.values())
 
     def told(more: int) -> None:
         nonlocal done
@@ -101,7 +106,7 @@ def _judged(
             progress(done, total)
 
     told(0)
-    work = [(project, list(project)) for _, project in fresh]
+    work = [(project, project.asked) for _, project in fresh]
     lines = sum(module.outline.lines for _, modules in work for module in modules)
     processes = workers.processes(lines, jobs)
     judged = workers.judge(work, processes, told)
@@ -135,6 +140,8 @@ def _project(members: dict[str, Read]) -> Project:
             single=one.file.single,
             roots=one.roots,
             known=one.outline,
+            outside=one.outside,
+            pins=one.pins,
         )
         project.modules[one.file.path] = by_real_path[key] = module
     project.resolver = ByFile(project, by_real_path)

@@ -25,13 +25,16 @@ _TOPS = ("README.md", "README.rst", "LICENSE", "requirements.txt", ".gitignore")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
-    """A file to scan. `named`: below a given path, `single`: given itself; otherwise imported by
-    one of those. `data`: what stands in place of its content, as an editor holds it.
+    """A file to scan.
+
+    asked    the folder that was asked for with it; None for what others import
+    single   whether it is given itself
+    data     what stands in place of its content, as an editor holds it
     """
 
     path: Path
-    named: bool
-    single: bool
+    asked: Path | None = None
+    single: bool = False
     data: bytes | None = None
 
 
@@ -51,16 +54,26 @@ def find(
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they were written
         if absolute.is_dir():
             for found in _below(absolute, patterns, problems):
-                file = File(path=found, named=True, single=False)
+                file = File(path=found, asked=absolute)
                 files.setdefault(os.path.realpath(found), file)
         else:
             key = os.path.realpath(absolute)
-            files[key] = File(path=absolute, named=True, single=True)
+            files[key] = _single(absolute)
     for path, data in given.items():
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 - as above
         key = os.path.realpath(absolute)
-        files[key] = File(path=absolute, named=True, single=True, data=data)
+        files[key] = _single(absolute, data)
     return list(files.values()), problems
+
+
+def _single(path: Path, data: bytes | None = None) -> File:
+    """A file that is given itself: with it goes what lies in its folder, or in its package where
+    that lies in the working directory.
+    """
+    asked = package_root(path.parent)
+    if not asked.is_relative_to(_here()):
+        asked = path.parent
+    return File(path=path, asked=asked, single=True, data=data)
 
 
 def _below(folder: Path, exclude: tuple[str, ...], problems: list[Unreadable]) -> Iterator[Path]:

@@ -132,7 +132,9 @@ class Result:
     known         those that a baseline holds
     gone          what a baseline holds and is not found any more
     unreadable    files left out, or not followed to their end
-    files, lines  how much was read
+    files, lines  how much was scanned
+    outside       how many files outside of what was asked were read for signatures and seeding only
+    unread        how many that are imported were not read at all
     cached        how many of the files were known from the cache
     """
 
@@ -143,6 +145,8 @@ class Result:
     unreadable: tuple[Unreadable, ...] = ()
     files: int = 0
     lines: int = 0
+    outside: int = 0
+    unread: int = 0
     cached: int = 0
 
     @property

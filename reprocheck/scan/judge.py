@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import filterfalse
 from operator import attrgetter
 from pathlib import Path
 
@@ -144,7 +145,8 @@ def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[H
     """Notes what a check finds, or that it failed."""
     try:
         for hit in hits():
-            if not _is_tried(judgement, hit) and not is_test(hit.module):
+            is_asked = not (hit.module.outside or is_test(hit.module))
+            if is_asked and not _is_tried(judgement, hit):
                 _keep(judgement.found, _finding(hit))
     except Exception as error:
         what = f"the check of {', '.join(check.codes)} failed here"
@@ -216,7 +218,7 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
     """Findings with what comments say of them, and with findings about comments that answer
     nothing; each place once, in order.
     """
-    comments = {module.shown: _comments(module) for module in project}
+    comments = {module.shown: _comments(module) for module in project.asked}
     by_path = {module.shown: module for module in project}
     unique: dict[tuple[object, ...], Finding] = {}
     for finding in found:
@@ -225,7 +227,7 @@ def finished(project: Project, found: Iterable[Finding]) -> list[Finding]:
         _suppressed(finding, by_path[finding.path], comments[finding.path])
         for finding in each_once(unique.values())
     ]
-    for module in project:
+    for module in project.asked:
         done += [
             _unused(module, ignore, said)
             for ignore in comments[module.shown]
@@ -355,7 +357,7 @@ def frameworks(module: Module) -> tuple[str, ...]:
     """The frameworks that a module, what it imports, or what imports it, uses."""
     importers = [other for other in module.project if module in other.imports]
     roots: list[str] = []
-    for one in (module, *module.imports, *importers):
+    for one in (module, *filterfalse(attrgetter("outside"), (*module.imports, *importers))):
         roots += [name.partition(".")[0] for name in sorted(one.imported_names)]
     known = [_ALSO.get(name, name) for name in roots]
     found = dict.fromkeys(name for name in known if name in _WITH_NETS)

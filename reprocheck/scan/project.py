@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, takewhile
 from pathlib import Path
@@ -14,6 +14,8 @@ from reprocheck.scan.index import Index, of_kind
 from reprocheck.scan.kept import KEPT
 from reprocheck.scan.names import Names, with_name
 from reprocheck.scan.outline import Outline, imported, outlined
+from reprocheck.scan.outside import seeding
+from reprocheck.scan.pins import Pins
 from reprocheck.scan.recursion import deep
 from reprocheck.scan.source import Source
 from reprocheck.scan.values import Place
@@ -54,6 +56,8 @@ class Module:
     single   whether its path itself was given, not a folder that holds it
     roots    the folders from which other files import it
     known    its outline, where its text was looked at already
+    outside  whether it lies outside of what was asked: it is read for signatures and seeding only
+    pins     the versions that its project stays below
     """
 
     name: str
@@ -63,6 +67,12 @@ class Module:
     single: bool = False
     roots: tuple[Path, ...] = ()
     known: Outline | None = None
+    outside: bool = False
+    pins: Pins = field(default_factory=dict)
+
+    def is_below(self, package: str, *version: int) -> bool:
+        """Whether its project asks for versions of a package below one."""
+        return any(limit <= version for limit in self.pins.get(package, ()))
 
     def __repr__(self) -> str:
         return f"<Module {self.name}>"
@@ -253,6 +263,11 @@ class Project:
         return iter(self.modules.values())
 
     @property
+    def asked(self) -> list[Module]:
+        """The modules in which something is to be found."""
+        return [module for module in self if not module.outside]
+
+    @property
     def held(self) -> int:
         """How many lines the trees have that are kept now."""
         return sum(module.source.held for module in self)
@@ -281,6 +296,11 @@ class Project:
             module = self.module(".".join(parts[:count]), importer)
             if module is not None:
                 yield module
+
+    @cached_property
+    def seeding(self) -> frozenset[Place]:
+        """Where the functions outside of what was asked stand that seed."""
+        return seeding(module for module in self if module.outside)
 
     @cached_property
     def imported(self) -> frozenset[int]:

@@ -73,6 +73,13 @@ class Value:
         return None
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether a call of it is not followed: a library's, or a function or class outside of what
+        was asked that seeds nothing.
+        """
+        return True
+
+    @property
     def sources(self) -> tuple[Value, ...]:
         """The values that it was directly made of."""
         return ()
@@ -329,6 +336,11 @@ class Function(Value):
         return self.qualified
 
     @property
+    def is_opaque(self) -> bool:
+        """Whether a call of it is not followed."""
+        return self.module.outside and self.place not in self.module.project.seeding
+
+    @property
     def place(self) -> Place:
         """Where it is defined."""
         return place(self.module, self.node)
@@ -356,6 +368,14 @@ class Class(Value):
     def name(self) -> str:
         """`package.module.Class`."""
         return self.qualified
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether a call of it is not followed."""
+        if not self.module.outside:
+            return False
+        held = chain.from_iterable(base.attributes.values() for base in self.own_line())
+        return all(method.is_opaque for method in of_kind(held, Function))
 
     def line_of_bases(self) -> Iterator[Value]:
         """Itself and its bases, those of the user as classes and others as names, in the order of
@@ -406,6 +426,11 @@ class Instance(Value):
     def name(self) -> str:
         """`package.module.Class()`."""
         return f"{self.of.qualified}()"
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether calls of its methods are not followed."""
+        return self.of.is_opaque
 
     @property
     def library_name(self) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.programs import of_text
@@ -101,3 +102,69 @@ def test_a_function_that_may_be_called_may_seed(name: str) -> None:
 def test_a_function_may_be_called_under_another_name() -> None:
     program = f"import torch\nfrom utils import set_seed as fix\nsteps = [fix]\nsteps[where()](0)\n{TRAINING}"
     assert found({"train.py": program, "utils.py": SEEDER}) == []
+
+
+PATHS = (
+    "torch.random.manual_seed(0)",
+    "torch._C.random.manual_seed(0)",
+    "__import__('torch').manual_seed(0)",
+    "import importlib\nimportlib.import_module('torch').manual_seed(0)",
+    "class Setup:\n    seed = staticmethod(torch.manual_seed)\nSetup.seed(0)",
+    "import functools\nfunctools.partial(torch.manual_seed, 3)()",
+)
+
+
+@pytest.mark.parametrize("seed", PATHS)
+def test_a_seed_counts_by_whatever_path_it_is_reached(seed: str) -> None:
+    assert not found({"train.py": f"import torch\n{seed}\n{TRAINING}"})
+    assert found({"train.py": f"import torch\n{seed}\n{TRAINING}".replace("manual_seed", "clone")})
+
+
+def test_a_function_of_a_package_is_known_in_each_of_its_modules() -> None:
+    table = tables.seeds()
+    for name, streams in (
+        ("mindspore.seed.set_seed", "mindspore weights"),
+        ("tensorflow.python.framework.random_seed.set_seed", "tensorflow"),
+        ("keras.src.utils.rng_utils.set_random_seed", "keras"),
+        ("torch.cuda.random_.manual_seed", "device"),
+        ("numpy.random.mtrand.seed", "numpy"),
+    ):
+        known = table.get(name)
+        assert known is not None and streams in known.streams
+    assert table.get("torch.cuda.random_.manual_seed") == table.get("torch.cuda.manual_seed")
+    assert "numpy.random.default_rng().seed" not in table and "mylib.seed" not in table
+
+
+DOES_MORE = (
+    "def split(data, seed):\n    torch.manual_seed(seed)\n    return data[torch.randperm(len(data))]",
+    "def make(seed):\n    torch.manual_seed(seed)\n    layer = torch.nn.Linear(2, 1)\n    return layer",
+    "def items(seed):\n    torch.manual_seed(seed)\n    yield from (1, 2)",
+    "def worker_init(number):\n    torch.manual_seed(torch.initial_seed() + number)",
+    "class Buffer:\n    def reset(self, seed):\n        torch.manual_seed(seed)\n        self.items = []",
+)
+
+
+@pytest.mark.parametrize("function", DOES_MORE)
+def test_a_function_that_does_more_than_to_seed_is_not_offered(function: str) -> None:
+    [wrong] = found({"train.py": f"import torch\n\n{function}\n\n{TRAINING}"})
+    assert wrong.code == "RC301" and "never called" not in wrong.message
+
+
+def test_a_function_that_seeds_all_sets_switches_and_tells_is_offered() -> None:
+    body = (
+        "def begin(seed):\n    torch.manual_seed(seed)\n    if torch.cuda.is_available():\n"
+        "        torch.cuda.manual_seed_all(seed)\n    torch.backends.cudnn.deterministic = True\n"
+        "    torch.use_deterministic_algorithms(True)\n    print(seed)\n    return seed\n"
+    )
+    [wrong] = found({"train.py": f"import torch\n\n{body}\n\n{TRAINING}"})
+    assert wrong.fix == "Call `begin` at the start of the program."
+
+
+def test_a_seed_that_is_none_where_it_is_given_is_to_be_given() -> None:
+    split = "import pandas as pd\ndef pairs(data, seed=None):\n    return data.sample(frac=1, random_state=seed)\n"
+    [wrong] = found(
+        {
+            "train.py": f"import torch\n{split}pairs(pd.read_csv('a.csv'))\ntorch.manual_seed(0)\n{TRAINING}"
+        }
+    )
+    assert (wrong.code, wrong.fix) == ("RC512", "Give `random_state` a seed: it is `None` here.")

@@ -80,7 +80,8 @@ def test_what_is_done_where_no_patch_is_made_names_the_call() -> None:
     (one,) = found(
         "def start():\n    random.seed(time.time())\nfor _ in range(3):\n    start()\n    torch.manual_seed(1)\n"
     )
-    assert (one.code, one.fix) == ("RC402", "Give `random.seed` a fixed seed.")
+    assert one.code == "RC402"
+    assert one.fix.startswith("Give `random.seed` a number from a generator that is seeded")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from textwrap import dedent
 
@@ -18,7 +20,7 @@ from reprocheck.scan import patched, scan
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import CODES, patch
-from reprocheck.scan.patches.described import described
+from reprocheck.scan.patches.described import described, is_whole
 from reprocheck.scan.programs import of_text
 from tests.scan.snippets import WRONG, text as plain
 from tests.scan.study import programs
@@ -224,8 +226,46 @@ MENDINGS = {
         import random
         import torch
 
-        seed = 0
+        random.seed(0)
+
+        seed = random.randint(0, 2**31)
         torch.manual_seed(seed)
+        """,
+    ),
+    "a seed that is drawn for each sample, so that two draws are alike": (
+        """
+        import numpy as np
+        import torch
+        from torchvision.transforms import RandomHorizontalFlip
+
+        class Pairs(torch.utils.data.Dataset):
+            def __getitem__(self, at):
+                seed = np.random.randint(0, 2**31)
+                torch.manual_seed(seed)
+                first = RandomHorizontalFlip()(at)
+                torch.manual_seed(seed)
+                return first, RandomHorizontalFlip()(at)
+
+        for pair in torch.utils.data.DataLoader(Pairs()):
+            model(pair).backward()
+        """,
+        """
+        import numpy as np
+        import torch
+        from torchvision.transforms import RandomHorizontalFlip
+
+        np.random.seed(0)
+
+        class Pairs(torch.utils.data.Dataset):
+            def __getitem__(self, at):
+                seed = np.random.randint(0, 2**31)
+                torch.manual_seed(seed)
+                first = RandomHorizontalFlip()(at)
+                torch.manual_seed(seed)
+                return first, RandomHorizontalFlip()(at)
+
+        for pair in torch.utils.data.DataLoader(Pairs()):
+            model(pair).backward()
         """,
     ),
     "a seeding function that takes no number": (
@@ -591,6 +631,21 @@ def test_a_fixed_program_has_only_findings_that_it_had_and_each_promise_is_kept(
     promised = Counter(one.code for one in before.findings if one.patchable)
     assert has <= had - promised
     assert patched(again) == {}
+    told = (
+        re.findall("(?:write|add) `([^`]+)`", one.fix, re.IGNORECASE) for one in before.findings
+    )
+    assert [code for code in chain.from_iterable(told) if not is_whole(code)] == []
+
+
+def test_a_patch_within_a_call_of_several_lines_is_told_as_the_whole_statement() -> None:
+    before = "import x\n\nout = x.attend(\n    q,\n    scale=1.0,  # scaled already\n)\n"
+    after = before.replace("already\n", "already\n    deterministic=True,\n")
+    told = "Write `out = x.attend(q, scale=1.0, deterministic=True)` in line 3."
+    assert described(before, after, 5) == told
+    loop = "for row in load(\n    'a',  # rows\n):\n    print(row)\n"
+    after = loop.replace("# rows\n", "# rows\n    shuffle=False,\n")
+    assert described(loop, after, 1) == "Write `for row in load('a', shuffle=False):`."
+    assert described("x = 1\n", "x = 1\ndef f(y):\n    if y:\n        return y\n", 1) is None
 
 
 def test_a_fix_in_words_names_the_import_that_its_line_needs() -> None:

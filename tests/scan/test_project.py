@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan import scan
+from reprocheck.scan import patched, scan
 from reprocheck.scan.cache import Cache
 from reprocheck.scan.collect import collected, groups
 from reprocheck.scan.files import find
+from reprocheck.scan.formats.text import left_out
 from reprocheck.scan.programs import of_text
 from reprocheck.scan.resolve import forget, locate, module_name
 
@@ -103,14 +104,14 @@ def test_imports_are_found_as_python_would(tree: Path) -> None:
 
 def test_followed_imports_and_groups(tree: Path) -> None:
     found, _ = find([tree / "train.py"])
-    done, problems = collected(found, Cache(None))
-    assert not problems
-    assert sorted(one.shown for one in done.values()) == [
+    train = collected(found, Cache(None))
+    assert not train.problems
+    assert sorted(one.shown for one in train.done.values()) == [
         *("models/__init__.py", "models/layers.py", "models/net.py"),
         *("src/tools/seeding.py", "train.py"),
     ]
-    assert len(groups(done)) == 1
-    everything, _ = collected(find([tree])[0], Cache(None))
+    assert len(groups(train.done)) == 1
+    everything = collected(find([tree])[0], Cache(None)).done
     assert sorted(len(group) for group in groups(everything)) == [1, 1, 1, 7]
 
 
@@ -120,7 +121,7 @@ def test_installed_packages_are_not_followed(tmp_path: Path) -> None:
     (package / "__init__.py").write_text("from .inner import x")
     (package / "inner.py").write_text("")
     forget()
-    done, _ = collected(find([package / "__init__.py"])[0], Cache(None))
+    done = collected(find([package / "__init__.py"])[0], Cache(None)).done
     assert [one.file.path.name for one in done.values()] == ["__init__.py"]
 
 
@@ -312,3 +313,133 @@ def test_a_file_that_is_no_longer_meant_is_not_scanned(tmp_path: Path) -> None:
     }
     written(tmp_path, files)
     assert scan([tmp_path / "train.py"]).files == 3
+
+
+OUTSIDE = {
+    ".git/config": "",
+    "lib/__init__.py": "from .seeding import begin\nfrom .data import draw, loader\n",
+    "lib/seeding.py": "import torch\ndef begin(number):\n    _all(number)\ndef _all(number):\n    torch.manual_seed(number)\n",
+    "lib/data.py": (
+        "import numpy as np\nimport lib.part_0\nfrom torch.utils.data import DataLoader\n"
+        "def draw(size):\n    return np.random.default_rng().random(size)\n"
+        "def loader(data):\n    return DataLoader(data, shuffle=True)\n"
+    ),
+    "examples/one/train.py": (
+        "import torch\nimport lib\n{seed}\nnet = torch.nn.Linear(4, 1)\n"
+        "sgd = torch.optim.SGD(net.parameters(), 0.1)\nfor x in lib.loader(lib.draw(4)):\n"
+        "    net(x).backward(), sgd.step()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("seed", "lines"), [("lib.begin(0)", []), ("", [("RC301", "train.py", 4)])]
+)
+@pytest.mark.parametrize("named", [".", "train.py"])
+def test_what_is_imported_from_outside_is_read_for_what_it_seeds(
+    seed: str,
+    lines: list[tuple[str, str, int]],
+    named: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written(tmp_path, {name: text.replace("{seed}", seed) for name, text in OUTSIDE.items()})
+    monkeypatch.chdir(tmp_path / "examples/one")
+    result = scan([named])
+    assert [(one.code, one.path, one.line) for one in result.findings] == lines
+    assert (result.files, result.outside, result.unread) == (1, 3, 0)
+    assert "3 files outside of what was asked" in "".join(left_out(result))
+
+
+def test_no_more_than_a_limit_is_read_of_what_is_imported(tmp_path: Path) -> None:
+    """The nearest first: the seed is set in one of them."""
+    large = "def f(x):\n    return x\n" * 2_000
+    parts = {
+        f"lib/part_{number}.py": f"import lib.part_{number + 1}\n{large}" for number in range(60)
+    }
+    train = OUTSIDE["examples/one/train.py"].replace("{seed}", "lib.begin(0)")
+    written(tmp_path, {**OUTSIDE, "examples/one/train.py": train, **parts})
+    result = scan([tmp_path / "examples"], cache=None)
+    assert not result.findings and 20 < result.outside < 30 and result.unread == 1
+
+
+DROPOUT = """\
+import numpy as np
+import tensorflow as tf
+tf.random.set_seed(0)
+net = tf.keras.Sequential([tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1, DENSE)])
+net.compile("sgd", "mse")
+net.fit(np.load("x.npy"), np.load("y.npy"), shuffle=False)
+"""
+GIVEN = 'kernel_initializer="ones"'
+BELOW_3 = {
+    "setup.py": "from setuptools import setup\nsetup(install_requires=['numpy', 'tensorflow-gpu>=2.4,<2.16'])\n",
+    "setup.cfg": "[options]\ninstall_requires =\n    tensorflow == 2.12.*\n",
+    "pyproject.toml": '[project]\ndependencies = ["tensorflow[and-cuda]~=2.15.0"]\n',
+    "requirements-train.txt": "numpy\nkeras<3  # the old one\n",
+    "environment.yml": "dependencies:\n  - tensorflow=2.10\n",
+    "Pipfile": 'tensorflow = {version = "~2.9", extras = ["x"]}\n',
+}
+ABOVE = {
+    "setup.py": "from setuptools import setup\nsetup(install_requires=['tensorflow>=2.4', 'numpy<2'])\n",
+    "pyproject.toml": '[tool.poetry.dependencies]\ntensorflow = "^2.10"\n',
+    "requirements.txt": "tensorflow-probability<0.20\ntensorflow~=2.10\n# tensorflow<2\n",
+}
+
+
+def found_in_project(root: Path, name: str, text: str, dense: str) -> list[str]:
+    train = DROPOUT.replace("DENSE", dense)
+    written(root, {name: text, ".git/config": "", "models/net/train.py": train})
+    return [one.code for one in scan([root / "models"]).findings]
+
+
+@pytest.mark.parametrize("name", BELOW_3)
+def test_versions_are_read_where_the_project_pins_them(name: str, tmp_path: Path) -> None:
+    assert found_in_project(tmp_path, name, BELOW_3[name], GIVEN) == []
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_what_is_not_pinned_below_a_version_may_be_any(name: str, tmp_path: Path) -> None:
+    assert found_in_project(tmp_path, name, ABOVE[name], GIVEN) == ["RC401"]
+
+
+def test_keras_draws_weights_from_python_since_2_10_and_the_nearest_pin_counts(
+    tmp_path: Path,
+) -> None:
+    assert found_in_project(tmp_path, "setup.py", "'tensorflow<2.16'", "use_bias=False") == [
+        "RC301"
+    ]
+    assert found_in_project(tmp_path, "setup.py", "'tensorflow<2.10'", "use_bias=False") == []
+    nearer = "models/requirements.txt"
+    assert found_in_project(tmp_path, nearer, "tensorflow==2.17", GIVEN) == ["RC401"]
+
+
+PACKAGED = "import torch\nfrom pkg.net import noise\nnet(noise(1)).backward()\n"
+
+
+def test_a_named_file_is_scanned_with_its_package_as_far_as_that_lies_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"net.py": NOISE, "cli/__init__.py": "", "__init__.py": "", "cli/train.py": PACKAGED}
+    written(tmp_path, {f"pkg/{name}": text for name, text in files.items()})
+    for folder, named, paths in (
+        (".", "pkg/cli/train.py", ["pkg/net.py"]),
+        ("pkg", "cli/train.py", []),
+        ("pkg/cli", "train.py", []),
+    ):
+        monkeypatch.chdir(tmp_path / folder)
+        assert [one.path for one in scan([named]).findings] == paths
+
+
+def test_no_patch_is_made_outside_of_what_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = OUTSIDE["examples/one/train.py"].replace("{seed}", "lib.begin(0)")
+    drawn = train.replace("import lib\n", "import lib\nimport numpy as np\n").replace(
+        "net(x)", "net(x + np.random.rand(4))"
+    )
+    written(tmp_path, {**OUTSIDE, "examples/one/train.py": drawn})
+    monkeypatch.chdir(tmp_path / "examples/one")
+    result = scan(["."])
+    assert [one.fix for one in result.findings] == ["Add `np.random.seed(0)` below line 3."]
+    assert list(patched(result)) == [Path("train.py")]

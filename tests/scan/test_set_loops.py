@@ -88,3 +88,42 @@ def test_where_the_text_does_not_show_what_a_set_holds_the_line_is_told_with_its
     assert found.fix == (
         "Write `labels = sorted(words)`. The text does not show what the set holds, and `sorted` takes only what can be compared."
     )
+
+
+ASKED = """
+if not (folder.exists() and list(NAMES)): raise SystemExit
+assert list(NAMES) or folder.exists()
+empty = not [name for name in NAMES if str(name)]
+number = 3 if list(NAMES) else 4
+names = list(NAMES); print(len(names)) if names else print("none")
+names = list(NAMES); found = "a" in names and len(names) > 3
+while list(NAMES) and folder.exists(): break
+numbers = [one for one in range(3) if not list(NAMES)]
+print(len(names)) if (names := list(NAMES)) else print("none")
+names = list(NAMES) if folder.exists() else []; assert not names
+"""
+ORDERED = """
+names = list(NAMES) or [1]; torch.save([torch.load(name) for name in names], "a.pt")
+names = list(NAMES); assert names; torch.save([torch.load(name) for name in names], "a.pt")
+names = folder.exists() and list(NAMES); torch.save([torch.load(name) for name in names], "a.pt")
+first = torch.load(list(NAMES)[0])
+"""
+READING = """\
+from pathlib import Path
+import torch
+folder = Path("data")
+words = set(Path("words.txt").read_text().split())
+LINE
+torch.manual_seed(0)
+torch.nn.Linear(4, 1)(torch.ones(2, 4)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("names", ["folder.iterdir()", "words"])
+def test_truth_tests_lengths_and_membership_are_no_order(names: str) -> None:
+    def number(line: str) -> int:
+        text = READING.replace("LINE", line.replace("NAMES", names))
+        return len(findings(of_text({"train.py": text})))
+
+    assert [line for line in ASKED.strip().splitlines() if number(line)] == []
+    assert [line for line in ORDERED.strip().splitlines() if not number(line)] == []

@@ -20,6 +20,7 @@ from reprocheck.scan.values import (
     Parameter,
     Part,
     Value,
+    literal,
     reached,
 )
 from reprocheck.scan.vocabulary import names, words
@@ -30,11 +31,13 @@ WORDS = {
     "process": mark("the process id"),
     "system": mark("the operating system's entropy"),
     "load": mark("the load of the machine"),
+    "job": mark("the number of the job"),
     "hash": mark("the hash of a string, which differs in each process"),
     "address": mark("a memory address"),
 }
 _HASHED = {True: "hash", False: None}
 """The hash of a number is the same in each run."""
+_JOBS = words("entropy", "jobs")
 _MOST = 400
 _DEEPEST = 6
 _TABLES = ("csv.reader", "csv.DictReader")
@@ -54,6 +57,8 @@ def source(call: Call) -> str | None:
         return _HASHED[is_text(call.first)]
     if call.name == "builtins.id":
         return "address"
+    if call.name in ("os.environ.get", "os.getenv") and literal(call.first) in _JOBS:
+        return "job"
     return kind(call.name)
 
 

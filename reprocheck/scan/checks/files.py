@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 
@@ -310,6 +311,33 @@ def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
             for made in order.before(listing, *_LEAVES):
                 if _is_among(made.argument(None, "dir"), folder) and _stays(order, made):
                     yield made
+            for save in filter(partial(_writes_into, folder), order.methods(*_SAVES)):
+                if order.is_before(save, listing):
+                    named = _random_names(_last_part(_path(save)))
+                    yield from filter(partial(_stays, order), named)
+
+
+def _writes_into(folder: Sequence[Value], save: Call) -> bool:
+    """Whether a call writes a file into a folder that is named among some values, as text."""
+    path = _path(save) or UNKNOWN
+    return not _folders(path.origin()).isdisjoint(_folders(folder))
+
+
+def _folders(values: Iterable[Value]) -> set[str]:
+    """The beginnings of the texts in a path, up to what stands for names of files."""
+    texts = filter(None, map(text_of, values))
+    beginnings = (text.partition("*")[0].rstrip("/") for text in texts)
+    return {one for one in beginnings if one and not one.startswith(".")}
+
+
+def _last_part(path: Value | None) -> Value:
+    """What of a path is the name of the file."""
+    match path:
+        case Derived(kind="Div", parts=(*_, last)):
+            return last
+        case Made(call=Call(name=name, arguments=(*_, last))) if name in _JOINS:
+            return last
+    return path or UNKNOWN
 
 
 _LEAVES = ("tempfile.mkstemp", "tempfile.mkdtemp", "tempfile.NamedTemporaryFile")

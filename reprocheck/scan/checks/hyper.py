@@ -57,7 +57,10 @@ def changing(order: Order) -> Iterator[Hit]:
                 method=given.call.method,
                 source=entropy.described(found),
             )
-            yield hit("RC201", given.call, message, source=found.name)
+            by_hand = ""
+            if given.word == "`batch_size`":
+                by_hand = tr("Give {word} a fixed number.", word=given.word)
+            yield hit("RC201", given.call, message, source=found.name, by_hand=by_hand)
 
 
 @check_orders("RC201")

@@ -32,6 +32,7 @@ _IN_FORWARD = re.compile(r"forward|^__init__|^__call__|^$")
 """Functions in which an operator may be differentiated, and the top level."""
 _SMOOTH = frozenset({"linear", "bilinear", "bicubic", "trilinear"})
 _FLASH = names("kernels", "flash")
+_EFFICIENT = names("kernels", "efficient")
 _MAMBA = names("kernels", "mamba")
 _RARE = names("kernels", "rare")
 _METHODS = words("kernels", "methods")
@@ -140,6 +141,19 @@ def flash_attention(order: Order) -> Iterator[Hit]:
             )
             yield hit("RC703", call, message)
             return
+
+
+@check_orders("RC703", unless=(devices.is_deterministic,))
+def efficient_attention(order: Order) -> Iterator[Hit]:
+    """Attention of xformers, whose kernels follow the switch of torch."""
+    for call in order.calls(*_EFFICIENT):
+        message = tr(
+            "the backward pass of memory-efficient attention adds to the gradient of the queries"
+            " with atomics"
+        )
+        by_hand = tr("Call `torch.use_deterministic_algorithms(True)`, which its kernels follow.")
+        yield hit("RC703", call, message, patchable=False, by_hand=by_hand)
+        return
 
 
 def _is_flash(call: Call) -> bool:

@@ -59,7 +59,10 @@ def keys(values: Iterable[Value]) -> set[str | None]:
 
 def _sets_weight(layer: Call, store: Store) -> bool:
     """`layer.weight = nn.Parameter(...)`: where that is drawn, it is a draw of its own."""
-    return store.target is layer.result and store.name.endswith(".weight")
+    filled = store.target
+    if isinstance(filled, Part) and store.name.endswith(".weight.data"):
+        filled = filled.whole
+    return filled is layer.result and store.name.endswith((".weight", ".weight.data"))
 
 
 def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 
 from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import entropy, hyper, reach, streams, tables
+from reprocheck.scan.checks import entropy, hyper, reach, seeding, streams, tables
 from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
@@ -27,6 +27,11 @@ _PRIMITIVES = by_name("generators", "primitives")
 _MADE_HERE = mark("Make it a fixed number here.")
 _NUMBERS = ("random.", "numpy.random.", "torch.rand")
 _FIXED = mark("Give `{name}` a fixed seed.")
+_ANOTHER_EACH_TIME = mark(
+    "Give `{name}` a number from a generator that is seeded at the start: a fixed one would begin"
+    " the same draws each time."
+)
+_SEEDED = mark("Seed {name} at the start of the program.")
 _BY_RANK = mark("Give `{name}` a fixed seed; where ranks shall differ, add the rank.")
 _BY_WORKER = mark(
     "Seed from `torch.initial_seed() % 2**32` here, and give the loader a seeded `generator`."
@@ -47,6 +52,7 @@ class _Changing:
 
     call    what is given the number, or takes one from the operating system
     made    what makes the number; None where `call` does, or is what is to be changed
+    drawn   where and how to seed the generator from which `made` draws it
     """
 
     code: str
@@ -55,6 +61,7 @@ class _Changing:
     made: Call | None = None
     severity: Severity | None = None
     by_hand: str = ""
+    drawn: Mapping[str, str] = field(default_factory=dict)
     base_seed: str = ""
 
     @property
@@ -86,8 +93,8 @@ def changing_seed(order: Order) -> Iterator[Hit]:
 
 
 def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
-    """At the call that is given the seed; at the one that makes the number, where that stands in
-    another file.
+    """At the call that is given the seed; at the one that makes the number, where that draws it or
+    stands in another file.
     """
     first = seeds[0]
     made = first.made
@@ -100,6 +107,10 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
             by_hand=first.by_hand,
             more=first.own,
         )
+    if first.drawn:
+        where = at(first.call, made.module)
+        message = tr("{message}; the number is set in {line}", message=first.message, line=where)
+        return hit(first.code, made, message, severity=first.severity, more=first.drawn)
     if made.statement is first.call.statement:
         facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
         return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
@@ -239,14 +250,14 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 drawing=short(draw.call.name),
                 name=tr(name),
             )
-            by_hand = tr(_FIXED, name=_seeding_name(call))
+            seeded = seeding.place(order, draw.call)
             yield _Changing(
                 code="RC402",
                 call=call,
                 message=message,
                 made=draw.call,
                 severity=_unsure(number),
-                by_hand=by_hand,
+                drawn={"stream": name, "by_hand": tr(_SEEDED, name=tr(name)), **seeded},
             )
             return
 
@@ -317,6 +328,8 @@ def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Chan
             tr("each data worker is seeded from {source}", source=entropy.described(found)),
         )
     code, fix = "RC402", _FIXED
+    if not call.happens_once:
+        fix = _ANOTHER_EACH_TIME
     if entropy.source(found) == "process":
         code, fix = "RC404", _BY_RANK
     by_hand = tr(fix, name=_seeding_name(call))

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from reprocheck.language import mark, tr
 from reprocheck.scan.checks import streams, tables
 from reprocheck.scan.index import holds
 from reprocheck.scan.order import Order
@@ -24,6 +25,7 @@ from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Value, literal
 
+_NONE_HERE = mark("Give `{word}` a seed: it is `None` here.")
 STATE = "random_state"
 """The keyword of scikit-learn and its like."""
 _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starred)
@@ -42,10 +44,13 @@ def place(order: Order, draw: Call) -> Mapping[str, str]:
 
 
 def argument(drawing: streams.Drawing) -> Mapping[str, str]:
-    """The keyword under which a call takes the seed for its draws."""
+    """The keyword under which a call takes the seed for its draws; what to do if it is given."""
+    word = "generator"
     if STATE in drawing.draws.unless:
-        return {"seed_keyword": STATE}
-    return {"seed_keyword": "generator"}
+        word = STATE
+    if word in drawing.call.keywords:
+        return {"seed_keyword": word, "by_hand": tr(_NONE_HERE, word=word)}
+    return {"seed_keyword": word}
 
 
 def number(seeds: Call) -> Mapping[str, str]:
@@ -80,7 +85,7 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     if streams.is_none(_given(seeds)) or not _is_plain(seeds):
         return False
     is_once = seeds.happens_once and len(order.at(seeds.module, seeds.node)) == 1
-    if not is_once or seeds.module.source.cells:
+    if not is_once or seeds.module.source.cells or seeds.module.outside:
         return False
     is_sure = set(draw.conditions).issuperset(seeds.conditions)
     return is_sure and order.is_before(seeds, draw)

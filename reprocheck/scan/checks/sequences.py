@@ -153,7 +153,7 @@ def _is_blind(step: Step) -> bool:
     return is_harmless or goes_over or unread.is_each_by_itself(step)
 
 
-_TESTS = (ast.Compare, ast.FormattedValue, ast.Assert, ast.If, ast.While, ast.Raise)
+_TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
 """Where an expression is looked at, or told, and no more."""
 
 
@@ -169,7 +169,7 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
             return _takes_blindly(parent, step)
         case ast.For(body=body):
             return all(map(_is_said, body))
-    return isinstance(parent, _TESTS)
+    return isinstance(parent, _TESTS) or unread.is_asked(step.module, node)
 
 
 def _takes_blindly(call: ast.Call, step: Step) -> bool:

@@ -8,20 +8,31 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import filterfalse
+from operator import attrgetter
 
 import msgspec
 
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
-from reprocheck.scan.checks import called, tables
+from reprocheck.scan.checks import amounts, called, tables
 from reprocheck.scan.entry import is_guard
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.kept import kept
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import UNKNOWN, Constant, Instance, Parameter, Value, literal
+from reprocheck.scan.values import (
+    UNKNOWN,
+    Constant,
+    External,
+    Instance,
+    Made,
+    Parameter,
+    Value,
+    literal,
+)
 from reprocheck.scan.vocabulary import names, words
 
 TITLES = {
@@ -106,7 +117,8 @@ def seedings(order: Order) -> tuple[Seeding, ...]:
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
     """The calls that draw, in order."""
-    return tuple(filter(None, map(_drawing, every(order))))
+    calls = (call for call in every(order) if not amounts.are_nothing(order, call))
+    return tuple(filter(None, map(_drawing, calls)))
 
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
@@ -142,14 +154,40 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
 
 
 def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
-    """A function that would seed one of the streams, and that the program never calls."""
+    """A function that would seed one of the streams, does nothing else, and is never called."""
     modules = closure(order)
-    for module in modules:
+    for module in filterfalse(attrgetter("outside"), modules):
         for call in _seeding_in_text(module, streams):
             function = module.function_of(call)
-            if function is not None and not called.may_run(order, modules, module, call):
+            if function is None or not _only_seeds(function):
+                continue
+            if not called.may_run(order, modules, module, call):
                 return Unused(module, function)
     return None
+
+
+def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether all that a function calls seeds, sets switches, asks or tells, it keeps nothing in
+    what it is given, and gives back nothing else. One for workers is no such function.
+    """
+    if "worker" in function.name or holds(function, ast.Yield, ast.YieldFrom):
+        return False
+    calls = (last_word(call.func).lower() for call in within(function.body, ast.Call))
+    given = {one.arg for one in within(function.args, ast.arg)}
+    returned = (one.value for one in within(function, ast.Return) if one.value is not None)
+    kept = (one for one in within(function, ast.Attribute) if isinstance(one.ctx, ast.Store))
+    return (
+        all(map(_OF_SEEDERS.search, calls))
+        and given.issuperset(map(last_word, returned))
+        and given.isdisjoint(last_word(one.value) for one in kept)
+    )
+
+
+_OF_SEEDERS = re.compile(
+    r"seed|determinis|benchmark|rng|precision|is_available|environ|^(str|int|print|info|debug|warning"
+    r"|import_module|set_state|get|set_context|getattr|hasattr|isinstance|setdefault|max|abs)$"
+)
+"""Calls of functions that seed and do nothing else."""
 
 
 @kept
@@ -300,8 +338,11 @@ _CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
 
 def _made(call: Call) -> str:
     """The class of a library that seeds when an object of it is made, of which a class of the
-    user's is one kind; "" for other calls.
+    user's is one kind, or the function of a `partial`; "" for other calls.
     """
+    match call.receiver:
+        case Made(call=Call(name="functools.partial", first=External(dotted=function))):
+            return function
     match call.result:
         case Instance() as made if call.own and made.is_a(*_TRAINERS_THAT_SEED):
             return _TRAINERS_THAT_SEED[0]
@@ -404,32 +445,52 @@ def _draws(call: Call, known: tables.Draws) -> bool:
         return False
     if not known.constant:
         return True
-    initialisers = filter(None, map(call.keywords.get, known.constant))
-    # An initialiser that the text does not show counts as a constant: nothing is claimed of it.
-    constants = sum(map(_is_constant, initialisers))
+    initialisers = (call.argument(known.position(one), one) for one in known.constant)
+    constants = sum(map(_is_constant, filter(None, initialisers)))
     if given(call, "has_bias=False"):
         return constants < 1
     return constants < known.needed
 
 
-_FIXED = words("streams", "fixed")
-_FIXED_CALLS = re.compile(
-    r"(^|\.)(Zeros|Ones|Zero|One|Constant|Identity|Eye|Dirac|Tensor|zeros|ones)$"
+_INITIALISERS = re.compile(
+    r"\w*(normal|uniform|orthogonal|variance_?scaling|sparse|xavier)(_?initializer)?", re.IGNORECASE
 )
+"""Those that draw, by their names or the texts that stand for them."""
 
 
 def _is_constant(value: Value) -> bool:
-    """Whether an initialiser draws nothing, or has a seed of its own."""
-    if isinstance(value, Constant):
-        return isinstance(value.value, int | float) or str(value.value).lower() in _FIXED
-    made = next(value.calls(), None)
-    if made is not None:
-        return bool(_FIXED_CALLS.search(made.name)) or given(made, "seed")
-    return value is UNKNOWN
+    """Whether an initialiser is none of those that draw, or has a seed of its own; one that the
+    text does not show counts as a constant, for nothing is claimed of it.
+    """
+    names = map(_initialiser, value.origin())
+    return not is_none(value) and not any(map(_INITIALISERS.fullmatch, names))
+
+
+def _initialiser(value: Value) -> str:
+    """The name of an initialiser; "" for one with a seed, and for numbers that are drawn at once:
+    these are draws of their own.
+    """
+    match value:
+        case Constant(value=str(text)):
+            return text
+        case Made(call=call) if given(call, "seed"):
+            return ""
+        case Made(call=Call(name=name)) | External(dotted=name) if ".random." not in name:
+            return name.rpartition(".")[2]
+    return ""
 
 
 _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 """From one of these `fit` of Keras draws: which one depends on the backend."""
+
+
+def is_of_tensorflow(module: Module, kind: str) -> bool:
+    """Whether the Keras that a project asks for draws from TensorFlow's generator: before 3 in a
+    dropout, and before 2.10 all the rest, too.
+    """
+    if kind == "layer":
+        return module.is_below("tensorflow", 2, 16) or module.is_below("keras", 3)
+    return module.is_below("tensorflow", 2, 10) or module.is_below("keras", 2, 10)
 
 
 def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
@@ -438,6 +499,8 @@ def _streams(call: Call, known: tables.Draws) -> frozenset[str]:
     """
     if known.stream == "backend":
         return _OF_KERAS
+    if known.stream == "keras" and is_of_tensorflow(call.module, known.kind):
+        return frozenset({"tensorflow"})
     if known.stream != "torch":
         return frozenset({known.stream})
     device = call.keywords.get("device")

@@ -13,7 +13,7 @@ from reprocheck.scan.checks.streams import at, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit, sets
 from reprocheck.scan.steps import Call, Step, Store
-from reprocheck.scan.values import Value, literal
+from reprocheck.scan.values import Items, Value, literal
 from reprocheck.scan.vocabulary import by_name, names, words
 
 _CUDNN = "torch.backends.cudnn."
@@ -226,6 +226,19 @@ def autotune(order: Order) -> Iterator[Hit]:
                 mode=mode,
             )
             yield hit("RC004", call, message)
+
+
+@check_orders("RC004")
+def autotuned_kernel(order: Order) -> Iterator[Hit]:
+    """A kernel of Triton's with several configurations."""
+    for call in order.calls("triton.autotune"):
+        configs = call.argument(0, "configs")
+        if not (isinstance(configs, Items) and configs.whole and len(configs.items) == 1):
+            message = tr(
+                "`triton.autotune` times its configurations and keeps the fastest, which may be"
+                " another one in the next run"
+            )
+            yield hit("RC004", call, message, by_hand=tr("Leave one configuration in `configs`."))
 
 
 def _deterministic(order: Order) -> list[Step]:

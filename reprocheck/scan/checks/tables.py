@@ -5,8 +5,10 @@ in each run.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
+from operator import eq
 from typing import Generic, Literal, TypeVar
 
 import msgspec
@@ -108,10 +110,34 @@ class ByName(Generic[T]):
         return self.get(name) is not None
 
 
+class ByFunction(ByName[T]):
+    """Values by the name of a function, whatever module of its package it is taken from."""
+
+    def __init__(self, pairs: Iterable[tuple[str, T]]) -> None:
+        super().__init__(pairs)
+        self._paths: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for name in self._exact:
+            self._paths[_ends(name)].append(name)
+
+    def get(self, name: str) -> T | None:
+        """The value of a name, else that of the same function on the most similar path."""
+        paths = self._paths.get(_ends(name), ())
+        if name in self._known or name in self._exact or "()" in name or not paths:
+            return super().get(name)
+        parts = name.split(".")
+        nearest = max(paths, key=lambda path: sum(map(eq, path.split("."), parts)))
+        return self._exact[nearest]
+
+
+def _ends(name: str) -> tuple[str, str]:
+    """The package that a function comes from, and its own name."""
+    return name.partition(".")[0], name.rpartition(".")[2]
+
+
 @cache
 def seeds() -> ByName[Seeds]:
     """Calls that seed."""
-    return ByName((name, row) for row in _seeds() for name in row.calls.split())
+    return ByFunction((name, row) for row in _seeds() for name in row.calls.split())
 
 
 @cache
@@ -129,6 +155,12 @@ def draws() -> ByName[Draws]:
     """Calls that draw."""
     rows = vocabulary.rows("draws", "draw", list[Draws])
     return ByName((name, row) for row in rows for name in row.calls.split())
+
+
+@cache
+def amounts() -> ByName[str]:
+    """How much calls draw, by their arguments."""
+    return ByName(vocabulary.by_name("amounts", "takes").items())
 
 
 @cache

@@ -28,18 +28,31 @@ def is_unread(step: Step) -> bool:
 
 
 def is_only_asked(step: Step) -> bool:
-    """`names = list(...)`, and all that the function or module does with them is `x in names`."""
-    match step.parent:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return syntax.are_all(_loads(step, name), partial(_is_asked, step.module))
+    """`names = list(...)`, and the function or module only asks what is in them, or how many."""
+    match step.parent, step.statement:
+        case (ast.Assign() | ast.IfExp(), ast.Assign(targets=[ast.Name(id=name)])):
+            return syntax.are_all(_loads(step, name), partial(is_asked, step.module))
+        case (ast.NamedExpr(target=ast.Name(id=name)) as around, _):
+            read = [around, *_loads(step, name)]
+            return syntax.are_all(read, partial(is_asked, step.module))
     return False
 
 
-def _is_asked(module: Module, name: ast.Name) -> bool:
-    """`x in names`."""
-    match module.parent(name):
+def is_asked(module: Module, node: ast.AST) -> bool:
+    """Whether an expression is asked alone whether it is empty, what is in it, or how many."""
+    match module.parent(node):
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
-            return left is not name
+            return left is not node
+        case (
+            ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test)
+        ):
+            return test is node
+        case ast.comprehension(ifs=tests):
+            return node in tests
+        case ast.BoolOp() as around:
+            return is_asked(module, around)
+        case ast.Call(func=ast.Name(id="len" | "bool")) | ast.UnaryOp(op=ast.Not()):
+            return True
     return False
 
 

@@ -574,13 +574,18 @@ def _hint(order: Order, drawing: Drawing) -> str:
             )
         if "keras" in drawing.streams and "tensorflow" in one.streams:
             return tr(
-                ": the seed in {place} does not reach Keras 3, which draws from Python's random",
+                ": the seed in {place} does not reach {keras}, which draws from Python's random",
                 place=place,
+                keras=_NAMES[streams.is_of_tensorflow(drawing.call.module, "layer")],
             )
         missed = _MISSES.get((drawing.streams, one.streams))
         if missed is not None:
             return tr(": the seed in {place} is for {missed} alone", place=place, missed=tr(missed))
     return ""
+
+
+_NAMES = {True: "Keras 2.10", False: "Keras 3"}
+"""The Keras that draws from Python's generator, by whether the project asks for one before 3."""
 
 
 def _op_determinism(order: Order, call: Call) -> bool:

@@ -74,7 +74,7 @@ class Calls(Known):
         if isinstance(callee, Either):
             return either([self.called(node, one, given, receiver) for one in callee.choices])
         own = self._OWN.get(type(callee))
-        if own is not None:
+        if own is not None and not callee.is_opaque:
             return own(self, node, callee, given)
         name, receiver = _named(callee, receiver)
         return self._library_called(node, name, receiver, given)
@@ -110,6 +110,8 @@ class Calls(Known):
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
         """Follows a call of the user's function. The call itself is a step, too."""
+        if function.is_opaque:
+            return self._library_called(node, function.qualified, function.owner, given)
         call = self.call(node, function.qualified, given, receiver=function.owner, own=True)
         wrapper = function.wrapper
         if wrapper is not None and id(wrapper.node) not in self.active:

@@ -243,6 +243,8 @@ class Expressions(Calls):
 
     def _item(self, node: ast.AST, whole: Value, key: Value) -> Value:
         """`whole[key]`."""
+        if whole.name == "os.environ":
+            return self.called(node, External("os.environ.get"), Arguments((key,)))
         if isinstance(whole, Items):
             return whole.get(key) or Part(whole, None)
         given = self.method_called(node, whole, "__getitem__", Arguments((key,)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from reprocheck.scan.aliases import canonical
 from reprocheck.scan.execution.elements import EACH, Elements
 from reprocheck.scan.execution.machine import Arguments
 from reprocheck.scan.index import of_kind
@@ -16,6 +17,7 @@ from reprocheck.scan.values import (
     UNKNOWN,
     Class,
     Constant,
+    External,
     Function,
     Instance,
     Items,
@@ -177,7 +179,7 @@ class Known(Elements):
         module = self.frame.module.project.module(name, self.frame.module)
         if module is None:
             self.imports(call.node, name)
-            return None
+            return External(canonical(name))
         self.executes(call.node, module)
         return Package(module)
 
@@ -221,11 +223,11 @@ class Known(Elements):
         "builtins.vars": _vars,
         "collections.defaultdict": _defaultdict,
         "functools.partial": _partial,
-        "importlib.import_module": _import_module,
+        **dict.fromkeys(("importlib.import_module", "builtins.__import__"), _import_module),
         **dict.fromkeys(("types.SimpleNamespace", "argparse.Namespace"), _namespace),
         **dict.fromkeys(("os.putenv", "os.environ.setdefault"), _putenv),
         "os.environ.update": _update_environment,
-        **dict.fromkeys(("copy.copy", "copy.deepcopy"), _copied),
+        **dict.fromkeys(("copy.copy", "copy.deepcopy", "builtins.staticmethod"), _copied),
         "typing.cast": _cast,
         **dict.fromkeys(_COMPILERS, _compiled),
     }

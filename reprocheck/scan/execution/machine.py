@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
+from reprocheck.scan.checks import tables
 from reprocheck.scan.steps import Call, Condition, Import, Loop, Step, Store
 from reprocheck.scan.values import UNKNOWN, Class, Function, Instance, Made, Place, Value
 
@@ -212,7 +213,8 @@ class Machine(ABC):
                 self.cut = True
                 return
             if not isinstance(step, Import):
-                self.record(step)
+                if not module.outside or _is_seeding(step):
+                    self.record(step)
             elif step.name not in self.imported:
                 self.imported.add(step.name)
                 self.record(step)
@@ -295,3 +297,10 @@ class Machine(ABC):
         ):
             self.results[key] = body()
         return self.results[key]
+
+
+def _is_seeding(step: Step) -> bool:
+    """Whether a step sets a switch, or is one that seeds by the last part of its name."""
+    if isinstance(step, Call):
+        return step.method in tables.last_parts()
+    return isinstance(step, Store)

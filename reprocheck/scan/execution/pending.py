@@ -179,7 +179,7 @@ def _held(values: tuple[Value, ...]) -> Iterator[Value]:
 def _is_called_later(value: Value) -> bool:
     if isinstance(value, Made):
         return bool(value.pending)
-    return isinstance(value, Function | Instance | Class)
+    return not value.is_opaque
 
 
 def _inside(value: Value) -> Sequence[Value]:

@@ -25,6 +25,8 @@ def render(result: Result) -> str:
         "unreadable": [asdict(one) for one in result.unreadable],
         "files": result.files,
         "lines": result.lines,
+        "outside": result.outside,
+        "unread": result.unread,
     }
     return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 

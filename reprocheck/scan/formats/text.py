@@ -31,7 +31,7 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
         yield ()
     for said in left_out(result):
         yield from _wrapped(said, width, "")
-    if result.unreadable:
+    if result.unreadable or result.outside or result.unread:
         yield ()
     yield from _wrapped(summary(result), width, "")
     yield from _wrapped(can_be_fixed(result), width, "")
@@ -87,6 +87,17 @@ def left_out(result: Result) -> Iterator[str]:
     for said, paths in by_reason.items():
         named = _first_of(paths, "more file", " (`--format json` names them)")
         yield f"{named}: {said}"
+    yield from beyond(result)
+
+
+def beyond(result: Result) -> Iterator[str]:
+    """What is imported and was not scanned."""
+    if result.outside:
+        read = counted(result.outside, "file")
+        yield f"Read for signatures and seeding only: {read} outside of what was asked."
+    if result.unread:
+        unread = counted(result.unread, "file")
+        yield f"Not read, because what is imported is too much: {unread}."
 
 
 def _first_of(names: Sequence[str], others: str, where: str = "") -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import io
 import tokenize
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import filterfalse
+from operator import attrgetter
 
 from reprocheck.language import joined, tr
 from reprocheck.model.letters import small
+from reprocheck.scan.index import last_line, within
 
 LONGEST = 160
 """Characters of a line of code that is shown."""
@@ -42,20 +46,57 @@ def described(before: str, after: str, line: int) -> str | None:
     `line` is 0 for a finding in another file.
     """
     old, new = before.splitlines(), after.splitlines()
-    said = [_told(change, line) for change in _changes(old, new)]
+    said = [_told(change, line) for change in _changes(old, new, ast.parse(after))]
     if not all(said) or not 0 < len(said) <= MOST_CHANGES:
         return None
     first, *others = [*said, *_imported(old, new)]
     return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))
 
 
-def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
-    """The changes of a text that add code."""
+def _changes(old: Sequence[str], new: Sequence[str], tree: ast.Module) -> Iterator[_Change]:
+    """The changes of a text that add code, each as code that can be pasted."""
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         code = _code(new[start:end])
-        if code and kind != "equal":
+        if not code or kind == "equal":
+            continue
+        cut = _cut(tree, start + 1, end)
+        if cut is None:
             yield _Change(kind, old[:first], last, code)
+            continue
+        begins = cut.lineno + first - start
+        lines = (line for line in ast.unparse(cut).splitlines() if not line.startswith("@"))
+        yield _Change("replace", old[: begins - 1], begins, [next(lines)])
+
+
+def is_whole(code: str) -> bool:
+    """Whether a line of code is Python by itself, or the head of a block."""
+    for line in (code, f"{code} pass", f"{code.removeprefix('el')} pass"):
+        with suppress(SyntaxError):
+            ast.parse(line)
+            return True
+    return False
+
+
+def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
+    """The statement of which some lines hold a part, and not the whole, or not all of its head."""
+    for line in (first, last):
+        around = (one for one in within(tree, ast.stmt) if one.lineno <= line <= last_line(one))
+        statement = max(around, key=attrgetter("lineno"), default=None)
+        if statement is None:
+            continue
+        ends = _end_of_head(statement)
+        if line <= ends and not first <= statement.lineno <= ends <= last:
+            return statement
+    return None
+
+
+def _end_of_head(statement: ast.stmt) -> int:
+    """The last line of a statement, of one with a body that of its head."""
+    match getattr(statement, "body", None):
+        case [ast.stmt() as inner, *_] if inner.lineno > statement.lineno:
+            return inner.lineno - 1
+    return last_line(statement)
 
 
 def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
@@ -71,7 +112,7 @@ def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
 def _told(change: _Change, line: int) -> str:
     """One change in words, without the stop at its end; empty where that takes more than a line."""
     code = "; ".join(map(_without_comment, change.code))
-    if len(code) > LONGEST or "`" in code:
+    if len(code) > LONGEST or "`" in code or not is_whole(code):
         return ""
     if change.kind == "insert":
         return tr("Add `{code}` {place}", code=code, place=_place_below(change.above))

@@ -11,7 +11,13 @@ from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import can_bind, is_seeding, name_of, with_generator
+from reprocheck.scan.patches.seeding import (
+    can_bind,
+    is_seeding,
+    name_of,
+    seeded,
+    with_generator,
+)
 from reprocheck.scan.patches.tree import (
     Change,
     Edit,
@@ -57,6 +63,8 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     Where the number is made in another statement than the one that seeds, that one is changed:
     `seed = int(time.time())` as `seed = 0`.
     """
+    if "stream" in finding.evidence:
+        return seeded(tree, finding, number)
     call = tree.at(finding, cst.Call)
     if call is None:
         return None

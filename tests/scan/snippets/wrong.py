@@ -43,6 +43,71 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         """,
         [(9, "RC402")],
     ),
+    "a seed from the number of the job": (
+        """
+        import os
+        import torch
+
+        seed = 42 + int(os.environ.get("SLURM_JOB_ID", 0))
+        torch.manual_seed(seed)
+        torch.manual_seed(int(os.environ["PBS_JOBID"].split(".")[0]))
+        TRAIN
+        """,
+        [(5, "RC402"), (6, "RC402")],
+    ),
+    "a batch size by the memory that is free": (
+        """
+        import torch
+
+        torch.manual_seed(0)
+        size = max(1, torch.cuda.mem_get_info()[0] // 2**28)
+        loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=size)
+        TRAIN
+        """,
+        [(5, "RC201")],
+    ),
+    "files with random names, read in the order of these": (
+        """
+        import glob
+        import uuid
+        from pathlib import Path
+        import torch
+
+        torch.manual_seed(0)
+        out = Path("out")
+        for part in range(3):
+            torch.save(torch.ones(part), out / f"{uuid.uuid4().hex}.pt")
+        rows = [torch.load(name) for name in sorted(glob.glob("out/*.pt"))]
+        other = [torch.load(name) for name in sorted(glob.glob("in/*.pt"))]
+        TRAIN
+        """,
+        [(10, "RC105")],
+    ),
+    "kernels of Triton that are timed, and attention of xformers": (
+        """
+        import torch
+        import triton
+        from xformers.ops import memory_efficient_attention as attend
+
+        @triton.autotune(configs=[triton.Config({"B": 64}), triton.Config({"B": 128})], key=["n"])
+        @triton.jit
+        def add(x, y, n, B):
+            pass
+
+        @triton.autotune(configs=[triton.Config({"B": 64})], key=["n"])
+        @triton.jit
+        def one(x, y, n, B):
+            pass
+
+        torch.manual_seed(0)
+        net = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        for x in torch.ones(3, 4):
+            attend(net(x), x, x).sum().backward()
+            optimizer.step()
+        """,
+        [(5, "RC004"), (19, "RC703")],
+    ),
     "a seed that is drawn": (
         """
         import random
@@ -53,7 +118,7 @@ KNOWN: dict[str, tuple[str, list[tuple[int, str]]]] = {
         torch.manual_seed(seed)
         TRAIN
         """,
-        [(6, "RC402")],
+        [(5, "RC402")],
     ),
     "seeds from uuid, entropy and datetime": (
         """
