@@ -263,13 +263,14 @@ class FirstRead:
     """What a run found in a file when it first read it.
 
     early: before it had its first loss. line: the user's, `file:line`, that opened the file; ""
-    where it is not known.
+    where it is not known. at_import: a library read it as it was imported.
     """
 
     size: int
     hash: str
     early: bool
     line: str = ""
+    at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
         """Whether a later run read the same, and no sooner: what it starts from, this one started

@@ -144,6 +144,7 @@ class Input(Event):
     t: float = 0.0
     h: str = ""
     l: str = ""  # noqa: E741
+    i: bool = False
 
 
 class Variable(Event):

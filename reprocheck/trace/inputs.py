@@ -59,6 +59,8 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
         for event in one.inputs:
             time = times.get(event.p)
             early = began is None or (time is not None and time < began)
-            read = FirstRead(size=event.s, hash=event.h, early=early, line=event.l)
-            found.setdefault(event.p, read)
+            found.setdefault(
+                event.p,
+                FirstRead(size=event.s, hash=event.h, early=early, line=event.l, at_import=event.i),
+            )
     return found
