@@ -61,8 +61,9 @@ def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Resu
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
     smallest, seen = found.smallest, book.sample_beside(found.smallest)
-    frameworks = of_place(check, UserCode(check, folder))
-    places = acted_at(check, folder, under)
+    code = UserCode(check, folder)
+    frameworks = of_place(check, code)
+    places = acted_at(code, under)
     causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)
     causes = located(check, causes, smallest)
     fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))

@@ -30,6 +30,7 @@ _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
 """Controls of what a run is given; the others are of what the script draws or computes."""
+CLOCK_SEED = "clock-seed"
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
 
@@ -52,6 +53,9 @@ def confirmed(
         there = _found_where(check, name, acted)
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
         known = _removed(fitting, name)
+        seed = next((place.seed for place in acted if place.seed is not None), None)
+        if seed is not None and (known is None or not _is_nearest(name, known)):
+            known = _seeded_at(check, seed, frameworks)
         cause = known or there or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
@@ -87,6 +91,24 @@ def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
     """
     fits = [cause for cause in causes if likely.confirms(control, cause.code)]
     return min(fits, key=lambda cause: _preference(cause, control), default=None)
+
+
+def _is_nearest(control: str, cause: Cause) -> bool:
+    """Return whether a cause was observed, or a control is the one that is nearest to it."""
+    return cause.confidence == "observed" or likely.removes(control, cause.code)
+
+
+def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cause:
+    """Return the cause that a seed differs which a line makes."""
+    known = rules.entry(CLOCK_SEED)
+    cause = Cause(
+        code=known.code,
+        title=known.title_for(frameworks),
+        confidence="confirmed",
+        evidence=(),
+        source=line,
+    )
+    return advised(check, cause, frameworks)
 
 
 def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:

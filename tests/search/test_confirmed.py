@@ -12,6 +12,7 @@ import pytest
 from reprocheck.causes import likely
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.evidence import VAGUE
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
@@ -169,6 +170,25 @@ def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
     assert (first.code, first.source) == ("RC509", MAP.line)
     said = "`single-worker` acted at dataset.py:29 (MapDataset(num_parallel_workers)), which draws random numbers."
     assert first.evidence[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "acted", "line"),
+    [
+        ("noise = random.Random(os.getpid())\n", 3, 3),
+        ("name = str(os.getpid())\nseed = hash(name)\nnoise = random.Random(seed)\n", 3, 4),
+    ],
+)
+def test_a_control_of_what_is_read_speaks_for_the_seed_that_is_made_of_it(
+    text: str, acted: int, line: int
+) -> None:
+    write(f"import os\nimport random\n{text}")
+    facts = ladder("batch", samples="other content", worker=None, **GROSS)
+    differs = replace(check(facts), causes=(replace(one_cause("RC504"), confidence="suspected"),))
+    seed = UserCode(differs, Path(".")).seed_made_of(SourceLine(file="train.py", line=acted))
+    place = Place(line=SourceLine(file="train.py", line=acted), what="os.getpid", seed=seed)
+    first, *_ = confirmed(differs, ["entropy"], "agreed", places={"entropy": (place,)})
+    assert (first.code, first.at) == ("RC402", f"train.py:{line}")
 
 
 def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
