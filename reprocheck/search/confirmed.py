@@ -24,8 +24,12 @@ from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
-_EACH_FOR_ITSELF = ("single-worker", "data-order")
+_EACH_FOR_ITSELF = ("single-worker", "data-order", "seed")
 """Controls of which the first place says no more than the others."""
+_OF_THE_PROCESS = "seed"
+"""The control of the generators of the process: many lines may draw from them."""
+_MODULES = {"python": "random", "numpy": "numpy.random"}
+"""Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
@@ -50,6 +54,9 @@ def confirmed(
     first: dict[str, Cause] = {}
     for name in smallest:
         acted = places.get(name, ())
+        drawing: Sequence[Place] = ()
+        if name == _OF_THE_PROCESS:
+            drawing, acted = _from_differing(check, acted), ()
         there = _found_where(check, name, acted)
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
         known = _removed(fitting, name)
@@ -65,6 +72,8 @@ def confirmed(
         if acted:
             cause = _drawn_there(check, name, cause, frameworks)
             cause = _at(check, cause, name, acted)
+        elif drawing and cause.source is None:
+            cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         said = (evidence, *cause.evidence)
         first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
@@ -248,6 +257,14 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
     why = _implied(check, control, frameworks)
     evidence = tuple(dict.fromkeys((*why.evidence, *cause.evidence)))
     return replace(why, evidence=evidence, source=None)
+
+
+def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
+    """Return the lines that draw from a generator of the process whose state differs."""
+    rungs = () if check.ladder is None else check.ladder.rungs
+    names = {name for rung in rungs for name in (*rung.generators.names, *rung.unused_generators)}
+    modules = {_MODULES[name] for name in names if name in _MODULES}
+    return [place for place in drawing if place.what.rpartition(" ")[2] in modules]
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:

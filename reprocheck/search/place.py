@@ -24,7 +24,9 @@ PRIVATE = "private-rng"
 _READ = ("entropy", "clock")
 """Controls of what a line reads from the system."""
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
-"""Controls that act as a framework is imported, and not where the script draws or computes."""
+"""Controls that act as a framework is imported, and not where the script draws or computes: of
+these, the lines that draw afterwards are known.
+"""
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
@@ -68,8 +70,7 @@ def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
     Controls of which no line is known are left out.
     """
     touches = under.runs[0].controls.touches
-    tried = (name for name in under.names if name not in _SET_AT_IMPORT)
-    found = {name: tuple(_places(touches, name, code)) for name in tried}
+    found = {name: tuple(_places(touches, name, code)) for name in under.names}
     return {name: places for name, places in found.items() if places}
 
 
@@ -83,6 +84,8 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
         drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
             line = code.with_text(source)
+            if name in _SET_AT_IMPORT and source not in drawing:
+                continue
             if line is None or line.text.lstrip().startswith(_IMPORTS):
                 continue
             tree = _parsed(code.sources.text(line.file))

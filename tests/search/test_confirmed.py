@@ -191,6 +191,25 @@ def test_a_control_of_what_is_read_speaks_for_the_seed_that_is_made_of_it(
     assert (first.code, first.at) == ("RC402", f"train.py:{line}")
 
 
+@pytest.mark.parametrize(("generators", "line"), [(("numpy",), 9), (("python",), 5), ((), 0)])
+def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
+    generators: tuple[str, ...], line: int
+) -> None:
+    differs = check(ladder("batch", samples="other content", unused_generators=generators, **GROSS))
+    drawing = {
+        number: Place(line=SourceLine(file="train.py", line=number), what=what, draws=True)
+        for number, what in (
+            (5, "numbers drawn from random"),
+            (9, "numbers drawn from numpy.random"),
+        )
+    }
+    first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    assert first.source == (drawing[line].line if line else None)
+    seen = replace(differs, causes=(one_cause("RC511"),))
+    with_line, *_ = confirmed(seen, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    assert with_line.at == "train.py:3"
+
+
 def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:
     differs = check(
         ladder("batch", samples="other content", **GROSS),

@@ -194,6 +194,29 @@ def test_a_seed_of_the_scripts_own_wins_and_ranks_differ(tmp_path: Path) -> None
     assert rank.seen == [random.Random(10).random(), own]
 
 
+def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "own_library.py").write_text(
+        "import random\nimport numpy.random\n\n"
+        "def sample():\n    return random.sample(range(9), 2)\n\n"
+        "def noise():\n    return numpy.random.normal()\n"
+    )
+    script = tmp_path / "train.py"
+    script.write_text(
+        f"import sys\nsys.path.append({str(packages)!r})\nimport own_library\n"
+        "for _ in range(9):\n    own_library.sample()\nown_library.noise()\n"
+        "import random\nrandom.seed(3)\nrandom.random()\nprint([own_library.random.random()])\n"
+    )
+    ran = under(tmp_path / "run", [str(script)], "seed")
+    assert ran.seen
+    told = {(one["w"], one.get("l")) for one in ran.kind("control") if one.get("d")}
+    assert told == {
+        ("numbers drawn from random", f"{script}:5"),
+        ("numbers drawn from numpy.random", f"{script}:6"),
+    }
+
+
 def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) -> None:
     runs = [
         under(
