@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
 from reprocheck.search.patch import in_vain, kept_patch, proved_by_patch
 from reprocheck.search.place import acted_at
+from reprocheck.search.sets import FRESH
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
@@ -64,7 +66,8 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     code = UserCode(check, folder)
     frameworks = of_place(check, code)
     places = acted_at(code, under)
-    causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)
+    proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
+    causes = confirmed(check, proving, words.evidence(seen, under), frameworks, places)
     causes = located(check, causes, smallest)
     fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
     sentence = words.removes(smallest, under, causes)
@@ -86,6 +89,12 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         cost_of=of,
     )
     return Result(search=search, causes=causes, confirmed=True)
+
+
+def _frees_names(book: Book, smallest: Sequence[str]) -> bool:
+    """Return whether a fresh folder only keeps the names free that another control fixes."""
+    others = book.of(name for name in smallest if name != FRESH)
+    return others is not None and others.answer.stumbled
 
 
 def _further(check: Check, under: Judged) -> tuple[str, ...]:
