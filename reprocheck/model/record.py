@@ -258,6 +258,8 @@ class CheckRecord:
     controls: tuple[str, ...] = ()
     """Controls that were on in the runs of the check itself."""
     arms: tuple[Arm, ...] = ()
+    searched: bool = False
+    """Whether a search for the cause was asked for."""
     step_times: tuple[float, ...] = ()
     """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()

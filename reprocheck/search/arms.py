@@ -273,6 +273,9 @@ class Book:
         """Whether runs agree in what is searched; None: could not be decided."""
         if self._target is not None:
             return self._target.agree(verdict, until)
+        if self.check.verdict.passed and verdict.passed:
+            # What is searched is within the tolerance, and may be no more than rounding.
+            return verdict.bitwise.equal_until(until)
         return agree(verdict, runs, until)
 
 

@@ -29,7 +29,11 @@ from reprocheck.search.sets import FRESH
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
     """What a search has found; errors of deterministic mode come last."""
     made = _without_errors(check, folder, book, found)
-    return replace(made, causes=(*made.causes, *refusals(book)))
+    search = made.search
+    if check.verdict.passed and check.verdict.first_divergence is None:
+        said = sentences(tr(words.WITHIN_TOLERANCE), search.sentence)
+        search = replace(search, sentence=said)
+    return replace(made, search=search, causes=(*made.causes, *refusals(book)))
 
 
 def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
@@ -102,8 +106,4 @@ def _further(check: Check, under: Judged) -> tuple[str, ...]:
     is kept out of its way.
     """
     controls = (*check.record.controls, *under.names)
-    options = tuple(word for name in controls for word in ("--control", name))
-    if under.verdict.first_divergence is None:
-        # Without it, a difference within the tolerance would not be searched.
-        return (*options, "--fail-on", "bitwise")
-    return options
+    return tuple(word for name in controls for word in ("--control", name))

@@ -132,7 +132,9 @@ class Judged:
     @property
     def within_tolerance_only(self) -> bool:
         """Whether the criterion is met and the difference is too large for rounding."""
-        return self.agrees is False and self.verdict.exit_code == 0
+        ulp = self.verdict.bitwise.ulp
+        is_rounding = ulp is not None and ulp <= _most_ulps(self.runs)
+        return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
 
 
 def _acted_at(run: Run) -> frozenset[tuple[str, str]]:

@@ -243,6 +243,7 @@ def patch_removes(cause: Suspect, tried: Judged) -> str:
     )
 
 
+WITHIN_TOLERANCE = mark("The checks pass; what was searched is a difference within the tolerance.")
 PATCH_IN_VAIN = mark(
     "Runs with a patch of this line differ too: it is not the only cause, or not a cause."
 )

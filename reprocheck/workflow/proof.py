@@ -205,19 +205,11 @@ def _nothing_to_search(check: Check) -> str:
             "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
             " looks for one that is intermittent."
         )
-    if found.one_is_longer:
-        missing = tr(
-            "iteration {first_iteration:,} is missing in the other",
-            first_iteration=found.first_iteration,
-        )
-        return tr(
-            "No loss that both runs recorded differs, but one run is longer: {missing}.",
-            missing=missing,
-        )
-    _, where = words.bitwise(check)
+    missing = tr(
+        "iteration {first_iteration:,} is missing in the other",
+        first_iteration=found.first_iteration,
+    )
     return tr(
-        "The checks pass, but the losses are not equal in every bit: {where}."
-        " `{command}` searches for the cause.",
-        where=where,
-        command=words.bitwise_search(check),
+        "No loss that both runs recorded differs, but one run is longer: {missing}.",
+        missing=missing,
     )
