@@ -301,6 +301,8 @@ def _arms(judged: Judged) -> str:
 
 def of_unmodified(seen: Sample) -> str:
     """`All 4 unmodified runs differ from each other.`"""
+    if seen.pairs:
+        return _of_pairs(seen)
     if seen.intermittent:
         return tr(
             "Of {runs} unmodified runs, {same} agree with each other and {odd} do"
@@ -319,6 +321,24 @@ def of_unmodified(seen: Sample) -> str:
     return tr("The two unmodified runs differ.")
 
 
+def _of_pairs(seen: Sample) -> str:
+    """What pairs of unmodified runs have in common, where a run follows from the one before it."""
+    said = tr(
+        "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
+        " differs from it.",
+        pairs=seen.pairs,
+    )
+    if seen.second:
+        said = tr(
+            "The first run of each of {pairs} unmodified pairs gives the same, and so does the"
+            " second, which differs from it.",
+            pairs=seen.pairs,
+        )
+    if not seen.carried:
+        return said
+    return sentences(said, tr("A run follows from what the one before it left."))
+
+
 def _blind(seen: Sample) -> str:
     if seen.blind < 2:
         return ""
@@ -329,6 +349,8 @@ def _blind(seen: Sample) -> str:
 
 def confidence(seen: Sample, under: Judged) -> str:
     """How sure it is that a set of controls removes the difference."""
+    if seen.carried:  # the runs are no independent draws
+        return of_unmodified(seen)
     return tr(
         "{of_unmodified} If {names} had no effect, {luck} With 95 %"
         " confidence, at most {bound} of runs under {names} differ from the first.",
@@ -341,6 +363,8 @@ def confidence(seen: Sample, under: Judged) -> str:
 
 def confidence_in_patch(seen: Sample, tried: Judged) -> str:
     """How sure it is that a patch removes the difference."""
+    if seen.carried:
+        return of_unmodified(seen)
     return tr(
         "{of_unmodified} If the patch had no effect, {luck}",
         of_unmodified=of_unmodified(seen),
@@ -350,6 +374,8 @@ def confidence_in_patch(seen: Sample, tried: Judged) -> str:
 
 def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
     """How many runs it takes where too few agree."""
+    if seen.carried:
+        return of_unmodified(seen)
     more = tr("{wanted} runs", wanted=wanted)
     if wanted > chance.MOST:
         more = tr("more than {most} runs", most=chance.MOST)
