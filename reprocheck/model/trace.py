@@ -231,6 +231,7 @@ class InputFile:
     hash   of what it holds, of a large one of some blocks; "" where it was not read
     made   by the run itself, before the program began that reads it
     line   `file:line` of the user's that opened it first, "" where that is not known
+    written the same of the one that wrote it
     """
 
     size: int
@@ -238,6 +239,7 @@ class InputFile:
     hash: str = ""
     made: bool = False
     line: str = ""
+    written: str = ""
 
     def same(self, other: InputFile) -> bool:
         """Whether two runs read the same, as far as that was recorded."""

@@ -19,6 +19,7 @@ from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
@@ -63,6 +64,9 @@ def confirmed(
         seed = next((place.seed for place in acted if place.seed is not None), None)
         if seed is not None and (known is None or not _is_nearest(name, known)):
             known = _seeded_at(check, seed, frameworks)
+        elif _writes_anew(check, (*acted, *drawing)) and not _is_observed(known):
+            # What the training shows of it says nothing of the program that wrote the file.
+            known = replace(_implied(check, name, frameworks), source=None)
         cause = known or there or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
@@ -100,6 +104,23 @@ def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
     """
     fits = [cause for cause in causes if likely.confirms(control, cause.code)]
     return min(fits, key=lambda cause: _preference(cause, control), default=None)
+
+
+def _is_observed(cause: Cause | None) -> bool:
+    return cause is not None and cause.confidence == "observed"
+
+
+def _writes_anew(check: Check, places: Iterable[Place]) -> bool:
+    """Return whether a control acted in the program that writes anew in each run what differs."""
+    rung = check.first_rung
+    if rung is None or rung.source is None or not _is_made_anew(rung):
+        return False
+    return any(place.line.file == rung.source.file for place in places)
+
+
+def _is_made_anew(rung: Rung) -> bool:
+    """Return whether a rung shows a file that a program of each run writes anew."""
+    return isinstance(rung.evidence, GivenOtherwise) and rung.evidence.made
 
 
 def _is_nearest(control: str, cause: Cause) -> bool:
@@ -235,7 +256,7 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     ladder, first = check.ladder, check.first_rung
     if ladder is None or first is None:
         return None
-    if control not in _OF_THE_START:
+    if control not in _OF_THE_START and not _is_made_anew(first):
         first = ladder.first_of_training or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]

@@ -136,6 +136,7 @@ class Open(Event):
 
 class Wrote(Event):
     p: str
+    l: str = ""  # noqa: E741
 
 
 class Input(Event):

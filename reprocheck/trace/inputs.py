@@ -38,7 +38,15 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
             of_training = event.p in of_trainers or event.p in of_family
             if made and (event.t >= begun or of_training):
                 continue
-            file = InputFile(size=event.s, time=event.t, hash=event.h, made=made, line=event.l)
+            writers = (other.wrote.get(event.p) for other in recorded)
+            file = InputFile(
+                size=event.s,
+                time=event.t,
+                hash=event.h,
+                made=made,
+                line=event.l,
+                written=next(filter(None, writers), ""),
+            )
             found.setdefault(event.p, file)
     return found
 

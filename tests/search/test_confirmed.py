@@ -14,13 +14,14 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place
 from reprocheck.settings import controls
-from tests.causes.cause_ladders import GROSS, check, ladder, write
+from tests.causes.cause_ladders import GROSS, check, differing, ladder, write
 
 ONE_THING = {
     "hash-seed": {"RC505", "RC506"},
@@ -208,6 +209,34 @@ def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
     seen = replace(differs, causes=(one_cause("RC511"),))
     with_line, *_ = confirmed(seen, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
     assert with_line.at == "train.py:3"
+
+
+@pytest.mark.parametrize(
+    ("control", "what", "code"),
+    [
+        ("private-rng", "numpy.default_rng", "RC407"),
+        ("seed", "numbers drawn from numpy.random", "RC406"),
+    ],
+)
+def test_what_the_program_draws_that_writes_the_data_is_its_own_cause(
+    control: str, what: str, code: str
+) -> None:
+    """`python prepare.py; python train.py`: the training shows other samples alone."""
+    made = GivenOtherwise(kind="input", made=True)
+    writer = SourceLine(file="prepare.py", line=5)
+    batch = differing("batch", samples="other content", unused_generators=("numpy",), **GROSS)
+    of_files = differing("files and arguments", **GROSS)
+    first = replace(of_files, source=writer, evidence=made)
+    rungs = tuple(first if one.rung == first.rung else one for one in ladder("batch").rungs)
+    rungs = tuple(batch if one.rung == "batch" else one for one in rungs)
+    both = replace(ladder("batch"), rungs=rungs, first="files and arguments")
+    line = SourceLine(file="prepare.py", line=3)
+    seen = replace(one_cause("RC504"), confidence="suspected", source=line)
+    differs = check(both, causes=(one_cause("RC103"), seen))
+    place = Place(line=line, what=what, draws=True)
+    first_cause, *others = confirmed(differs, [control], "agreed", places={control: (place,)})
+    assert (first_cause.code, first_cause.at) == (code, "prepare.py:3")
+    assert [one.code for one in others] == ["RC103"]
 
 
 def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:

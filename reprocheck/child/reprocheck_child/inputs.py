@@ -57,11 +57,10 @@ class Inputs:
             return  # a pipe would give what it holds to us
         size, time = state.st_size, state.st_mtime_ns / 1e9
         event: dict[str, Any] = {"e": "input", "p": name, "s": size, "t": time}
-        where = (sys._getframe(1), self._inside, self._not_users, self._recorder.masked)
-        line = users.innermost_line(*where)
+        line = self.line()
         if line:
             event["l"] = line
-        if users.imports_a_library(*where):
+        if users.imports_a_library(*self._asking()):
             event["i"] = True
         blocks, cost = _whole, size
         if size > SMALL:
@@ -70,6 +69,14 @@ class Inputs:
             self._left -= cost
             event["h"] = _hash(path, blocks)
         self._recorder.emit(event)
+
+    def line(self) -> str:
+        """`file:line` of the innermost frame of the user's code; "" where there is none."""
+        return users.innermost_line(*self._asking())
+
+    def _asking(self) -> Any:
+        """Where the process is, and what `users` needs to know whose code that is."""
+        return sys._getframe(2), self._inside, self._not_users, self._recorder.masked
 
     def _is_foreign(self, path: str) -> bool:
         if path.endswith(CODE) or path.startswith(self._foreign):
