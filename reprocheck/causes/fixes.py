@@ -6,7 +6,9 @@ line comes first: see `scanned` for what the scan would change there, and `searc
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -15,7 +17,7 @@ from reprocheck.causes.device import CPU, device_of
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.frameworks import PYTHON
 from reprocheck.causes.likely import place_of, removes
-from reprocheck.model import Cause, Check
+from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
 from reprocheck.rules import Entry, entry
@@ -59,6 +61,16 @@ def after_control(
     if fix and (unsaid or computes_otherwise or has_changing_seed):
         return replace(cause, fix=fix, fix_from="check")
     return cause
+
+
+def fixed_number(line: SourceLine | None) -> str:
+    """Return an assignment that gives the same name a fixed number; "" for what is none."""
+    text = "" if line is None else line.text.strip()
+    with suppress(SyntaxError):
+        match ast.parse(text).body:
+            case [ast.Assign(targets=[ast.Name() | ast.Attribute() as target])]:
+                return f"{ast.unparse(target)} = 0  # a fixed number"
+    return ""
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:

@@ -31,6 +31,8 @@ _OF_RANDOMNESS = (
 )
 """Controls that fix what a script draws or reads, and not how it computes."""
 
+_VALUES = 3
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Likely:
@@ -47,6 +49,7 @@ class Likely:
     unseeded: tuple[str, ...]
     anew: tuple[str, ...]
     anew_where_shown: tuple[str, ...]
+    many_values: tuple[str, ...]
 
 
 @cache
@@ -65,6 +68,7 @@ def table() -> Likely:
         unseeded=tuple(found["unseeded"]),
         anew=tuple(found["anew"]),
         anew_where_shown=tuple(found["anew_where_shown"]),
+        many_values=tuple(found["many_values"]),
     )
 
 
@@ -107,6 +111,13 @@ def draws(code: str) -> bool:
 def shown_by(control: str) -> tuple[str, ...]:
     """What shows that a control acted: see `acts` in the lists; nothing where it says so itself."""
     return table().acts.get(control, ())
+
+
+def values(control: str) -> int:
+    """Return how many values of a control are tried before it counts as one that makes scripts
+    fail.
+    """
+    return _VALUES if control in table().many_values else 1
 
 
 def implied(control: str, rung: str, *, draws: bool = False) -> str:

@@ -4,10 +4,10 @@ and the places in it that are not the same in each run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from reprocheck.causes.cells import as_notebook
 from reprocheck.ladder.sources import CELL, Sources, numbered
@@ -20,9 +20,34 @@ from reprocheck.scan.places import Place, feeding, places
 from reprocheck.scan.programs import of_program
 from reprocheck.scan.project import Module
 from reprocheck.scan.promise import promised
+from reprocheck.scan.steps import Call
+from reprocheck.scan.values import Derived, Made, Value
 
 MOST_FILES, MOST_LINES = 60, 20_000
 """What is scanned at most: two seconds or so, beside runs that take longer."""
+
+_TAKE_A_SEED = frozenset(
+    {
+        *("manual_seed", "manual_seed_all", "seed", "seed_all", "set_seed", "set_random_seed"),
+        *("seed_everything", "default_rng", "RandomState", "SeedSequence", "Random", "from_seed"),
+        "PRNGKey",
+    }
+)
+"""What takes a number as a seed, by the last part of its name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeedNumber:
+    """A number that becomes a seed.
+
+    taken  the call that takes it
+    made   the call that makes it, the same one where the number is made in its arguments
+    of     all calls of what it is made of
+    """
+
+    taken: Call
+    made: Call
+    of: tuple[Call, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +66,31 @@ class Program:
         if module is None:
             return ()
         return tuple(dict.fromkeys(feeding(self.orders, module, _joined(module, cell, line.line))))
+
+    def seeds(self) -> Iterator[SeedNumber]:
+        """Yield the numbers that become seeds."""
+        for order in self.orders:
+            for call in order.calls():
+                given = (*call.arguments, *call.keywords.values())
+                if call.library_method not in _TAKE_A_SEED or not given:
+                    continue
+                origin = chain.from_iterable(value.origin() for value in given)
+                made = (one for value in given for one in _makers(value))
+                outside = (one for one in made if one.statement is not call.statement)
+                yield SeedNumber(
+                    taken=call,
+                    made=next(outside, call),
+                    of=(call, *(value.call for value in origin if isinstance(value, Made))),
+                )
+
+
+def _makers(value: Value) -> Iterator[Call]:
+    """Yield the calls that give a number, or a part of what it is computed from."""
+    for option in value.options():
+        if isinstance(option, Made):
+            yield option.call
+        elif isinstance(option, Derived):
+            yield from chain.from_iterable(map(_makers, option.parts))
 
 
 def program_of(sources: Sources, names: Iterable[str]) -> Program:

@@ -16,6 +16,7 @@ from reprocheck.causes.program import Program, program_of, shown_line
 from reprocheck.causes.ran import imported
 from reprocheck.ladder.sources import Recorded, Sources, close
 from reprocheck.model import Ladder, SourceLine
+from reprocheck.scan.steps import Call
 
 MOST_FILES, MOST_LINES = 40, 100_000
 """Files that are looked at, and lines in all of them: more would take minutes and gigabytes."""
@@ -112,6 +113,23 @@ class UserCode:
         if line is None:
             return None
         return next((hint for hint in self._that_feed(line) if hint.is_of(*kinds)), None)
+
+    def seed_taken(self, line: SourceLine | None) -> SourceLine | None:
+        """Return the line that makes the number which a line takes as a seed; the line itself where
+        it makes the number, or where that is not known.
+        """
+        made = (one.made for one in self.program.seeds() if is_at(self._of_call(one.taken), line))
+        return next(map(self._of_call, made), line)
+
+    def seed_made_of(self, line: SourceLine) -> SourceLine | None:
+        """Return the line that makes a seed of what is called on a line; None where none does."""
+        for one in self.program.seeds():
+            if any(is_at(self._of_call(call), line) for call in one.of):
+                return line if one.made is one.taken else self._of_call(one.made)
+        return None
+
+    def _of_call(self, call: Call) -> SourceLine:
+        return shown_line(call.module, call.line, self.sources)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
         """The hints in the function around a line: those first that feed the line."""

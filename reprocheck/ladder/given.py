@@ -59,7 +59,8 @@ class Given:
     The values are said as a report shows them.
 
     first, second: None where that run was not given it. made: a file that a program of each run
-    makes anew. line: the user's, `file:line`, that opened the file; "" where it is not known.
+    makes anew. line: the user's, `file:line`, that opened the file, `written` the one
+    that wrote it; "" where it is not known.
     """
 
     kind: FromOutside
@@ -68,6 +69,7 @@ class Given:
     second: str | None
     made: bool = False
     line: str = ""
+    written: str = ""
 
     @property
     def of_one_run(self) -> bool:
@@ -299,6 +301,7 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
             second=_said(other, one),
             made=made,
             line=one.line,
+            written=one.written,
         )
 
 

@@ -14,7 +14,7 @@ from reprocheck.ladder.own_words import of_found_state
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.sentences import given as in_words
 from reprocheck.language import tr
-from reprocheck.model import Check, Rung, SourceDifference
+from reprocheck.model import Check, Rung, SourceDifference, SourceLine
 from reprocheck.model.evidence import (
     Evidence,
     GivenOtherwise,
@@ -87,13 +87,14 @@ def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
     names = [*map(attrgetter("file"), code), *map(attrgetter("name"), others)]
     if not names:
         return None
+    written = [*map(attrgetter("written"), others), ""]
     changed = map(attrgetter("first"), chain.from_iterable(one.changed for one in code))
     return Rung(
         rung="files and arguments",
         status="differs",
         place=names[0],
         detail=in_words.given_otherwise(code, others),
-        source=next(filter(None, changed), None),
+        source=next(filter(None, changed), None) or SourceLine.of(written[0]),
         evidence=_evidence(code, others),
     )
 
@@ -102,7 +103,7 @@ def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> Give
     if code:
         return GivenOtherwise(kind="source")
     only_names = all(map(attrgetter("names_the_run"), others))
-    return GivenOtherwise(kind=others[0].kind, names_the_run=only_names)
+    return GivenOtherwise(kind=others[0].kind, names_the_run=only_names, made=others[0].made)
 
 
 def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:

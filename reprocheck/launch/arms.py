@@ -31,6 +31,7 @@ def record_arm(
     runs: int,
     steps: int | None,
     why: str = "",
+    value: int = 0,
     patched: Mapping[Path, Path] | None = None,
     output: Output | None = None,
     enough: Enough | None = None,
@@ -41,8 +42,8 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `enough`, asked after each run that was kept, says whether the rest can be spared. Raises what
-    `check` raises; what was recorded until then is kept.
+    `value`: see `Arm`. `enough`, asked after each run that was kept, says whether the rest can be
+    spared. Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -55,7 +56,7 @@ def record_arm(
         created=paths_created(before.runs),
         elsewhere=made_elsewhere(before.runs),
         controls=controls,
-        seed=seed,
+        seed=seed + value,
         override=True,
         arm=name,
         patched=patched,
@@ -68,6 +69,7 @@ def record_arm(
         in_place=bool(patched),
         renewed=made.renewed,
         why=why,
+        value=value,
     )
 
     def keep(done: tuple[RunRecord, ...]) -> None:

@@ -115,7 +115,7 @@ def record_of(made: Plan) -> CheckRecord:
         runs=(),
         environment=facts,
         masked=redaction.counts.total(),
-        changed_to_observe=_changed(made.settings, added),
+        changed_to_observe=_changed(made, added),
         caveats=found_by_all(entry, earlier.values()),
         earlier=left_in(made.cwd, earlier),
         controls=made.under.names,
@@ -135,13 +135,13 @@ CHANGES = (_VARIABLES, _NO_INPUT, _COPIES, _SIDE_BY_SIDE, _WAITING)
 """What the launcher changes, as the record keeps it in English."""
 
 
-def _changed(settings: Settings, added: Mapping[str, str]) -> tuple[str, ...]:
+def _changed(made: Plan, added: Mapping[str, str]) -> tuple[str, ...]:
     """What the launcher itself changes, in words."""
     found = [_VARIABLES.format(names=", ".join(added)), _NO_INPUT]
-    if settings.workdir == "copy":
+    if made.settings.workdir == "copy":
         found.append(_COPIES)
-    if settings.jobs > 1:
-        found.append(_SIDE_BY_SIDE.format(jobs=settings.jobs))
+    if made.jobs > 1:
+        found.append(_SIDE_BY_SIDE.format(jobs=made.jobs))
     if WAIT_POLICY in added:
         found.append(_WAITING.format(name=WAIT_POLICY))
     return tuple(found)

@@ -86,6 +86,13 @@ class Plan:
         """Whether each run works in a copy of the working directory."""
         return self.settings.workdir == "copy" or (self.under.copies and not self.renewed)
 
+    @property
+    def jobs(self) -> int:
+        """How many runs are under way side by side: one, where a control wants all of them at the
+        same path.
+        """
+        return 1 if self.under.copies else self.settings.jobs
+
     def job(self, number: int, workdir: Workdir, slot: str) -> Job:
         """Run `number`; runs with the same `slot` have the same paths."""
         place = run_place(number, self.level, self.arm, begin=self.begin)
@@ -130,13 +137,12 @@ class Plan:
 
     def added(self, trace: Path, slot: str, pwd: Path | None) -> dict[str, str]:
         """The environment variables of ours."""
-        side_by_side = self.settings.jobs > 1
         return added_variables(
             users_environment(),
             trace=trace,
             tmpdir=self.scratch / f"tmp{slot}",
             pwd=pwd,
-            side_by_side=side_by_side,
+            side_by_side=self.jobs > 1,
         )
 
     def variables(self, slot: str) -> dict[str, str]:

@@ -39,9 +39,7 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
         keep(())
         with interrupts.interrupting():
             return tuple(
-                _in_turn(plan, keep, enough)
-                if plan.settings.jobs == 1
-                else _side_by_side(plan, keep)
+                _in_turn(plan, keep, enough) if plan.jobs == 1 else _side_by_side(plan, keep)
             )
     finally:
         with interrupts.waiting():
@@ -98,7 +96,7 @@ def _side_by_side(plan: Plan, keep: Keep) -> list[RunRecord]:
         finally:
             workdir.close()
 
-    with ThreadPoolExecutor(plan.settings.jobs) as pool:
+    with ThreadPoolExecutor(plan.jobs) as pool:
         try:
             for each in [
                 pool.submit(copy_context().run, one, number) for number in range(1, plan.runs + 1)

@@ -121,6 +121,8 @@ class GivenOtherwise:
     """What is not the same."""
     names_the_run: bool = False
     """It only says how the run is called, or where its results go."""
+    made: bool = False
+    """A file that a program of each run makes anew, before the one that trains."""
 
     @property
     def from_outside(self) -> bool:

@@ -186,7 +186,7 @@ class Arm:
     `patched`: with the fix in the files that it changes. `in_place`: Python was given it in place
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
     copy of the working directory could be made, so it was put back after each run. `why`: one
-    sentence, what it is tried for.
+    sentence, what it is tried for. `value`: which of several values its controls give, from 0.
     `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
     measured.
     """
@@ -198,6 +198,7 @@ class Arm:
     in_place: bool = False
     renewed: bool = False
     why: str = ""
+    value: int = 0
     step_times: tuple[float, ...] = ()
 
 
@@ -257,6 +258,8 @@ class CheckRecord:
     controls: tuple[str, ...] = ()
     """Controls that were on in the runs of the check itself."""
     arms: tuple[Arm, ...] = ()
+    searched: bool = False
+    """Whether a search for the cause was asked for."""
     step_times: tuple[float, ...] = ()
     """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()

@@ -231,6 +231,7 @@ class InputFile:
     hash   of what it holds, of a large one of some blocks; "" where it was not read
     made   by the run itself, before the program began that reads it
     line   `file:line` of the user's that opened it first, "" where that is not known
+    written the same of the one that wrote it
     """
 
     size: int
@@ -238,6 +239,7 @@ class InputFile:
     hash: str = ""
     made: bool = False
     line: str = ""
+    written: str = ""
 
     def same(self, other: InputFile) -> bool:
         """Whether two runs read the same, as far as that was recorded."""
@@ -263,13 +265,14 @@ class FirstRead:
     """What a run found in a file when it first read it.
 
     early: before it had its first loss. line: the user's, `file:line`, that opened the file; ""
-    where it is not known.
+    where it is not known. at_import: a library read it as it was imported.
     """
 
     size: int
     hash: str
     early: bool
     line: str = ""
+    at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
         """Whether a later run read the same, and no sooner: what it starts from, this one started

@@ -311,11 +311,6 @@ def summary(check: Check) -> list[str]:
     ]
 
 
-def bitwise_search(check: Check) -> str:
-    """The command that searches for a difference which the criterion allows."""
-    return search_with(check, "--fail-on bitwise")
-
-
 def search_with(check: Check, options: str) -> str:
     """The command that searches with further options."""
     return again(check, options, "explain")

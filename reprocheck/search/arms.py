@@ -17,6 +17,7 @@ from reprocheck.causes import likely
 from reprocheck.causes.started import is_what_differs
 from reprocheck.language import tr
 from reprocheck.model import Arm, Check, CheckRecord, Run, RunRecord, Trace, Verdict
+from reprocheck.search import words
 from reprocheck.search.acted import Acting
 from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
@@ -51,8 +52,8 @@ class Book:
         """The arms in the order in which they were begun, those of the same controls as one."""
         groups = defaultdict(list)
         for arm in self.record.arms:
-            groups[self._beside(arm), arm.patched].append(arm)
-        judged = (self._judged(*key, arms) for key, arms in groups.items())
+            groups[self._beside(arm), arm.patched, arm.value].append(arm)
+        judged = (self._judged(*key[:2], arms) for key, arms in groups.items())
         return tuple(filter(None, judged))
 
     def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
@@ -83,16 +84,24 @@ class Book:
 
     @cached_property
     def _by_controls(self) -> dict[tuple[frozenset[str], bool], Judged]:
-        return {(frozenset(one.names), one.patched): one for one in reversed(self.judged)}
+        return {(frozenset(one.names), one.patched): one for one in self.judged}
+
+    @cached_property
+    def _value(self) -> int:
+        """Which value of controls the search has come to, since scripts failed under others."""
+        return max((one.value for one in self.judged if one.failed is None), default=0)
 
     def ask(self, question: Question) -> Answer:
         """Answers the search from what is recorded. Raises Unanswered."""
         found = self.of(question.controls)
         self._asked.setdefault(frozenset(question.controls), question.why)
         if found is None:
-            raise Unanswered(question)
+            raise Unanswered(replace(question, value=self._value))
         if len(found.runs) < question.runs and not found.decided:
-            raise Unanswered(question)
+            raise Unanswered(replace(question, value=found.value))
+        if found.wants_another_value:
+            why = tr(words.ANOTHER_VALUE)
+            raise Unanswered(replace(question, value=found.value + 1, why=why))
         return found.answer
 
     # ------------------------------------------------------------------------- the runs as they are
@@ -264,6 +273,9 @@ class Book:
         """Whether runs agree in what is searched; None: could not be decided."""
         if self._target is not None:
             return self._target.agree(verdict, until)
+        if self.check.verdict.passed and verdict.passed:
+            # What is searched is within the tolerance, and may be no more than rounding.
+            return verdict.bitwise.equal_until(until)
         return agree(verdict, runs, until)
 
 

@@ -17,6 +17,7 @@ class Answer:
     exact     whether they agree in every bit
     acted     controls that acted on something in each of these runs; None where that is not known
     blamed    those of the controls that made the script end with an error, where it says so
+    stumbled  a later run alone failed: what the first one left is in its way
     """
 
     agrees: bool | None
@@ -24,6 +25,7 @@ class Answer:
     exact: bool = True
     acted: frozenset[str] | None = None
     blamed: tuple[str, ...] = ()
+    stumbled: bool = False
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
         """Those of the controls that acted on something; all where that is not known."""
@@ -34,11 +36,15 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """Runs to make: `runs` of them in all under these controls (none: as is), and why."""
+    """Runs to make: `runs` of them in all under these controls (none: as is), and why.
+
+    value  which of several values they give, from 0
+    """
 
     controls: tuple[str, ...]
     runs: int
     why: str
+    value: int = 0
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error

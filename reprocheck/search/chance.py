@@ -35,12 +35,18 @@ class Sample:
     blind   how many have an outcome that says nothing of agreement: each counts as one of its own
     unlike  whether all of them differ from each other, and from the runs that agree under the
             control that is asked about, which could not make that difference by itself
+    pairs   how many pairs they are, where each run follows from the one before it; 0 elsewhere.
+            `second`: whether the second of each pair gives the same, too, and not the first alone
+    carried whether files that a run leaves are what makes them so
     """
 
     runs: int
     odd: int
     blind: int = 0
     unlike: bool = False
+    pairs: int = 0
+    second: bool = False
+    carried: bool = False
 
     @property
     def intermittent(self) -> bool:
@@ -66,7 +72,8 @@ def sample(
     sizes = Counter(chain.from_iterable(outcomes))
     runs = sizes.total()
     if _follow(outcomes, carried=carried):
-        return Sample(runs=runs, odd=max(0, runs - 1))
+        second = len({pair[1] for pair in outcomes}) == 1
+        return Sample(runs=runs, odd=runs - 1, pairs=len(outcomes), second=second, carried=carried)
     unknown = 0
     for outcome in set(blind):
         unknown += sizes[outcome]
@@ -76,15 +83,15 @@ def sample(
 
 def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
     """Whether each run follows from the one before it."""
-    if len(outcomes) < 2:
+    if min(map(len, outcomes), default=0) < PAIR or len(outcomes) < PAIR:
         return False
-    if any(len(set(pair)) < len(pair) for pair in outcomes):
+    firsts = {pair[0] for pair in outcomes}
+    if len(firsts) > 1 or not firsts.isdisjoint(chain.from_iterable(p[1:] for p in outcomes)):
         return False
-    alike = set(map(tuple, outcomes))
     if carried:
         # The first of each pair alone starts from the same files.
-        alike = {pair[:1] for pair in alike}
-    return len(alike) == 1
+        return True
+    return len(set(map(tuple, outcomes))) == 1 and len(set(outcomes[0])) == len(outcomes[0])
 
 
 def luck(seen: Sample, agreeing: int) -> float:

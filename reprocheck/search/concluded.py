@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +23,17 @@ from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
 from reprocheck.search.patch import in_vain, kept_patch, proved_by_patch
 from reprocheck.search.place import acted_at
+from reprocheck.search.sets import FRESH
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
     """What a search has found; errors of deterministic mode come last."""
     made = _without_errors(check, folder, book, found)
-    return replace(made, causes=(*made.causes, *refusals(book)))
+    search = made.search
+    if check.verdict.passed and check.verdict.first_divergence is None:
+        said = sentences(tr(words.WITHIN_TOLERANCE), search.sentence)
+        search = replace(search, sentence=said)
+    return replace(made, search=search, causes=(*made.causes, *refusals(book)))
 
 
 def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Result:
@@ -61,9 +67,11 @@ def _nothing_found(check: Check, folder: Path, book: Book, found: Found) -> Resu
 
 def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judged) -> Result:
     smallest, seen = found.smallest, book.sample_beside(found.smallest)
-    frameworks = of_place(check, UserCode(check, folder))
-    places = acted_at(check, folder, under)
-    causes = confirmed(check, smallest, words.evidence(seen, under), frameworks, places)
+    code = UserCode(check, folder)
+    frameworks = of_place(check, code)
+    places = acted_at(code, under)
+    proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
+    causes = confirmed(check, proving, words.evidence(seen, under), frameworks, places)
     causes = located(check, causes, smallest)
     fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
     sentence = words.removes(smallest, under, causes)
@@ -87,13 +95,15 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     return Result(search=search, causes=causes, confirmed=True)
 
 
+def _frees_names(book: Book, smallest: Sequence[str]) -> bool:
+    """Return whether a fresh folder only keeps the names free that another control fixes."""
+    others = book.of(name for name in smallest if name != FRESH)
+    return others is not None and others.answer.stumbled
+
+
 def _further(check: Check, under: Judged) -> tuple[str, ...]:
     """Options of `explain` that look for another difference, where one remains: all that is known
     is kept out of its way.
     """
     controls = (*check.record.controls, *under.names)
-    options = tuple(word for name in controls for word in ("--control", name))
-    if under.verdict.first_divergence is None:
-        # Without it, a difference within the tolerance would not be searched.
-        return (*options, "--fail-on", "bitwise")
-    return options
+    return tuple(word for name in controls for word in ("--control", name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,12 +42,12 @@ def question(check: Check, folder: Path) -> Question | None:
     return None
 
 
-def decided(check: Check, folder: Path, names: Sequence[str]) -> bool:
+def decided(check: Check, folder: Path, asked: Question) -> bool:
     """Whether the runs under controls that are recorded by now differ, or one fails: more of them
     can say nothing else.
     """
-    under = Book(check, folder).of(names)
-    return under is not None and under.decided
+    under = Book(check, folder).of(asked.controls)
+    return under is not None and under.value == asked.value and under.decided
 
 
 def searched(check: Check, folder: Path) -> Result | None:

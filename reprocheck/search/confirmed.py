@@ -19,17 +19,23 @@ from reprocheck.causes.scanned import cause_of, found_by_scan
 from reprocheck.causes.usercode import is_at
 from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
 
 _NOWHERE: Mapping[str, Sequence[Place]] = MappingProxyType({})
-_EACH_FOR_ITSELF = ("single-worker", "data-order")
+_EACH_FOR_ITSELF = ("single-worker", "data-order", "seed")
 """Controls of which the first place says no more than the others."""
+_OF_THE_PROCESS = "seed"
+"""The control of the generators of the process: many lines may draw from them."""
+_MODULES = {"python": "random", "numpy": "numpy.random"}
+"""Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
 """Controls of what a run is given; the others are of what the script draws or computes."""
+CLOCK_SEED = "clock-seed"
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
 
@@ -49,9 +55,18 @@ def confirmed(
     first: dict[str, Cause] = {}
     for name in smallest:
         acted = places.get(name, ())
+        drawing: Sequence[Place] = ()
+        if name == _OF_THE_PROCESS:
+            drawing, acted = _from_differing(check, acted), ()
         there = _found_where(check, name, acted)
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
         known = _removed(fitting, name)
+        seed = next((place.seed for place in acted if place.seed is not None), None)
+        if seed is not None and (known is None or not _is_nearest(name, known)):
+            known = _seeded_at(check, seed, frameworks)
+        elif _writes_anew(check, (*acted, *drawing)) and not _is_observed(known):
+            # What the training shows of it says nothing of the program that wrote the file.
+            known = replace(_implied(check, name, frameworks), source=None)
         cause = known or there or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
@@ -61,6 +76,8 @@ def confirmed(
         if acted:
             cause = _drawn_there(check, name, cause, frameworks)
             cause = _at(check, cause, name, acted)
+        elif drawing and cause.source is None:
+            cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         said = (evidence, *cause.evidence)
         first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
@@ -87,6 +104,41 @@ def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
     """
     fits = [cause for cause in causes if likely.confirms(control, cause.code)]
     return min(fits, key=lambda cause: _preference(cause, control), default=None)
+
+
+def _is_observed(cause: Cause | None) -> bool:
+    return cause is not None and cause.confidence == "observed"
+
+
+def _writes_anew(check: Check, places: Iterable[Place]) -> bool:
+    """Return whether a control acted in the program that writes anew in each run what differs."""
+    rung = check.first_rung
+    if rung is None or rung.source is None or not _is_made_anew(rung):
+        return False
+    return any(place.line.file == rung.source.file for place in places)
+
+
+def _is_made_anew(rung: Rung) -> bool:
+    """Return whether a rung shows a file that a program of each run writes anew."""
+    return isinstance(rung.evidence, GivenOtherwise) and rung.evidence.made
+
+
+def _is_nearest(control: str, cause: Cause) -> bool:
+    """Return whether a cause was observed, or a control is the one that is nearest to it."""
+    return cause.confidence == "observed" or likely.removes(control, cause.code)
+
+
+def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cause:
+    """Return the cause that a seed differs which a line makes."""
+    known = rules.entry(CLOCK_SEED)
+    cause = Cause(
+        code=known.code,
+        title=known.title_for(frameworks),
+        confidence="confirmed",
+        evidence=(),
+        source=line,
+    )
+    return advised(check, cause, frameworks)
 
 
 def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
@@ -204,7 +256,7 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     ladder, first = check.ladder, check.first_rung
     if ladder is None or first is None:
         return None
-    if control not in _OF_THE_START:
+    if control not in _OF_THE_START and not _is_made_anew(first):
         first = ladder.first_of_training or first
     behind = ladder.rungs[ladder.rungs.index(first) + 1 :]
     below = [rung for rung in behind if rung.status == "differs" and rung.rung != _LATER]
@@ -226,6 +278,14 @@ def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[
     why = _implied(check, control, frameworks)
     evidence = tuple(dict.fromkeys((*why.evidence, *cause.evidence)))
     return replace(why, evidence=evidence, source=None)
+
+
+def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
+    """Return the lines that draw from a generator of the process whose state differs."""
+    rungs = () if check.ladder is None else check.ladder.rungs
+    names = {name for rung in rungs for name in (*rung.generators.names, *rung.unused_generators)}
+    modules = {_MODULES[name] for name in names if name in _MODULES}
+    return [place for place in drawing if place.what.rpartition(" ")[2] in modules]
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 
-from reprocheck.causes import refusals
+from reprocheck.causes import likely, refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Verdict
-from reprocheck.search.asked import Answer
+from reprocheck.search.asked import PAIR, Answer
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64
@@ -44,6 +44,24 @@ class Judged:
     until: int
     acted: frozenset[str] = frozenset()
     untried: bool = False
+
+    @property
+    def value(self) -> int:
+        """Return which of several values the controls give."""
+        return max((arm.value for arm in self.arms), default=0)
+
+    @property
+    def wants_another_value(self) -> bool:
+        """Return whether the script fails under a value of a control that has others, from the
+        first run on and not for what deterministic mode refuses.
+        """
+        answer = self.answer
+        values = max(map(likely.values, self.names), default=1)
+        if len(self.names) > 1:
+            values = min(values, PAIR)
+        if self.failed is None or answer.stumbled or answer.blamed:
+            return False
+        return self.failed.record.ended == "failed" and self.value + 1 < values
 
     @property
     def exact(self) -> bool:
@@ -99,6 +117,7 @@ class Judged:
             exact=self.exact,
             acted=self.acted,
             blamed=blamed,
+            stumbled=self.failed is not None and self.failed is not self.runs[0],
         )
 
     @property
@@ -113,7 +132,9 @@ class Judged:
     @property
     def within_tolerance_only(self) -> bool:
         """Whether the criterion is met and the difference is too large for rounding."""
-        return self.agrees is False and self.verdict.exit_code == 0
+        ulp = self.verdict.bitwise.ulp
+        is_rounding = ulp is not None and ulp <= _most_ulps(self.runs)
+        return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
 
 
 def _acted_at(run: Run) -> frozenset[tuple[str, str]]:

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 from reprocheck.causes.imports import bound_to
-from reprocheck.ladder.sources import Sources
-from reprocheck.model import Check, SourceLine, Touch
+from reprocheck.causes.usercode import UserCode
+from reprocheck.model import SourceLine, Touch
 from reprocheck.search import words
 from reprocheck.search.judged import Judged
 from reprocheck.search.seeded_line import calls_of, is_unseeded, last, makes_one, seeded_line
@@ -22,8 +21,12 @@ from reprocheck.search.seeds_of_libraries import (
 )
 
 PRIVATE = "private-rng"
+_READ = ("entropy", "clock")
+"""Controls of what a line reads from the system."""
 _SET_AT_IMPORT = ("seed", "deterministic", "single-thread", "no-compile")
-"""Controls that act as a framework is imported, and not where the script draws or computes."""
+"""Controls that act as a framework is imported, and not where the script draws or computes: of
+these, the lines that draw afterwards are known.
+"""
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
 _IMPORTED = "import"
@@ -50,28 +53,28 @@ class Advice:
 class Place:
     """A line of the user's at which a control acted, on what, and the advice that fits it.
 
-    draws: whether what the control acted on there draws random numbers.
+    draws: whether what the control acted on there draws random numbers. seed: the line that makes a
+    seed of what it read there; None where none does.
     """
 
     line: SourceLine
     what: str
     advice: Advice = Advice()
     draws: bool = False
+    seed: SourceLine | None = None
 
 
-def acted_at(check: Check, folder: Path, under: Judged) -> dict[str, tuple[Place, ...]]:
+def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
     """Control -> where it acted in the runs that agree, the first place first.
 
     Controls of which no line is known are left out.
     """
-    sources = Sources(check, folder)
     touches = under.runs[0].controls.touches
-    tried = (name for name in under.names if name not in _SET_AT_IMPORT)
-    found = {name: tuple(_places(touches, name, sources)) for name in tried}
+    found = {name: tuple(_places(touches, name, code)) for name in under.names}
     return {name: places for name, places in found.items() if places}
 
 
-def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[Place]:
+def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Place]:
     """The lines that are no imports: that a library draws as it is imported is seldom what
     differs.
     """
@@ -80,15 +83,18 @@ def _places(touches: Iterable[Touch], name: str, sources: Sources) -> Iterator[P
     for touch in of_script:
         drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
-            line = sources.with_text(source)
+            line = code.with_text(source)
+            if name in _SET_AT_IMPORT and source not in drawing:
+                continue
             if line is None or line.text.lstrip().startswith(_IMPORTS):
                 continue
-            tree = _parsed(sources.text(line.file))
+            tree = _parsed(code.sources.text(line.file))
             yield Place(
                 line=line,
                 what=touch.what,
                 advice=advice(name, line.text, tree, takes, touch.what),
                 draws=source in drawing,
+                seed=code.seed_made_of(line) if name in _READ else None,
             )
 
 

@@ -26,6 +26,8 @@ FEW = 4
 """Other controls that acted: where they are no more, the likely ones are tried together before
 halves of all.
 """
+FRESH = "fresh-workdir"
+"""The control under which no run finds names taken that another control fixes."""
 
 Ask = Callable[[Question], Answer]
 """Answers from at least as many runs as are asked for, or raises Unanswered."""
@@ -57,6 +59,7 @@ class _Search:
     crashing: tuple[str, ...] = ()
     failed: list[frozenset[str]] = field(default_factory=list)
     idle: tuple[str, ...] = ()
+    stumbling: set[str] = field(default_factory=set)
 
     # --------------------------------------------------------------------------------------- asking
 
@@ -84,7 +87,9 @@ class _Search:
         if self.fails(wanted):
             return False
         answer = self.answer(wanted, why)
-        if answer.agrees is None and len(wanted) == 1:
+        if answer.stumbled:
+            self.stumbling.update(wanted)
+        elif answer.agrees is None and len(wanted) == 1:
             self.crashed(wanted)
         if answer.agrees and not answer.acting(wanted):
             self.by_luck(wanted)
@@ -137,6 +142,9 @@ class _Search:
         for name in self.not_crashing(names):
             if self.agrees([name], why(name)):
                 return (name,)
+            free = self.candidates.ordered([name, FRESH])
+            if name in self.stumbling and self.agrees(free, tr(words.FREE_NAMES)):
+                return free
         return ()
 
     def together(self, names: Sequence[str], why: str) -> _Together:

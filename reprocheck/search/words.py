@@ -32,6 +32,8 @@ WITH_ALTERING = mark("these do not suffice: adding the controls that alter the t
 WHETHER_IT_FAILS = mark("the script failed: to test whether this control makes it fail")
 WHICH_FAILS = mark("the script failed: to find the control that makes it fail")
 LIKELY_TOGETHER = mark("each likely control may remove a part of the difference: all of them")
+ANOTHER_VALUE = mark("another value of it, since the script failed under the one before")
+FREE_NAMES = mark("in a fresh folder, since what the first run left was in the way of the next")
 SUFFICES = mark("to test whether this set suffices")
 STEADY = mark("again, to see how often the runs differ")
 INTERMITTENT = mark("again, because the difference is intermittent")
@@ -241,6 +243,7 @@ def patch_removes(cause: Suspect, tried: Judged) -> str:
     )
 
 
+WITHIN_TOLERANCE = mark("The checks pass; what was searched is a difference within the tolerance.")
 PATCH_IN_VAIN = mark(
     "Runs with a patch of this line differ too: it is not the only cause, or not a cause."
 )
@@ -298,6 +301,8 @@ def _arms(judged: Judged) -> str:
 
 def of_unmodified(seen: Sample) -> str:
     """`All 4 unmodified runs differ from each other.`"""
+    if seen.pairs:
+        return _of_pairs(seen)
     if seen.intermittent:
         return tr(
             "Of {runs} unmodified runs, {same} agree with each other and {odd} do"
@@ -316,6 +321,24 @@ def of_unmodified(seen: Sample) -> str:
     return tr("The two unmodified runs differ.")
 
 
+def _of_pairs(seen: Sample) -> str:
+    """What pairs of unmodified runs have in common, where a run follows from the one before it."""
+    said = tr(
+        "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
+        " differs from it.",
+        pairs=seen.pairs,
+    )
+    if seen.second:
+        said = tr(
+            "The first run of each of {pairs} unmodified pairs gives the same, and so does the"
+            " second, which differs from it.",
+            pairs=seen.pairs,
+        )
+    if not seen.carried:
+        return said
+    return sentences(said, tr("A run follows from what the one before it left."))
+
+
 def _blind(seen: Sample) -> str:
     if seen.blind < 2:
         return ""
@@ -326,6 +349,8 @@ def _blind(seen: Sample) -> str:
 
 def confidence(seen: Sample, under: Judged) -> str:
     """How sure it is that a set of controls removes the difference."""
+    if seen.carried:  # the runs are no independent draws
+        return of_unmodified(seen)
     return tr(
         "{of_unmodified} If {names} had no effect, {luck} With 95 %"
         " confidence, at most {bound} of runs under {names} differ from the first.",
@@ -338,6 +363,8 @@ def confidence(seen: Sample, under: Judged) -> str:
 
 def confidence_in_patch(seen: Sample, tried: Judged) -> str:
     """How sure it is that a patch removes the difference."""
+    if seen.carried:
+        return of_unmodified(seen)
     return tr(
         "{of_unmodified} If the patch had no effect, {luck}",
         of_unmodified=of_unmodified(seen),
@@ -347,6 +374,8 @@ def confidence_in_patch(seen: Sample, tried: Judged) -> str:
 
 def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
     """How many runs it takes where too few agree."""
+    if seen.carried:
+        return of_unmodified(seen)
     more = tr("{wanted} runs", wanted=wanted)
     if wanted > chance.MOST:
         more = tr("more than {most} runs", most=chance.MOST)

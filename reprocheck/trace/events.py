@@ -136,6 +136,7 @@ class Open(Event):
 
 class Wrote(Event):
     p: str
+    l: str = ""  # noqa: E741
 
 
 class Input(Event):
@@ -144,6 +145,7 @@ class Input(Event):
     t: float = 0.0
     h: str = ""
     l: str = ""  # noqa: E741
+    i: bool = False
 
 
 class Variable(Event):

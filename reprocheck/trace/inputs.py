@@ -38,7 +38,15 @@ def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFi
             of_training = event.p in of_trainers or event.p in of_family
             if made and (event.t >= begun or of_training):
                 continue
-            file = InputFile(size=event.s, time=event.t, hash=event.h, made=made, line=event.l)
+            writers = (other.wrote.get(event.p) for other in recorded)
+            file = InputFile(
+                size=event.s,
+                time=event.t,
+                hash=event.h,
+                made=made,
+                line=event.l,
+                written=next(filter(None, writers), ""),
+            )
             found.setdefault(event.p, file)
     return found
 
@@ -59,6 +67,8 @@ def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
         for event in one.inputs:
             time = times.get(event.p)
             early = began is None or (time is not None and time < began)
-            read = FirstRead(size=event.s, hash=event.h, early=early, line=event.l)
-            found.setdefault(event.p, read)
+            found.setdefault(
+                event.p,
+                FirstRead(size=event.s, hash=event.h, early=early, line=event.l, at_import=event.i),
+            )
     return found

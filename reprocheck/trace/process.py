@@ -75,7 +75,7 @@ class Recorded:
     frameworks: dict[str, str] = field(default_factory=dict)
     environment: dict[str, object] = field(default_factory=dict)
     opened: list[events.Open] = field(default_factory=list)
-    wrote: list[str] = field(default_factory=list)
+    wrote: dict[str, str] = field(default_factory=dict)
     inputs: list[events.Input] = field(default_factory=list)
     variables: list[events.Variable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -107,6 +107,16 @@ class Recorded:
     """Events beyond what is kept of one process."""
     refused: str = ""
     """Why what `log_loss` was given is no loss; "" where it was one."""
+
+    def keep_writer(self, event: events.Wrote) -> None:
+        """Keep who wrote a path first."""
+        path = event.p[:LONGEST_SENTENCE]
+        if path in self.wrote:
+            return
+        if len(self.wrote) < MOST_FILES:
+            self.wrote[path] = event.l[:LONGEST_SENTENCE]
+        else:
+            self.left_out += 1
 
     def keep(self, kept: list[Any], item: object, most: int) -> None:
         """Add `item`, unless there are `most` already; of a long sentence its beginning."""
@@ -460,7 +470,7 @@ _HANDLERS: dict[type, Callable[[Recorded, Any], object]] = {
     events.Still: lambda recorded, _: recorded.grouping.still(),
     events.Skip: lambda recorded, _: recorded.grouping.skip(),
     events.Open: lambda recorded, event: recorded.keep(recorded.opened, event, MOST_FILES),
-    events.Wrote: lambda recorded, event: recorded.keep(recorded.wrote, event.p, MOST_FILES),
+    events.Wrote: lambda recorded, event: recorded.keep_writer(event),
     events.Input: lambda recorded, event: recorded.keep(recorded.inputs, event, MOST_FILES),
     events.Variable: lambda recorded, event: recorded.keep(recorded.variables, event, MOST_FACTS),
     events.Note: lambda recorded, event: recorded.keep(

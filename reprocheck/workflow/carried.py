@@ -4,6 +4,7 @@ pure function of what was recorded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,11 @@ OWN_FOLDER = mark("`--workdir copy` gives each run its own folder.")
 OUTSIDE = mark(
     "Every run sees what lies outside of the working directory, also with `--workdir copy`."
 )
+_OF_LIBRARIES = re.compile(
+    r"(^|/)(\.keras/keras\.json$|wandb/settings$|\.(cache|config)/matplotlib/|\.triton/cache/"
+    r"|torchinductor_|\.nv/ComputeCache/|\.cache/huggingface/(?!datasets))"
+)
+"""Where libraries keep settings and caches that hold no numbers of a training."""
 _KEPT_FROM = {False: OWN_FOLDER, True: OUTSIDE}
 """How to keep later runs from files, by whether these lie elsewhere."""
 
@@ -51,6 +57,7 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
     left = set(first.elsewhere)
     if not first.copied:
         left.update(first.created, first.changed)
+    left -= set(filter(partial(_is_of_a_library, runs), left))
     read = left.intersection(chain.from_iterable(map(attrgetter("opened"), later)))
     alike = read.intersection(*map(partial(_read_alike, one), later))
     visible = left - read - _gone_before(later)
@@ -60,6 +67,17 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
         visible=_in_order(visible),
         made=frozenset(visible.intersection(first.made)),
     )
+
+
+def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
+    """Return whether a library keeps its own settings or cache in a file, in which no run found
+    anything else than another.
+    """
+    reads = [run.first_reads[path] for run in runs if path in run.first_reads]
+    if len({(read.size, read.hash) for read in reads}) > 1:
+        return False
+    at_import = bool(reads) and all(map(attrgetter("at_import"), reads))
+    return at_import or _OF_LIBRARIES.search(path) is not None
 
 
 def _read_alike(first: Run, later: Run) -> set[str]:

@@ -6,6 +6,7 @@ Every command and the Python API go it.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ def checked(
     recorded by then.
     """
     from reprocheck import launch
+    from reprocheck.recording import record
     from reprocheck.workflow import replay
     from reprocheck.workflow.escalation import escalate
     from reprocheck.workflow.operands import with_operands
@@ -51,6 +53,8 @@ def checked(
         launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
         teller.clear()
         teller.status(tr("comparing the runs"))
+        if search:
+            record.write(folder, replace(record.read(folder), searched=True))
         found = escalate(replay.judged(folder), entry, settings, folder, teller)
         if values:
             found = with_operands(found, entry, settings, folder, teller)

@@ -19,6 +19,7 @@ from reprocheck.workflow import advice
 from reprocheck.workflow.own_pair import (
     ENDED_EARLY,
     differs,
+    differs_in_bits,
     diverges_later,
     explains,
     last_checked,
@@ -173,7 +174,8 @@ def iterations(check: Check, held: Settings, begin: int = 1) -> int:
     if begin > 1:
         # Where a loss closes its iteration, the gradients of that come behind it.
         needed.append(begin + 2)
-    if verdict.verdict == "reproducible" and verdict.fails_by_losses:
+    in_bits = verdict.fails_by_losses or differs_in_bits(check)
+    if verdict.verdict == "reproducible" and in_bits:
         needed.append(verdict.bitwise.first_iteration)
     if "bitwise" not in rules_of(held.fail_on) and diverges_later(check):
         needed.append(verdict.diverges_from)

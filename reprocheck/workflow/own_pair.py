@@ -65,6 +65,7 @@ def differs(check: Check) -> bool:
     reasons = (
         check.verdict.fails_by_losses,
         diverges_later(check),
+        differs_in_bits(check),
         differs_beside_not_finite(check),
     )
     return any(reasons)
@@ -76,6 +77,13 @@ def diverges_later(check: Check) -> bool:
     if check.verdict.verdict != "reproducible" or divergence is None:
         return False
     return divergence.value is not None
+
+
+def differs_in_bits(check: Check) -> bool:
+    """Return whether a search was asked for and the losses differ within the tolerance alone."""
+    verdict = check.verdict
+    within = verdict.verdict == "reproducible" and verdict.bitwise.equal is False
+    return check.record.searched and within and not verdict.bitwise.one_is_longer
 
 
 def differs_beside_not_finite(check: Check) -> bool:

@@ -5,7 +5,6 @@ difference, and a patch that is tried.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -101,12 +100,11 @@ def _tell(question: Question, check: Check, shared: _Shared) -> None:
     shared.teller.arm(said, question.why, most_runs(check, shared.folder))
 
 
-def _made(check: Check, controls: Iterable[str]) -> int:
-    """How many runs the record holds under some controls beside those of the check."""
-    names = {*check.record.controls, *controls}
-    return sum(
-        len(arm.runs) for arm in check.record.arms if set(arm.controls) == names and not arm.patched
-    )
+def _made(check: Check, question: Question) -> int:
+    """How many runs the record holds of those that a question asks for."""
+    names = {*check.record.controls, *question.controls}
+    same = [arm for arm in check.record.arms if set(arm.controls) == names and not arm.patched]
+    return sum(len(arm.runs) for arm in same if arm.value == question.value)
 
 
 def _name(number: int, question: Question) -> str:
@@ -118,9 +116,9 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
     from reprocheck import launch
 
     settings, folder = shared.settings, shared.folder
-    enough = partial(_decided, check, folder, question.controls) if question.controls else None
+    enough = partial(_decided, check, folder, question) if question.controls else None
     names = (*check.record.controls, *question.controls)
-    made = _made(check, question.controls)
+    made = _made(check, question)
     _tell(question, check, shared)
     name = _name(number, question)
     launch.record_arm(
@@ -131,6 +129,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         runs=_at_once(question, made, settings.jobs),
         steps=_iterations(check, settings),
         why=english(question.why),
+        value=question.value,
         output=shared.teller.output,
         enough=enough,
     )
@@ -166,12 +165,12 @@ def _at_once(question: Question, made: int, jobs: int) -> int:
     return max(missing, min(jobs, FEW) - made)
 
 
-def _decided(check: Check, folder: Path, controls: tuple[str, ...]) -> bool:
+def _decided(check: Check, folder: Path, asked: Question) -> bool:
     """Whether the runs of an arm that were made by now say all that it can say."""
     from reprocheck.search.confirm import decided
     from reprocheck.workflow.replay import with_record
 
-    return decided(with_record(check, folder), folder, controls)
+    return decided(with_record(check, folder), folder, asked)
 
 
 def _short(controls: tuple[str, ...]) -> str:
@@ -206,19 +205,11 @@ def _nothing_to_search(check: Check) -> str:
             "No difference was seen beyond the tolerance: there is nothing to explain. `--runs N`"
             " looks for one that is intermittent."
         )
-    if found.one_is_longer:
-        missing = tr(
-            "iteration {first_iteration:,} is missing in the other",
-            first_iteration=found.first_iteration,
-        )
-        return tr(
-            "No loss that both runs recorded differs, but one run is longer: {missing}.",
-            missing=missing,
-        )
-    _, where = words.bitwise(check)
+    missing = tr(
+        "iteration {first_iteration:,} is missing in the other",
+        first_iteration=found.first_iteration,
+    )
     return tr(
-        "The checks pass, but the losses are not equal in every bit: {where}."
-        " `{command}` searches for the cause.",
-        where=where,
-        command=words.bitwise_search(check),
+        "No loss that both runs recorded differs, but one run is longer: {missing}.",
+        missing=missing,
     )

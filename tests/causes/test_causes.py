@@ -325,6 +325,33 @@ def test_lines_are_found_below_a_masked_home(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "taken", "line", "fix"),
+    [
+        ("{}seed = zlib.crc32(str(folder).encode())\ntorch.manual_seed(seed)\n", 5, 4, "seed = 0"),
+        ("{}\ntorch.manual_seed(zlib.crc32(str(folder).encode()))\n", 5, 5, "import torch"),
+        (
+            "{}def seed_all(number):\n    torch.manual_seed(number)\n\n"
+            "seed_all(zlib.crc32(folder.encode()) % 2**31)\n",
+            *(5, 7, "import torch"),
+        ),
+        (
+            "{}def draw():\n    return hash(folder)\n\nnumber = draw()\ntorch.manual_seed(number)\n",
+            *(8, 5, "import torch"),
+        ),
+    ],
+)
+def test_the_line_of_a_seed_is_the_one_that_makes_it(
+    text: str, taken: int, line: int, fix: str
+) -> None:
+    write(text.format("import tempfile, zlib\nimport torch\nfolder = tempfile.mkdtemp()\n"))
+    facts = {**STATES, "seeds": {"torch": (1, 2)}, "seed_line": f"train.py:{taken}"}
+    found = causes_of(check(ladder("RNG state", **facts)), ".")[0]
+    assert found.source is not None
+    assert (found.code, found.confidence, found.source.line) == ("RC402", "observed", line)
+    assert found.fix.startswith(fix)
+
+
 def test_a_set_is_known_by_the_name_that_holds_it() -> None:
     write("words = set('a b'.split())\nids = {word: number for number, word in enumerate(words)}\n")
     found = causes_of(check(ladder("batch", samples="other content", worker=None)), ".")

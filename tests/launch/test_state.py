@@ -126,6 +126,45 @@ def test_a_cache_from_which_every_run_starts_alike_asks_for_no_copy(place: Place
     )
 
 
+LIBRARY = """
+import os
+from pathlib import Path
+
+path = Path(os.environ["HOME"], "library.json")
+if path.exists():
+    text = path.read_text()
+    path.write_text(text + {added!r})
+else:
+    path.write_text("defaults")
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "added", "left"),
+    [
+        ("site-packages", "", []),
+        ("site-packages", "x", ["library.json"]),
+        (".", "", ["library.json"]),
+    ],
+)
+def test_what_a_library_keeps_for_itself_is_left_by_no_run_unless_it_differs(
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    folder: str,
+    added: str,
+    left: list[str],
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    packages = place.path / folder
+    packages.mkdir(exist_ok=True)
+    (packages / "own_library.py").write_text(LIBRARY.format(added=added))
+    text = f"offset = 0\nimport sys; sys.path.append({str(packages)!r})\nimport own_library\n"
+    check = judged(place, text, runs=3)
+    assert [Path(path).name for path in check.state_left] == left
+    assert [Path(path).name for path in check.state_visible] == []
+
+
 def test_a_file_that_run_1_reads_only_after_its_training_is_no_cache(place: Place) -> None:
     place.check(LOSSES + READ_BACK)
     check = replay.judged(place.folder)

@@ -203,6 +203,18 @@ def test_runs_side_by_side(place: Place) -> None:
         place.check("pass", jobs=2)
 
 
+def test_a_control_gives_all_copies_the_same_path(place: Place) -> None:
+    result = place.check(
+        "import os, time; print(os.getcwd(), os.environ['TMPDIR']); time.sleep(0.3)",
+        workdir="copy",
+        jobs=2,
+        controls=("fresh-workdir",),
+    )
+    said = {(place.folder / run.stdout).read_text() for run in result.runs}
+    assert len(said) == 1 and len(result.runs) == 2
+    assert not any("side by side" in change for change in result.changed_to_observe)
+
+
 def test_too_large_files_are_named_before_the_runs(tmp_path: Path) -> None:
     root, store = tmp_path / "root", tmp_path / "store"
     root.mkdir()

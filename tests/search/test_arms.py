@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.model import Bitwise, Cause, Run, SourceLine
+from reprocheck.model import Arm, Bitwise, Cause, Run, SourceLine
 from reprocheck.search.arms import Book
+from reprocheck.search.asked import Question, Unanswered
 from reprocheck.search.chance import Sample
 from reprocheck.search.judged import Judged
 from tests.causes.cause_ladders import check, ladder
@@ -78,3 +79,54 @@ def test_else_the_first_difference_alone_counts(
 
 def test_they_count_as_far_as_runs_agree_under_the_control() -> None:
     assert sample(ORDER, SAME, [1.0, 2.0, 4.0]) == Sample(runs=4, odd=3), "up to iteration 2"
+
+
+def failed(*runs: Run, names: tuple[str, ...] = ("hash-seed",), value: int = 0) -> Judged:
+    """Runs under controls that give this value, the last of which fails."""
+    differs = check(ladder("batch"))
+    return Judged(
+        names=names,
+        patched=False,
+        why="",
+        runs=(*runs, verdict_runs.run(len(runs) + 1, ended="failed", status=1)),
+        verdict=replace(differs.verdict, verdict="script_failed"),
+        agrees=None,
+        arms=(Arm(name="1", controls=names, runs=(), value=value),),
+        until=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("under", "asked"),
+    [
+        (failed(), 1),
+        (failed(value=1), 2),
+        (failed(value=2), None),
+        (failed(names=("deterministic",)), None),
+        (failed(names=("hash-seed", "deterministic")), 1),
+        (failed(names=("hash-seed", "deterministic"), value=1), None),
+        (failed(run(1)), None),
+    ],
+)
+def test_where_a_script_fails_under_a_value_another_one_is_tried(
+    under: Judged, asked: int | None
+) -> None:
+    book = Book(check(ladder("batch")), Path())
+    vars(book).update(judged=(under,))
+    question = Question(controls=under.names, runs=2, why="")
+    if asked is None:
+        assert book.ask(question).stumbled == (len(under.runs) > 1)
+        return
+    with pytest.raises(Unanswered) as missing:
+        book.ask(question)
+    assert missing.value.question.value == asked
+
+
+def test_a_value_under_which_the_script_runs_is_that_of_all_further_arms() -> None:
+    book = Book(check(ladder("batch")), Path())
+    agrees = replace(failed(value=2), runs=(run(1), run(1)), agrees=True)
+    vars(book).update(judged=(failed(), failed(value=1), agrees))
+    assert book.ask(Question(controls=("hash-seed",), runs=2, why="")).agrees
+    with pytest.raises(Unanswered) as missing:
+        book.ask(Question(controls=("hash-seed", "seed"), runs=2, why=""))
+    assert missing.value.question.value == 2

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from reprocheck.search import words
 from reprocheck.search.chance import Sample, bound, luck, needed, sample
+from tests.search.test_arms import failed, run
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,7 @@ def test_the_bound_is_that_of_the_verdict() -> None:
     [
         ([["a", "b"], ["c", "d"]], Sample(runs=4, odd=3)),
         ([["a", "b"], ["c", "a"]], Sample(runs=4, odd=2)),
-        ([["a", "b"], ["a", "b"]], Sample(runs=4, odd=3)),
+        ([["a", "b"], ["a", "b"]], Sample(runs=4, odd=3, pairs=2, second=True)),
         ([["a", "b"], ["a", "b"], ["a", "a"]], Sample(runs=6, odd=2)),
         ([["a", "b"], ["a", "a"]], Sample(runs=4, odd=1)),
         ([["a", "b"]], Sample(runs=2, odd=1)),
@@ -79,10 +82,24 @@ def test_sample(pairs: list[list[str]], expected: Sample) -> None:
 
 def test_files_that_runs_leave_behind_make_every_run_follow_from_the_one_before() -> None:
     pairs = [["a", "b"], ["a", "c"], ["a", "b", "d", "e"]]
-    assert sample(pairs, carried=True) == Sample(runs=8, odd=7)
+    assert sample(pairs, carried=True) == Sample(runs=8, odd=7, pairs=3, carried=True)
     assert sample(pairs) == Sample(runs=8, odd=5)
     assert sample([["a", "b"], ["b", "c"]], carried=True) == Sample(runs=4, odd=2)
     assert sample([["a", "b"], ["a", "a"]], carried=True) == Sample(runs=4, odd=1)
+    alike = sample([["a", "b", "b"], ["a", "b"]], carried=True)
+    assert alike == Sample(runs=5, odd=4, pairs=2, second=True, carried=True)
+
+
+@pytest.mark.parametrize("second", [True, False])
+def test_of_runs_that_follow_from_each_other_no_chance_is_told(second: bool) -> None:
+    seen = Sample(runs=4, odd=3, pairs=2, second=second, carried=True)
+    said = words.of_unmodified(seen)
+    assert said.startswith("The first run of each of 2 unmodified pairs gives the same, and ")
+    assert ("so does the second" in said) is second
+    assert "differ from each other" not in said
+    under = replace(failed(), runs=(run(1), run(1)))
+    assert words.confidence(seen, under) == said
+    assert "such searches" in words.confidence(replace(seen, carried=False), under)
 
 
 def test_runs_do_not_agree_by_an_overflow() -> None:
@@ -91,9 +108,7 @@ def test_runs_do_not_agree_by_an_overflow() -> None:
     assert sample([["inf", "a"], ["a", "inf"]], blind={"inf"}) == Sample(runs=4, odd=2, blind=2), (
         "those that are finite may agree"
     )
-    assert sample([["inf", "a"], ["inf", "a"]], blind={"inf"}) == Sample(runs=4, odd=3), (
-        "run 2 follows from run 1"
-    )
+    assert sample([["inf", "a"], ["inf", "a"]], blind={"inf"}).odd == 3, "run 2 follows from run 1"
 
 
 def test_what_comes_and_goes() -> None:

@@ -12,14 +12,16 @@ import pytest
 from reprocheck.causes import likely
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.evidence import VAGUE
+from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
+from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
 from reprocheck.search.place import Place
 from reprocheck.settings import controls
-from tests.causes.cause_ladders import GROSS, check, ladder, write
+from tests.causes.cause_ladders import GROSS, check, differing, ladder, write
 
 ONE_THING = {
     "hash-seed": {"RC505", "RC506"},
@@ -169,6 +171,72 @@ def test_of_the_datasets_with_workers_the_one_that_draws_is_blamed() -> None:
     assert (first.code, first.source) == ("RC509", MAP.line)
     said = "`single-worker` acted at dataset.py:29 (MapDataset(num_parallel_workers)), which draws random numbers."
     assert first.evidence[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "acted", "line"),
+    [
+        ("noise = random.Random(os.getpid())\n", 3, 3),
+        ("name = str(os.getpid())\nseed = hash(name)\nnoise = random.Random(seed)\n", 3, 4),
+    ],
+)
+def test_a_control_of_what_is_read_speaks_for_the_seed_that_is_made_of_it(
+    text: str, acted: int, line: int
+) -> None:
+    write(f"import os\nimport random\n{text}")
+    facts = ladder("batch", samples="other content", worker=None, **GROSS)
+    differs = replace(check(facts), causes=(replace(one_cause("RC504"), confidence="suspected"),))
+    seed = UserCode(differs, Path(".")).seed_made_of(SourceLine(file="train.py", line=acted))
+    place = Place(line=SourceLine(file="train.py", line=acted), what="os.getpid", seed=seed)
+    first, *_ = confirmed(differs, ["entropy"], "agreed", places={"entropy": (place,)})
+    assert (first.code, first.at) == ("RC402", f"train.py:{line}")
+
+
+@pytest.mark.parametrize(("generators", "line"), [(("numpy",), 9), (("python",), 5), ((), 0)])
+def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
+    generators: tuple[str, ...], line: int
+) -> None:
+    differs = check(ladder("batch", samples="other content", unused_generators=generators, **GROSS))
+    drawing = {
+        number: Place(line=SourceLine(file="train.py", line=number), what=what, draws=True)
+        for number, what in (
+            (5, "numbers drawn from random"),
+            (9, "numbers drawn from numpy.random"),
+        )
+    }
+    first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    assert first.source == (drawing[line].line if line else None)
+    seen = replace(differs, causes=(one_cause("RC511"),))
+    with_line, *_ = confirmed(seen, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
+    assert with_line.at == "train.py:3"
+
+
+@pytest.mark.parametrize(
+    ("control", "what", "code"),
+    [
+        ("private-rng", "numpy.default_rng", "RC407"),
+        ("seed", "numbers drawn from numpy.random", "RC406"),
+    ],
+)
+def test_what_the_program_draws_that_writes_the_data_is_its_own_cause(
+    control: str, what: str, code: str
+) -> None:
+    """`python prepare.py; python train.py`: the training shows other samples alone."""
+    made = GivenOtherwise(kind="input", made=True)
+    writer = SourceLine(file="prepare.py", line=5)
+    batch = differing("batch", samples="other content", unused_generators=("numpy",), **GROSS)
+    of_files = differing("files and arguments", **GROSS)
+    first = replace(of_files, source=writer, evidence=made)
+    rungs = tuple(first if one.rung == first.rung else one for one in ladder("batch").rungs)
+    rungs = tuple(batch if one.rung == "batch" else one for one in rungs)
+    both = replace(ladder("batch"), rungs=rungs, first="files and arguments")
+    line = SourceLine(file="prepare.py", line=3)
+    seen = replace(one_cause("RC504"), confidence="suspected", source=line)
+    differs = check(both, causes=(one_cause("RC103"), seen))
+    place = Place(line=line, what=what, draws=True)
+    first_cause, *others = confirmed(differs, [control], "agreed", places={control: (place,)})
+    assert (first_cause.code, first_cause.at) == (code, "prepare.py:3")
+    assert [one.code for one in others] == ["RC103"]
 
 
 def test_where_nothing_shows_which_of_them_it_is_all_are_named() -> None:

@@ -5,12 +5,13 @@ one suffices, and costs few runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from reprocheck.search.asked import Answer, Candidates, Found, Question, Unanswered
-from reprocheck.search.sets import find
+from reprocheck.search.sets import FRESH, find
 
 HARMLESS = tuple("abcdefghijklmn")
 ALTERING = tuple("wxyz")
@@ -57,6 +58,18 @@ def test_the_likely_control_is_tried_alone_first_and_run_once_more() -> None:
     runs = Runs(any_of("a"))
     assert search(runs) == Found(smallest=("a",), runs=3)
     assert runs.made == {frozenset("a"): 3}
+
+
+def test_where_what_a_run_left_is_in_the_way_of_the_next_a_fresh_folder_is_tried_beside() -> None:
+    """As a folder that is named by the clock, which a control stops."""
+    candidates = Candidates(likely=("a",), harmless=(*HARMLESS, FRESH))
+    runs = Runs(lambda controls: None if controls == {"a"} else {"a", FRESH} <= controls)
+
+    def answered(question: Question) -> Answer:
+        return replace(runs(question), stumbled=question.controls == ("a",))
+
+    assert search(answered, candidates).smallest == ("a", FRESH)
+    assert list(runs.made) == [frozenset("a"), frozenset({"a", FRESH})]
 
 
 def test_the_second_likely_control() -> None:

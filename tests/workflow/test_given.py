@@ -204,7 +204,7 @@ def test_a_file_that_a_program_before_makes_anew_is_the_cause(library: str, work
         2,
     )
     assert rung(outcome)["detail"].startswith(
-        f"The files differ: `{file}`, made anew in each, is not the same in both runs"
+        f"The files differ: `{file}`, written anew in each by make.py:"
     )
     assert file in cause["fix"]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reprocheck.causes.evidence import SEEDED_EQUALLY, Recorded
+from reprocheck.causes.fixes import fixed_number
 from reprocheck.causes.suspects.look import Look, Suspect, by_hint, draws_order
 from reprocheck.ladder import words
 from reprocheck.language import form, joined, mark, tr
@@ -119,7 +120,10 @@ def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Sus
     """A generator that was given another number in each run."""
     drawn = look.rung.generators.drawn
     said = tuple(_seeds(one, *one.seeds) for one in drawn if one.seeds is not None)
-    return Suspect(name=name, shown=shown, evidence=said, source=look.seed_line())
+    taken = look.seed_line()
+    made = look.code.seed_taken(taken)
+    fix = "" if made == taken else fixed_number(made)
+    return Suspect(name=name, shown=shown, evidence=said, source=made, fix=fix)
 
 
 def _seeds(one: Generator, first: object, second: object) -> str:

@@ -188,6 +188,9 @@ class Files:
         if not told:
             return
         event: dict[str, Any] = {"e": "wrote", "p": told, "m": how}
+        line = self.inputs.line()
+        if line:
+            event["l"] = line
         if copy is not None:
             event["copy"] = copy
         if new is None:

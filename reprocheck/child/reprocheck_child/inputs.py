@@ -57,9 +57,11 @@ class Inputs:
             return  # a pipe would give what it holds to us
         size, time = state.st_size, state.st_mtime_ns / 1e9
         event: dict[str, Any] = {"e": "input", "p": name, "s": size, "t": time}
-        line = self._line()
+        line = self.line()
         if line:
             event["l"] = line
+        if users.imports_a_library(*self._asking()):
+            event["i"] = True
         blocks, cost = _whole, size
         if size > SMALL:
             blocks, cost = _spread, BLOCKS * BLOCK
@@ -68,10 +70,13 @@ class Inputs:
             event["h"] = _hash(path, blocks)
         self._recorder.emit(event)
 
-    def _line(self) -> str:
+    def line(self) -> str:
         """`file:line` of the innermost frame of the user's code; "" where there is none."""
-        frame, masked = sys._getframe(2), self._recorder.masked
-        return users.innermost_line(frame, self._inside, self._not_users, masked)
+        return users.innermost_line(*self._asking())
+
+    def _asking(self) -> Any:
+        """Where the process is, and what `users` needs to know whose code that is."""
+        return sys._getframe(2), self._inside, self._not_users, self._recorder.masked
 
     def _is_foreign(self, path: str) -> bool:
         if path.endswith(CODE) or path.startswith(self._foreign):

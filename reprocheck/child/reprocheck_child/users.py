@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 INSTALLED = ("/site-packages/", "/dist-packages/")
 _MADE_FROM_TEXT = "<"
+_IMPORTING = "<frozen importlib"
 _abspath, _join = os.path.abspath, os.path.join
 
 
@@ -61,6 +62,17 @@ def innermost_line(
             return "%s:%d" % (name, frame.f_lineno)
         frame = frame.f_back
     return ""
+
+
+def imports_a_library(
+    frame: FrameType | None, inside: str, foreign: Iterable[str], masked: Callable[[str], str]
+) -> bool:
+    """Return whether the innermost frame of the user's code waits for a library to be imported."""
+    while frame is not None and not name_of(frame.f_code.co_filename, inside, foreign, masked):
+        if frame.f_code.co_filename.startswith(_IMPORTING):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def file_of(frame: FrameType) -> str:

@@ -61,10 +61,19 @@ def sentence(given: Given) -> str:
         "The files differ: `{name}`{anew} is not the same in both runs: {first}"
         " in run 1 and {second} in run 2.",
         name=given.name,
-        anew=tr(", made anew in each,") if given.made else "",
+        anew=_anew(given),
         first=given.first,
         second=given.second,
     )
+
+
+def _anew(given: Given) -> str:
+    """That each run makes a file, and by which line."""
+    if not given.made:
+        return ""
+    if not given.written:
+        return tr(", made anew in each,")
+    return tr(", written anew in each by {line},", line=given.written)
 
 
 def given_otherwise(code: Sequence[SourceDifference], others: Sequence[Given]) -> str:

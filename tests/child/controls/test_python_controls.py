@@ -109,6 +109,16 @@ def test_the_clock_advances_a_step_a_call_and_by_sleeping(draws: list[Ran]) -> N
     } <= set(draws[0].touched("clock"))
 
 
+def test_another_seed_is_another_value_of_the_clock_and_of_memory(tmp_path: Path) -> None:
+    script = "import time, numpy; print([time.time(), float(numpy.empty(1)[0])])"
+    first, again, other = (
+        under(tmp_path / name, ["-c", script], "clock", "fill-memory", seed=seed).seen
+        for name, seed in (("a", 0), ("b", 0), ("c", 1))
+    )
+    assert first == again
+    assert other[0] > first[0] + 3600 and other[1] != first[1]
+
+
 def test_libraries_keep_entropy_clock_and_process_id(draws: list[Ran]) -> None:
     first, second = draws[0].seen["library"], draws[1].seen["library"]
     assert first[0] != second[0] and first[1] != second[1]
@@ -194,6 +204,29 @@ def test_a_seed_of_the_scripts_own_wins_and_ranks_differ(tmp_path: Path) -> None
     assert rank.seen == [random.Random(10).random(), own]
 
 
+def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "own_library.py").write_text(
+        "import random\nimport numpy.random\n\n"
+        "def sample():\n    return random.sample(range(9), 2)\n\n"
+        "def noise():\n    return numpy.random.normal()\n"
+    )
+    script = tmp_path / "train.py"
+    script.write_text(
+        f"import sys\nsys.path.append({str(packages)!r})\nimport own_library\n"
+        "for _ in range(9):\n    own_library.sample()\nown_library.noise()\n"
+        "import random\nrandom.seed(3)\nrandom.random()\nprint([own_library.random.random()])\n"
+    )
+    ran = under(tmp_path / "run", [str(script)], "seed")
+    assert ran.seen
+    told = {(one["w"], one.get("l")) for one in ran.kind("control") if one.get("d")}
+    assert told == {
+        ("numbers drawn from random", f"{script}:5"),
+        ("numbers drawn from numpy.random", f"{script}:6"),
+    }
+
+
 def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) -> None:
     runs = [
         under(
@@ -262,7 +295,7 @@ print(json.dumps(found))
 
 def test_arrays_that_nobody_fills_hold_a_pattern(tmp_path: Path) -> None:
     script = "import numpy as np; print([np.empty(2).tolist(), np.empty(1, int).tolist(), np.empty_like(np.ones(1, 'f4')).tolist()])"
-    ran = under(tmp_path, ["-c", script], "fill-memory")
+    ran = under(tmp_path, ["-c", script], "fill-memory", seed=0)
     assert ran.seen == [[0.5, 0.5], [1], [0.5]]
     assert ran.touched("fill-memory") == {"numpy.empty": 2, "numpy.empty_like": 1}
 

@@ -28,6 +28,8 @@ STEP = 10 * 10**6
 """Nanoseconds: 13 September 2020, and ten milliseconds."""
 _OFFSETS = 10**6
 _SECOND = 10**9
+_OF_A_VALUE = 100_003 * _SECOND
+"""By how much the clock of another seed is later: another date, hour, minute and second."""
 
 
 class Clock:
@@ -46,6 +48,7 @@ class Clock:
         offset = 0
         if self._active.identity():
             offset = self._active.constant(NAME, "offset") % _OFFSETS
+        offset += self._active.seed * _OF_A_VALUE
         return START + offset + self._slept + next(self._calls) * STEP
 
     def sleep(self, seconds: float) -> None:

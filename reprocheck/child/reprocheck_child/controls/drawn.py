@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .active import Active
 
 NAME = "seed"
+_MOST_DRAWS = 4096
+"""Draws of which the user's line is looked up."""
 
 
 class Drawn:
@@ -29,6 +31,7 @@ class Drawn:
         self._generator = generator
         self._state = state
         self._start: object = None
+        self._left, self._lines = _MOST_DRAWS, {""}
         active.recorder.on_end.append(self.look)
         os.register_at_fork(before=self._inherited)
 
@@ -40,6 +43,25 @@ class Drawn:
         """Tell of it, once, where it has moved since."""
         if self._start is not None and self._state() != self._start:
             self._tell("numbers drawn from " + self._generator)
+
+    def drawing(self, real: Any) -> Any:
+        """Return a function of the generator that tells of each line of the user's which draws by
+        it, wherever in a library that happens, as long as the seed is that of the control.
+        """
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if self._left and self._start is not None:
+                self._left -= 1
+                self._quietly(self._at_line)
+            return real(*args, **kwargs)
+
+        return draw
+
+    def _at_line(self) -> None:
+        line = self._active.line(2)
+        if line not in self._lines:
+            self._lines.add(line)
+            self._active.touched(NAME, "numbers drawn from " + self._generator, draws=True)
 
     def watch(self, owner: Any, name: str) -> None:
         """Be told when the script seeds it by `owner.name`."""

@@ -32,10 +32,12 @@ def install(active: Active) -> None:
 
 
 def _filling(active: Active, real: Callable[..., Any], what: str) -> Callable[..., Any]:
+    pattern = PATTERN / 4 ** (active.seed % 8)
+
     def empty(*args: Any, **kwargs: Any) -> Any:
         made = real(*args, **kwargs)
         if active.users_module() and made.dtype.kind in "fciub":
-            made.fill(PATTERN if made.dtype.kind in "fc" else 1)
+            made.fill(pattern if made.dtype.kind in "fc" else 1)
             active.touched(NAME, what)
         return made
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .active import Active
 
 NAME = "seed"
+_NO_DRAWS = ("seed", "get_state", "set_state")
+"""Functions of `numpy.random` that draw nothing."""
 _watched: dict[str, Drawn] = {}
 
 
@@ -48,7 +50,11 @@ def _guarded(active: Active, act: Callable[[Any], None]) -> Callable[[object], N
 
 def _python(active: Active, module: Any) -> None:
     hidden = module._inst  # the generator behind the functions of `random`; it has no public name
-    _seed(active, hidden.seed, "random.seed", _drawn(active, module, "random", PythonState()))
+    drawn = _drawn(active, module, "random", PythonState())
+    for name in ("random", "getrandbits"):  # all others call these
+        replace(hidden, name, drawn.drawing)
+        setattr(module, name, getattr(hidden, name))
+    _seed(active, hidden.seed, "random.seed", drawn)
 
     def after_fork() -> None:
         _seed(active, hidden.seed, "random.seed in a forked process", None)
@@ -63,7 +69,12 @@ def _guarded_call(active: Active, act: Callable[[], None]) -> Callable[[], None]
 
 def _numpy(active: Active, module: Any) -> None:
     seed = module.seed  # before it is watched
-    _seed(active, seed, "numpy.random.seed", _drawn(active, module, "numpy.random", NumpyState()))
+    drawn = _drawn(active, module, "numpy.random", NumpyState())
+    hidden = module.mtrand._rand  # the generator behind the functions of `numpy.random`
+    for name in set(module.__all__).difference(_NO_DRAWS):
+        if getattr(getattr(module, name), "__self__", None) is hidden:
+            replace(module, name, drawn.drawing, also=(module.mtrand,))
+    _seed(active, seed, "numpy.random.seed", drawn)
 
 
 def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:

@@ -228,7 +228,8 @@ class _Host:
             size = storage.nbytes() - start
             if 0 < size < FRESH:
                 kind = tensor.dtype
-                pattern = PATTERN if kind.is_floating_point or kind.is_complex else 0
+                value = PATTERN - self.active.seed % 8
+                pattern = value if kind.is_floating_point or kind.is_complex else 0
                 _memset(storage.data_ptr() + start, pattern, size)
                 if _asked_for(sys._getframe(1)):
                     self.active.touched("fill-memory", what)
