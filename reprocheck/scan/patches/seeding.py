@@ -73,6 +73,8 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
+        if evidence.keys() & {"repeats", "ranks"}:
+            return None
         return with_seed(tree.call_at(finding), word)
     seeder = _seeder(tree, evidence.get("stream", ""))
     if seeder is None or not can_bind(tree, seeder.module):
