@@ -120,14 +120,20 @@ def _in_tables() -> Iterator[Found]:
     for one in tomllib.loads(drift.read_text("utf-8"))["class"]:
         yield from ((text, _shown(drift)) for text in (one["title"], one["why"]))
     for control in controls.table():
-        yield from ((text, "reprocheck/settings") for text in (control.control_class, control.does))
+        sentences = filter(_is_sentence, control.fix.values())
+        texts = (control.control_class, control.does, *sentences)
+        yield from ((text, "reprocheck/settings") for text in texts)
 
 
 def _of_entry(entry: dict[str, Any]) -> Iterator[str]:
     yield from (" ".join(entry[name].split()) for name in ("title", "why", "shows"))
     yield from entry.get("titles", {}).values()
     fixes = (text.strip("\n") for text in (entry["fix"], *entry.get("fixes", {}).values()))
-    yield from (fix for fix in fixes if "\n" not in fix and fix.endswith("."))
+    yield from filter(_is_sentence, fixes)
+
+
+def _is_sentence(fix: str) -> bool:
+    return "\n" not in fix and fix.endswith(".")
 
 
 def _shown(file: Path) -> str:

@@ -17,6 +17,7 @@ from reprocheck.causes.device import CPU, device_of
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.frameworks import PYTHON
 from reprocheck.causes.likely import place_of, removes
+from reprocheck.language import tr
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
@@ -74,12 +75,13 @@ def fixed_number(line: SourceLine | None) -> str:
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:
-    """The code to paste that does in the script what a control does from outside.
+    """The code to paste that does in the script what a control does from outside, or a sentence.
 
     "" where none is known for these frameworks.
     """
     fixes = controls.control(name).fix
-    return next((fixes[key] for key in _keys((*frameworks, PYTHON), device) if key in fixes), "")
+    keys = _keys((*frameworks, PYTHON), device)
+    return next((tr(fixes[key]) for key in keys if key in fixes), "")
 
 
 def _keys(frameworks: Sequence[str], device: str) -> list[str]:

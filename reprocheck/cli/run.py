@@ -294,12 +294,11 @@ def _write_patch(file: Path, check: Check, console: Console) -> None:
 
     from reprocheck.cli.failure import print_error
     from reprocheck.files.atomic import put
+    from reprocheck.report.controls import without_patch
 
     if not check.search or not check.search.patch:
-        console.remark(
-            f"There is no patch, so {file} was not written: the fix is code to paste.",
-            style="yellow",
-        )
+        why = without_patch(check.search)
+        console.remark(f"{file} was not written: {why}.", style="yellow")
         return
     try:
         put(file, check.search.patch.encode())

@@ -11,6 +11,7 @@ from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequal_line
 from reprocheck.ladder.sentences import generators as in_words
+from reprocheck.ladder.sentences.batches import INPUTS_OF
 from reprocheck.model.evidence import StateDiffers
 from reprocheck.trace.deep import Seen
 
@@ -71,7 +72,11 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
     of_both = filter(None, before)
     # the last fact before the step at which the states still agreed
     agreed = next((first for first, second in of_both if _agree(first, second, names)), None)
+    # what a function is given draws nothing itself
+    is_given = seen.place.startswith(INPUTS_OF)
     said = in_words.drawn(names, seen, seeded, agreed=agreed)
+    if is_given:
+        said = in_words.drawn_outside(names, seen, seeded)
     return found(
         pair,
         step,
@@ -79,7 +84,10 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
         said,
         line=unequal_line(seeded, names) or seen.line,
         evidence=StateDiffers(
-            generators=drawn_from(seeded, names), got=seen.kind, class_=seen.class_
+            generators=drawn_from(seeded, names),
+            got=seen.kind,
+            class_=seen.class_,
+            outside=is_given,
         ),
     )
 

@@ -203,6 +203,20 @@ def checked(search: Search) -> str:
     return tr(_WITH_PATCH, runs=row.runs, outcome=both)
 
 
+def without_patch(search: Search | None) -> str:
+    """Why there is no patch to write: none is known, or the one that was tried does not help."""
+    tried = search.tried if search is not None else ()
+    row = next((one for one in tried if one.patched), None)
+    if row is None:
+        return "there is no patch, and the fix is what to do by hand"
+    if row.agrees is None:
+        return f"a patch was tried, and its runs failed: {line(row.note)}"
+    iteration = row.diverges_from or row.another_from
+    if iteration is None:
+        return "a patch was tried, and its runs do not agree in every bit"
+    return f"a patch was tried and differs from iteration {iteration}"
+
+
 def summary(check: Check) -> list[str]:
     """Plain lines: controls that were on, what the search found, and how sure that is."""
     found = [line(conflict_sentence(one)) for one in conflicts(check)]

@@ -19,6 +19,7 @@ from reprocheck.rules.fix_text import is_code
 from reprocheck.scan.aliases import FRAMEWORKS
 from reprocheck.scan.checks.beside import is_below_guard, is_chore, is_trial
 from reprocheck.scan.checks.certainty import lowered
+from reprocheck.scan.checks.repetition import with_repetition
 from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Unreadable
 from reprocheck.scan.index import last_line
 from reprocheck.scan.matters import each_once
@@ -137,8 +138,9 @@ def _look(judgement: Judgement, order: Order) -> None:
 def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
     """What a check finds in an order, as severe as it is sure."""
     for hit in check.hits_in(order):
-        severity = hit.severity or _entry(hit).severity
-        yield replace(hit, severity=lowered(order, hit, severity))
+        entry = _entry(hit)
+        severity = lowered(order, hit, hit.severity or entry.severity)
+        yield with_repetition(order, replace(hit, severity=severity), entry)
 
 
 def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[Hit]]) -> None:

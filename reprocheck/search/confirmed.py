@@ -303,6 +303,8 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     if own is None and says_why:
         return _with_own_line_seeded(replace(cause, evidence=evidence), control)
     there = replace(cause, source=place.line, evidence=evidence)
+    if own is not None and found_by_scan(cause, check.scan) and cause.fix_from == "place":
+        return there
     advice = place.advice
     if advice.hint and not found_by_scan(cause, check.scan):
         return replace(there, fix=advice.hint, fix_from="place")

@@ -33,6 +33,7 @@ _IMPORTED = "import"
 """Said of a line that makes a library import another one, which draws as it is imported."""
 _IMPORTS = ("import ", "from ")
 """How lines begin that import."""
+_REPEATING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.While)
 _KERNEL = "aten::"
 """Kernels that every operator may call: that they were touched says nothing of the line."""
 
@@ -92,7 +93,7 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
             yield Place(
                 line=line,
                 what=touch.what,
-                advice=advice(name, line.text, tree, takes, touch.what),
+                advice=advice(name, line.text, tree, takes, touch.what, line=line.line),
                 draws=source in drawing,
                 seed=code.seed_made_of(line) if name in _READ else None,
             )
@@ -107,55 +108,74 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
     return found
 
 
-def advice(name: str, text: str, tree: ast.AST, takes: str = "", what: str = "") -> Advice:
+def advice(
+    name: str, text: str, tree: ast.AST, takes: str = "", what: str = "", *, line: int = 0
+) -> Advice:
     """How the generator gets a seed that is made on a line where a control acted.
 
-    `tree`: that of the line's file. `takes`: how a call of the line was seen to take a seed.
-    `what`: what the control acted on there.
+    `tree`: that of the line's file, in which it has this number. `takes`: how a call of the line
+    was seen to take a seed. `what`: what the control acted on there.
     """
     calls = calls_of(text)
     if name != PRIVATE or not calls:
         return Advice()
-    if is_unseeded(calls):
-        # The line itself makes its generator without a seed: the cause's own fix says the rest.
-        return Advice(fix=seeded_line(text, what))
-    made = next(filter(None, map(_with_a_seed, calls)), "")
-    fix = made or _as_seen(calls, takes) or _of_library(calls, tree)
-    if fix:
-        return Advice(fix=fix)
+    is_bare = is_unseeded(calls)
+    here = seeded_line(text, what) if is_bare else _seeded_here(calls, tree, takes)
+    if here and _runs_often(tree, line):
+        return Advice(hint=words.seed_each_time())
+    if here or is_bare:
+        # where the line makes its generator without a seed, the fix of the cause says the rest
+        return Advice(fix=here)
+    elsewhere = _seeded_elsewhere(calls, tree, takes)
+    if elsewhere:
+        return Advice(fix=elsewhere)
     return Advice(hint=_where_to_look(calls, tree))
 
 
-def _as_seen(calls: Sequence[ast.Call], takes: str) -> str:
-    """`env.reset(seed=0)` where `reset(seed)` was seen to be called, `space.seed(0)` where
-    `sample.seed` was; else "".
+def _runs_often(tree: ast.AST, line: int) -> bool:
+    """Whether a line stands in a function or a loop: nothing shows that it runs once."""
+    around = (node for node in ast.walk(tree) if isinstance(node, _REPEATING))
+    return any(node.lineno < line <= (node.end_lineno or 0) for node in around)
+
+
+def _seeded_here(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
+    """A call of the line with a seed: `env.reset(seed=0)` where `reset(seed)` was seen to be
+    called, or the word for a seed of its library is known; else "".
     """
-    called, _, word = takes.rstrip(")").partition("(")
-    function = called.partition(".")[0]
-    by_name = {last(call.func): call for call in reversed(calls)}
-    seen = by_name.get(function)
-    if seen is None or not function:
-        return ""
-    if word:
+    made = next(filter(None, map(_with_a_seed, calls)), "")
+    seen, word = _seen(calls, takes)
+    if made:
+        return made
+    if seen is not None and word:
         return with_seed(seen, word)
-    if not isinstance(seen.func, ast.Attribute):
-        return ""
-    owner = ast.unparse(seen.func.value)
-    return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
-
-
-def _of_library(calls: Sequence[ast.Call], tree: ast.AST) -> str:
-    """A call of a library whose word for a seed is known, or that which made the object, with a
-    seed; "" where none is.
-    """
     bound = bound_to(tree)
-    methods = _methods(calls, bound)
+    word = word_of(calls[0], bound)
+    if word and not _methods(calls, bound):
+        return with_seed(calls[0], word)
+    return ""
+
+
+def _seeded_elsewhere(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
+    """A line of its own: `space.seed(0)` where `sample.seed` was seen to be called, or what makes
+    the object, with a seed; else "".
+    """
+    seen, word = _seen(calls, takes)
+    if seen is not None and not word and isinstance(seen.func, ast.Attribute):
+        owner = ast.unparse(seen.func.value)
+        return f"{owner}.seed(0)  # before {ast.unparse(seen.func)}()"
+    methods = _methods(calls, bound_to(tree))
     if methods:
         return seeded_where_made(tree, methods[-1].value)
-    outermost = calls[0]
-    if word := word_of(outermost, bound):
-        return with_seed(outermost, word)
     return ""
+
+
+def _seen(calls: Sequence[ast.Call], takes: str) -> tuple[ast.Call | None, str]:
+    """The call of a line that was seen to take a seed, and by which word; none by a method of its
+    own.
+    """
+    called, _, word = takes.rstrip(")").partition("(")
+    by_name = {last(call.func): call for call in reversed(calls)}
+    return by_name.get(called.partition(".")[0]), word
 
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:

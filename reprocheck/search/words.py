@@ -175,6 +175,14 @@ def seed_where_made(owner: str, call: str) -> str:
     )
 
 
+def seed_each_time() -> str:
+    """What to do where a generator may be made several times."""
+    return tr(
+        "Give the generator a seed that is another one each time it is made, in each worker, epoch"
+        " and rank, so that the streams stay apart."
+    )
+
+
 def seed_inside(call: str) -> str:
     """What to do where a function makes a generator, and nothing shows how it takes a seed."""
     return tr(

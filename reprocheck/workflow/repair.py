@@ -47,7 +47,7 @@ def repair(
         runs = runs_with_patch(check, folder)
     if not runs:
         return
-    changed = changes(check, entry)
+    changed = changes(check, entry, folder)
     if not changed:
         return
 
@@ -72,7 +72,7 @@ def _holds(path: Path, data: bytes) -> bool:
     return path.is_file() and path.read_bytes() == data
 
 
-def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
+def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
     """The files that the patch changes, and what they are then.
 
     Empty where there is nothing to fix.
@@ -80,13 +80,24 @@ def changes(check: Check, entry: EntryPoint) -> Mapping[Path, str]:
     from reprocheck import scan
 
     paths = scripts(entry) or program(check)
-    if not paths:
-        return {}
     found = scan.scan(paths)
-    fitting = fitting_findings(found.findings, check)
+    imported = _found_in_imports(check, folder)
+    fitting = fitting_findings((*found.findings, *imported), check)
     if not fitting:
         return {}
     return scan.patched(replace(found, findings=fitting))
+
+
+def _found_in_imports(check: Check, folder: Path) -> list[Finding]:
+    """What is found in the files that the runs imported, wherever they found them, and that lie
+    below the working directory.
+    """
+    from reprocheck.causes.usercode import UserCode
+
+    findings = UserCode(check, folder).program.findings
+    return [
+        one for one in findings if not Path(one.path).is_absolute() and Path(one.path).is_file()
+    ]
 
 
 def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding, ...]:
@@ -111,9 +122,12 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
         if finding.patchable or "unsure" in finding.evidence
     ]
     meant = [one for one in fixable if one.code in codes or lines & _lines(one)]
-    if meant:
-        return tuple(meant)
-    return tuple(one for one in fixable if any(removes(name, one.code) for name in check.smallest))
+    fitting = meant or [
+        one for one in fixable if any(removes(name, one.code) for name in check.smallest)
+    ]
+    # the first of several at one place
+    places = {(one.path, one.line, one.column, one.code): one for one in reversed(fitting)}
+    return tuple(reversed(places.values()))
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:

@@ -207,6 +207,20 @@ def test_a_draw_by_the_script_itself(tmp_path: Path) -> None:
     assert "nothing seeds torch" in ladder.sentence
 
 
+def test_what_a_function_is_given_draws_nothing_itself(tmp_path: Path) -> None:
+    def events(state: str, x: str) -> list[Event]:
+        states = {"g": {"numpy": state}, "g2": {"numpy": f"{state}1"}}
+        batch = seen("batch", "inputs of train_step", 1, out=[["0", tensor(x)]], **states)
+        step = call("train_step", x, f"{x}y", k="function")
+        start = generators("first forward", numpy=state)
+        return [HASHES, {"e": "optimizer", "o": 0}, start, batch, step, loss(1.0), update(1)]
+
+    ladder = climb(tmp_path, events("a", "x"), events("b", "z"))
+    assert (ladder.first, ladder.rung("RNG state").evidence.outside) == ("RNG state", True)
+    assert "`inputs of train_step` draws" not in ladder.sentence
+    assert "the script draws from the numpy generator" in words(ladder.sentence)
+
+
 @pytest.mark.parametrize(("inner", "rung"), [("", "RNG state"), ("drop", "forward")])
 def test_a_draw_by_the_module_around(tmp_path: Path, inner: str, rung: str) -> None:
     """`functional.dropout` in front of a child: the child gets something else, and returns before

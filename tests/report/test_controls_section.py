@@ -335,3 +335,18 @@ def test_the_difference_that_remains_is_looked_for_next() -> None:
 def test_what_to_type_next() -> None:
     assert next_command(explained())[1].startswith("reprocheck explain ")
     assert next_command(searched())[1] == "reprocheck rules R104"
+
+
+def test_a_patch_that_was_tried_and_failed_is_said_to_have_failed() -> None:
+    search = searched().search
+    assert search is not None
+    row = Tried(controls=(), runs=2, agrees=False, bitwise=False, patched=True, diverges_from=3)
+    said = {
+        controls.without_patch(replace(search, patch="", tried=tried))
+        for tried in ((row,), (replace(row, agrees=None, note="killed"),), ())
+    }
+    assert said == {
+        "a patch was tried and differs from iteration 3",
+        "a patch was tried, and its runs failed: killed",
+        "there is no patch, and the fix is what to do by hand",
+    }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -11,6 +15,7 @@ from reprocheck.model import RUNGS
 from reprocheck.rules import Entry, catalogue, entry, find, known, nearest, operator_lists, raised
 from reprocheck.rules.fix_text import is_code, language
 
+Kind = TypeVar("Kind", bound=ast.AST)
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 FRAMEWORKS = {"any", "torch", "mindspore", "tensorflow", "keras", "jax", "paddle"}
 LIBRARIES = {
@@ -45,6 +50,8 @@ HOLDERS = {
     "an average of weights (torch.distributed.checkpoint)",
 }
 """What holds something that the `state_dict` of a model or an optimizer does not have."""
+OF_A_RESUME = {"RC102", "RC107", *(f"RC1{number}" for number in range(10, 21))}
+"""Entries whose code is filled in with the names of the script, or says what a checkpoint holds."""
 COMMAND = re.compile(r"^(export |pip |python |reprocheck |torchrun |[A-Z_]+=\S+ |$|#)")
 
 
@@ -70,7 +77,7 @@ def test_an_entry_is_complete(entry: Entry) -> None:
     assert {
         word for key in entry.fixes.keys() - HOLDERS for word in key.split()
     } <= FRAMEWORKS | WITHOUT_NETS | LIBRARIES | DEVICES | GENERATORS
-    assert set(entry.titles) <= set(entry.fixes)
+    assert set(entry.titles) <= FRAMEWORKS | WITHOUT_NETS | LIBRARIES
     assert entry.devices and set(entry.devices) <= DEVICES
     assert entry.bad != entry.good and entry.fix
 
@@ -82,12 +89,10 @@ def test_the_fix_for_all_names_no_framework_unless_the_entry_is_of_it(entry: Ent
 
 
 def test_a_fix_and_a_title_are_those_of_the_first_framework_that_has_one() -> None:
-    private = entry("RC601")
-    assert "torch.Generator" in private.fix_for(
-        ["torch", "numpy"]
-    ) and "torch" not in private.fix_for(["numpy", "python"])
-    assert private.fix_for(["python"]) == "import random\n\nrng = random.Random(0)"
-    assert private.fix_for(["paddle"]) == private.fix == "Give this generator a fixed seed."
+    weights, private = entry("RC301"), entry("RC601")
+    assert "torch.manual_seed" in weights.fix_for(["torch", "numpy"])
+    assert "torch" not in weights.fix_for(["numpy", "python"])
+    assert weights.fix_for(["paddle"]) == weights.fix
     assert (
         private.title_for(["sklearn", "python"])
         == private.titles["python"]
@@ -102,6 +107,21 @@ def test_code_to_paste_is_python_or_commands(entry: Entry) -> None:
         assert language(text) == "python" or all(
             COMMAND.match(line) for line in text.splitlines()
         ), text
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.code)
+def test_code_to_paste_needs_no_name_of_the_program(entry: Entry) -> None:
+    if entry.code in OF_A_RESUME:
+        return
+    for text in (fix for fix in (entry.fix, *entry.fixes.values()) if language(fix) == "python"):
+        tree = ast.parse(text)
+        bound = {one.asname or one.name.partition(".")[0] for one in nodes(tree, ast.alias)}
+        names = {one.id for one in nodes(tree, ast.Name)}
+        assert names <= bound | FRAMEWORKS | WITHOUT_NETS | set(dir(builtins)), text
+
+
+def nodes(tree: ast.AST, kind: type[Kind]) -> Iterator[Kind]:
+    return (one for one in ast.walk(tree) if isinstance(one, kind))
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:

@@ -24,7 +24,7 @@ LINES = {
     "RC510": 8,
     "RC601": 4,
     "RC101": 3,
-    "RC504": 5,
+    "RC504": 10,
     "RC102": 6,
 }
 """Where the finding of a wrong example must stand, for the examples in which that is not the only

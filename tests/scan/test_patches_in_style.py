@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.scan import scan
+from reprocheck.scan import patched, scan
 from reprocheck.scan.judge import findings
 from reprocheck.scan.patches import patch
 from reprocheck.scan.programs import of_text
@@ -105,11 +105,93 @@ def test_the_fix_tells_every_line_that_the_patch_changes(tmp_path: Path) -> None
     )
 
 
-def test_a_shifted_stream_is_told_how_to_draw_apart(tmp_path: Path) -> None:
+SHIFTED = """\
+import os
+import random
+import torch
+torch.manual_seed(0)
+random.seed(0)
+for _ in range(os.getpid() % 7):
+    torch.rand(1)
+    {more}
+model = torch.nn.Linear(1, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "fix"),
+    [
+        (
+            "torch.randn(2)",
+            "Put the whole loop of line 6 into `with torch.random.fork_rng():`, so that its draws"
+            " move no other.",
+        ),
+        ("random.random()", "Let a fixed number decide how often the loop runs."),
+    ],
+)
+def test_a_loop_that_shifts_a_stream_is_forked_as_a_whole_or_not(
+    more: str, fix: str, tmp_path: Path
+) -> None:
     script = tmp_path / "train.py"
-    text = "import os\nimport torch\ntorch.manual_seed(0)\nfor _ in range(os.getpid() % 7):\n"
-    text += "    torch.rand(1)\nmodel = torch.nn.Linear(1, 1)\n"
-    script.write_text(text)
-    assert [one.fix for one in scan([script]).findings] == [
-        "Draw it within `with torch.random.fork_rng():`, which moves no other draw."
-    ]
+    script.write_text(SHIFTED.format(more=more))
+    assert [one.fix for one in scan([script]).findings if one.code == "RC403"] == [fix]
+
+
+KERAS = "import numpy as np\n{imports}\n\nnet = {keras}.Sequential([{keras}.layers.Dense(1)])\nnet.fit(np.ones(4), np.ones(4))\n"
+
+
+@pytest.mark.parametrize(
+    ("imports", "keras"),
+    [
+        ("from tensorflow import keras", "keras"),
+        ("import tensorflow as tf", "tf.keras"),
+        ("import keras", "keras"),
+    ],
+)
+def test_keras_is_seeded_by_the_name_that_the_script_has_for_it(
+    imports: str, keras: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(KERAS.format(imports=imports, keras=keras))
+    (after,) = patched(scan([script])).values()
+    assert after.count("import") == 2
+    assert f"\n{keras}.utils.set_random_seed(0)\n" in after
+
+
+STYLES = {
+    "below those of the standard library": (
+        "import os\nimport time\n\nimport torch\nfrom torch import nn\n\nfrom project import rows\n",
+        "import os\nimport time\nimport random\n\nimport torch\nfrom torch import nn\n\nfrom project import rows\n",
+    ),
+    "in a block of its own": (
+        '"""A script."""\nimport torch\nfrom torch import nn\n',
+        '"""A script."""\nimport random\n\nimport torch\nfrom torch import nn\n',
+    ),
+    "below that of the future": (
+        "from __future__ import annotations\n\nimport torch\nfrom torch import nn\n",
+        "from __future__ import annotations\n\nimport random\n\nimport torch\nfrom torch import nn\n",
+    ),
+}
+DRAWN = """
+
+def noise():
+    from random import gauss
+
+    return gauss(0, 1)
+
+
+torch.manual_seed(0)
+net = nn.Linear(1, 1)
+net.weight.data.fill_(noise())
+net(torch.ones(1)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_an_import_stands_where_imports_of_its_kind_stand(name: str, tmp_path: Path) -> None:
+    before, after = STYLES[name]
+    script = tmp_path / "train.py"
+    script.write_text(before + DRAWN)
+    changed = patched(scan([script]))[script]
+    assert changed.startswith(after), changed
+    assert "random.seed(0)" in changed

@@ -35,7 +35,7 @@ def shifted(order: Order) -> Iterator[Hit]:
                 name=ast.unparse(draw.func),
                 source=entropy.described(found),
             )
-            yield hit("RC403", loop, message, node=draw, by_hand=_apart(order.root, draw))
+            yield hit("RC403", loop, message, node=draw, by_hand=_apart(loop.module, loop.node))
 
 
 def _source_of_turns(loop: Loop) -> Call | None:
@@ -86,15 +86,20 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
                 name=ast.unparse(draw.func),
                 clock=clock,
             )
-            evidence = {"by_hand": _apart(module, draw)}
+            evidence = {"by_hand": _apart(module, node)}
             yield Hit(code="RC403", module=module, node=draw, message=message, evidence=evidence)
 
 
-def _apart(module: Module, draw: ast.Call) -> str:
-    """How a draw moves no generator of the rest."""
-    if module.name_of(draw.func).startswith("torch."):
-        return tr("Draw it within `with torch.random.fork_rng():`, which moves no other draw.")
-    return tr("Draw it from a generator of its own, which has a seed and moves no other draw.")
+def _apart(module: Module, loop: ast.AST) -> str:
+    """How the draws of a loop move no generator of the rest: PyTorch can fork its own alone."""
+    drawing = {module.name_of(call.func).partition(".")[0] for call in _draws(module, [loop])}
+    if drawing == {"torch"} and isinstance(loop, ast.For | ast.While):
+        return tr(
+            "Put the whole loop of line {line} into `with torch.random.fork_rng():`, so that its"
+            " draws move no other.",
+            line=loop.lineno,
+        )
+    return tr("Let a fixed number decide how often the loop runs.")
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
@@ -112,8 +117,12 @@ def _draw_in(loop: Loop) -> ast.Call | None:
 
 def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:
     """The first call in some statements that draws."""
-    draws = (call for call in within(body, ast.Call) if _is_draw(module.name_of(call.func)))
-    return next(draws, None)
+    return next(_draws(module, body), None)
+
+
+def _draws(module: Module, body: Sequence[ast.AST]) -> Iterator[ast.Call]:
+    """The calls in some statements that draw."""
+    return (call for call in within(body, ast.Call) if _is_draw(module.name_of(call.func)))
 
 
 def _is_draw(name: str) -> bool:

@@ -14,7 +14,7 @@ from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
 from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.checks.streams import every, is_none, seeded_before
-from reprocheck.scan.index import of_kind
+from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
@@ -33,7 +33,7 @@ _PIPELINES = ("albumentations.Compose", "albumentations.core.composition.Compose
 _RESEEDS = ("manual_seed", "set_state", "seed", "setstate", "reset_from_seed", "reset")
 _ORDERS = words("generators", "orders")
 _WEIGHTS = names("generators", "weights")
-_SAMPLES = words("generators", "samples")
+SAMPLES = words("generators", "samples")
 _LOADERS = ("DataLoader", "map", "GeneratorDataset")
 _LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step", "loss"})
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
@@ -50,7 +50,7 @@ WORDS = {
 _BY_FUNCTION = {
     "backward": "RC705",
     "__iter__": "RC504",
-    **dict.fromkeys(_SAMPLES, "RC504"),
+    **dict.fromkeys(SAMPLES, "RC504"),
     **dict.fromkeys(_LAYERS, "RC601"),
 }
 """What a generator is for that is used in a function of such a name."""
@@ -234,6 +234,8 @@ def _is_fallback(made: _Generator) -> bool:
     None`.
     """
     order, call = made.order, made.call
+    if _is_made_late(call):
+        return False
     choice = _choice(call)
     is_asked = any(_asks_for_none(condition.test) for condition in call.conditions)
     if not order.whole:
@@ -244,6 +246,19 @@ def _is_fallback(made: _Generator) -> bool:
         case ast.IfExp():
             return bool(call.conditions)
     return is_asked
+
+
+def _is_made_late(call: Call) -> bool:
+    """Whether it is made where it is first asked for: nothing but None is ever assigned to the
+    attribute of the object beside it.
+    """
+    names = syntax.attributes(_holders(call))
+    if not names:
+        return False
+    assigns = within(call.module.class_of(call.node), ast.Assign)
+    others = [one for one in assigns if names & syntax.attributes(one.targets)]
+    values = [one.value for one in others if one is not call.statement]
+    return all(isinstance(one, ast.Constant) and one.value is None for one in values)
 
 
 def _choice(call: Call) -> ast.AST | None:
@@ -331,6 +346,16 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
         if function.name in _BY_FUNCTION:
             uses = (part for part in ast.walk(function) if last_word(part) in names)
             yield from (_by_function(call.module, part) for part in islice(uses, 1))
+
+
+def is_drawn_in_samples(call: Call) -> bool:
+    """Whether the text of a function that makes samples uses the generator of a call, which more
+    than the function around the call can see.
+    """
+    is_inside = call.module.function_of(call.node) is not None
+    if is_inside and not syntax.attributes(_holders(call)):
+        return False
+    return "RC504" in _uses_in_text(call)
 
 
 def _holders(call: Call) -> list[ast.expr]:

@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 
 import libcst as cst
 
@@ -30,6 +31,21 @@ from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
 from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
 from reprocheck.scan.patches.values import fixed_seed, worker_seed
 
+
+def _in_one_place(fix: Fixer) -> Fixer:
+    """A fixer of places that run once in one process: elsewhere its number would make streams alike
+    that differ.
+    """
+
+    @wraps(fix)
+    def fixer(tree: Tree, finding: Finding, number: int) -> Edit | None:
+        if finding.evidence.keys() & {"repeats", "ranks"}:
+            return None
+        return fix(tree, finding, number)
+
+    return fixer
+
+
 _FIXERS: dict[str, Fixer] = {
     "RC010": spelt_right,
     "RC104": sorted_files,
@@ -39,13 +55,13 @@ _FIXERS: dict[str, Fixer] = {
         ("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802"), seeded_generator
     ),
     **dict.fromkeys(("RC402", "RC404"), fixed_seed),
-    "RC408": own_seed,
-    "RC409": seed_called,
+    "RC408": _in_one_place(own_seed),
+    "RC409": _in_one_place(seed_called),
     "RC503": worker_seed,
     "RC505": sorted_set,
     "RC508": in_order,
     "RC509": one_at_a_time,
-    "RC512": fixed_split,
+    "RC512": _in_one_place(fixed_split),
     "RC703": made_deterministic,
     "RC706": switched_off,
 }

@@ -34,12 +34,14 @@ def seed_called(tree: Tree, finding: Finding, number: int) -> Edit | None:
     `torch.manual_seed(0)`.
     """
     match _assignment(tree, finding):
-        case cst.Assign(targets=[seed], value=cst.Integer() as constant) as assign:
+        case cst.Assign(targets=[seed], value=cst.Integer() as constant) as assign if tree.once(
+            assign
+        ):
             call = cst.Expr(cst.Call(func=seed.target, args=[cst.Arg(constant)]))
             settles = _settled(tree, seed.target)
             return Edit(changes=((assign, lambda _: call),), settles=settles)
     alone = _name_at(tree, finding)
-    if alone is None or not isinstance(tree.parent(alone), cst.Expr):
+    if alone is None or not isinstance(tree.parent(alone), cst.Expr) or not tree.once(alone):
         return None
     return Edit(changes=((alone, _with_zero),), settles=_settled(tree, alone))
 

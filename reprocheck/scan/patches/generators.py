@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from reprocheck.scan.checks.seed_values import MAKERS
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.names import last_part
-from reprocheck.scan.patches.seeding import can_bind, seeded, with_generator, with_seed
+from reprocheck.scan.patches.seeding import (
+    can_bind,
+    name_of,
+    seeded,
+    with_generator,
+    with_seed,
+)
 from reprocheck.scan.patches.tree import (
+    Change,
     Edit,
     Tree,
     argument,
@@ -19,15 +28,21 @@ from reprocheck.scan.patches.tree import (
     with_value,
     written,
 )
-from reprocheck.scan.vocabulary import names
+from reprocheck.scan.vocabulary import names, words
 
 _MAKERS = (*names("generators", "from_system"), "keras.random.SeedGenerator")
 _TAKE_A_SEED = {last_part(name): MAKERS[name] for name in _MAKERS}
 """What makes a generator, and the keyword of its seed, which comes first."""
+_MAKE_SAMPLES = words("generators", "samples") | {"__iter__", "__call__"}
+"""Methods that make a sample, or a stream of them."""
 _SISTERS = {"seed": "manual_seed", "from_non_deterministic_state": "from_seed"}
 """Methods that take no seed, each with the one beside it that does."""
 _SEED0 = {"Dropout": ("Seed0", 1), "RandomChoiceWithMask": ("seed", 1), "bernoulli": ("seed", 2)}
 """MindSpore's random primitives whose seed is not called `seed`, or is not their first argument."""
+
+
+_DRAWN = "{torch}.randint(2**32, ()).item()"
+"""A seed from the stream of torch, which is another one in each data worker and each epoch."""
 
 
 @on_call
@@ -36,13 +51,35 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
     `generator.manual_seed(0)`.
 
     Each generator of a file gets a number of its own, so that draws that were different stay
-    different. One that is made in a loop, or in a function that is called often, would give the
-    same numbers each time: that is left alone.
+    different. One that is made more than once draws its seed each time; one that is copied into
+    data workers is made anew for each sample.
     """
+    repeats = finding.evidence.get("repeats", "")
+    if "ranks" in finding.evidence:
+        return None
+    if not repeats:
+        return _seeded_once(tree, call, finding, str(number))
+    if repeats == "apart" or not finding.evidence.get("torch") or not can_bind(tree, "torch"):
+        return None
+    edit = _seeded(tree, call, _DRAWN.format(torch=name_of(tree, "torch")))
+    if edit is not None and repeats == "copied":
+        edit = _for_each_sample(tree, call, edit)
+    if edit is None or finding.evidence["torch"] == "program":
+        return edit
+    return replace(edit, heads=(("torch", "manual_seed(0)"),))
+
+
+def _seeded_once(tree: Tree, call: cst.Call, finding: Finding, number: str) -> Edit | None:
+    """A generator that is made once, with a number."""
     if not tree.once(call):
         return None
     if finding.evidence.get("seed_keyword") == "seed":
         return with_seed(call, "seed")
+    return _seeded(tree, call, number)
+
+
+def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
+    """The making or the seeding of a generator with a number, which is that of an expression."""
     function = last_part(tree.function(call))
     if function == "SystemRandom":
         return _random(tree, call, number)
@@ -54,7 +91,7 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
     return None
 
 
-def _sister(tree: Tree, call: cst.Call, method: str, number: int) -> Edit | None:
+def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None:
     """The method that takes a number, in place of one that takes none."""
     if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
         # what it gives back is used
@@ -63,6 +100,76 @@ def _sister(tree: Tree, call: cst.Call, method: str, number: int) -> Edit | None
     if sister is None:
         return None
     return Edit(changes=((call, lambda node: with_number(called(node, sister), number)),))
+
+
+def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
+    """An attribute that holds a generator, set at the beginning of each method that makes a sample
+    with it: a worker has a copy of what the object held before.
+
+    None where other code uses it, or it is no attribute.
+    """
+    name = _attribute(tree, call)
+    methods = _sample_methods(tree, call, name)
+    if not methods or edit.changes[0][0] is not call:
+        return None
+    made = tree.module.code_for_node(edit.changes[0][1](call))
+    changes: tuple[tuple[cst.CSTNode, Change], ...] = ((call, lambda _: cst.Name("None")),)
+    first = tuple((method, f"self.{name} = {made}") for method in methods)
+    return replace(edit, changes=changes, first=first)
+
+
+def _attribute(tree: Tree, call: cst.Call) -> str:
+    """The attribute of an object that a call alone is assigned to, in a method or in the body of
+    its class; empty where there is none.
+    """
+    match tree.parent(call):
+        case cst.Assign(targets=[cst.AssignTarget(target=target)]):
+            owner, _, name = written(target).rpartition(".")
+            in_class = isinstance(tree.nearest(call, cst.FunctionDef, cst.ClassDef), cst.ClassDef)
+            if owner == "self" or (in_class and not owner):
+                return name
+    return ""
+
+
+def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionDef]:
+    """The methods that make samples with an attribute of their object, themselves or by others of
+    its methods; none where something else may use it.
+    """
+    owner = tree.nearest(call, cst.ClassDef)
+    if owner is None or not name or _has_heirs(tree, owner):
+        return []
+    found: list[cst.FunctionDef] = []
+    names = [name]
+    for one in names:
+        methods = _methods_with(tree, owner, call, one)
+        if not methods or any(method.name.value == "__init__" for method in methods):
+            return []
+        makes_sample = [method for method in methods if method.name.value in _MAKE_SAMPLES]
+        found += [method for method in makes_sample if method not in found]
+        others = [method.name.value for method in methods if method not in makes_sample]
+        names += [other for other in others if other not in names]
+    return found
+
+
+def _methods_with(
+    tree: Tree, owner: cst.ClassDef, call: cst.Call, name: str
+) -> list[cst.FunctionDef]:
+    """The methods of a class that use an attribute of their object; none where it is used from
+    elsewhere, too.
+    """
+    methods = []
+    for use in [one for one in tree.every(cst.Attribute) if one.attr.value == name]:
+        method = tree.nearest(use, cst.FunctionDef)
+        if method is None or written(use.value) != "self":
+            return []
+        if tree.nearest(use, cst.ClassDef) is owner and tree.assigned_to(use) is not call:
+            methods.append(method)
+    return methods
+
+
+def _has_heirs(tree: Tree, owner: cst.ClassDef) -> bool:
+    bases = (base.value for one in tree.every(cst.ClassDef) for base in one.bases)
+    return owner.name.value in map(written, bases)
 
 
 @on_call
@@ -90,14 +197,14 @@ def _is_zero(value: cst.BaseExpression) -> bool:
     return isinstance(value, cst.Integer) and value.evaluated_value == 0
 
 
-def _numbered(tree: Tree, call: cst.Call, word: str, number: int) -> Edit | None:
+def _numbered(tree: Tree, call: cst.Call, word: str, number: str) -> Edit | None:
     given = argument(call, word, "seed")
     if not call.args:
         return Edit(changes=((call, lambda node: with_number(node, number)),))
-    return filled(call, given, word, str(number)) or _as_default(tree, given, number)
+    return filled(call, given, word, number) or _as_default(tree, given, number)
 
 
-def _as_default(tree: Tree, given: cst.Arg | None, number: int) -> Edit | None:
+def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
     """A number in place of None as the default of the parameter that gives the seed, where it is
     the only thing of its name.
     """
@@ -105,12 +212,12 @@ def _as_default(tree: Tree, given: cst.Arg | None, number: int) -> Edit | None:
         return None
     match [tree.parent(one) for one in tree.binds(written(given.value))]:
         case [cst.Param(default=cst.Name(value="None") as default) as parameter]:
-            change = (default, lambda _: cst.Integer(str(number)))
+            change = (default, lambda _: cst.parse_expression(number))
             return Edit(changes=(change,), line=tree.line(parameter))
     return None
 
 
-def _random(tree: Tree, call: cst.Call, number: int) -> Edit | None:
+def _random(tree: Tree, call: cst.Call, number: str) -> Edit | None:
     """Python's generator instead of the operating system's, under the name that the text has for
     it.
     """

@@ -4,6 +4,7 @@ imports at the top.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-from reprocheck.scan.aliases import canonical
+from reprocheck.scan.aliases import KNOWN_PACKAGES, canonical
 from reprocheck.scan.checks import tables
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.index import of_kind
@@ -28,6 +29,7 @@ from reprocheck.scan.patches.tree import (
     written,
 )
 
+Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Statement = TypeVar("Statement", bound=cst.CSTNode)
 
 
@@ -73,6 +75,8 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
+        if evidence.keys() & {"repeats", "ranks"}:
+            return None
         return with_seed(tree.call_at(finding), word)
     seeder = _seeder(tree, evidence.get("stream", ""))
     if seeder is None or not can_bind(tree, seeder.module):
@@ -92,10 +96,10 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 def _seeder(tree: Tree, stream: str) -> Seeder | None:
     """What seeds a stream in a program, by its title."""
-    seeder = SEEDERS.get(stream)
-    if stream == "Keras" and _has_keras_from_tensorflow(tree):
+    is_bound = bound_as(tree.module.body, "keras") is not None
+    if stream == "Keras" and not is_bound and _has_keras_from_tensorflow(tree):
         return _OF_TENSORFLOW
-    return seeder
+    return SEEDERS.get(stream)
 
 
 def with_seed(call: cst.Call | None, word: str) -> Edit | None:
@@ -267,12 +271,55 @@ def headed(
     modules = [name for name, _ in heads]
     missing = filterfalse(bound.__contains__, dict.fromkeys([*imports, *modules]))
     calls = dict.fromkeys(f"{bound.get(name, name)}.{call}" for name, call in heads)
-    new_imports = [_line(f"import {name}") for name in missing]
-    new_lines = _apart(list(map(_line, calls)), [*above, *new_imports])
+    head: list[Line] = list(above)
+    for name in missing:
+        _import(head, name)
+    new_lines = _apart(list(map(_line, calls)), head)
     if not (above or new_lines):
         # the text begins with the imports: what it has itself stands apart from them
-        below = _apart(below, new_imports)
-    return module.with_changes(body=[*above, *new_imports, *new_lines, *below])
+        below = _apart(below, head)
+    return module.with_changes(body=[*head, *new_lines, *below])
+
+
+def _import(head: list[Line], name: str) -> None:
+    """Imports a module below the last import of its kind; as a block of its own above the others,
+    where it is the first of the standard library, else below them all.
+    """
+    kinds = list(map(_kinds, head))
+    index = max((number for number, one in enumerate(kinds, 1) if _kind(name) in one), default=0)
+    if index or _kind(name) != "standard":
+        head.insert(index or len(head), _line(f"import {name}"))
+        return
+    index = sum(1 for _ in takewhile(_is_first, head))
+    added = _line(f"import {name}")
+    if index < len(head):
+        lines = getattr(head[index], "leading_lines", ())
+        if not any(one.comment for one in lines):
+            added = added.with_changes(leading_lines=lines)
+        head[index:] = _apart(head[index:], [added])
+    head.insert(index, added)
+
+
+def _is_first(statement: cst.CSTNode) -> bool:
+    """Whether a statement stands above all imports of modules."""
+    return _is_docstring(statement) or "future" in _kinds(statement)
+
+
+def _kinds(statement: cst.CSTNode) -> set[str]:
+    """The kinds of what a line imports."""
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return set()
+    brought = _brought(of_kind(statement.body, cst.Import, cst.ImportFrom))
+    return {_kind(thing.partition(".")[0]) for thing, _ in brought}
+
+
+def _kind(package: str) -> str:
+    """Which block of imports a package belongs to; empty where that is not known."""
+    if package == "__future__":
+        return "future"
+    if package in sys.stdlib_module_names:
+        return "standard"
+    return "library" if package in KNOWN_PACKAGES else ""
 
 
 def _line(text: str) -> cst.SimpleStatementLine:

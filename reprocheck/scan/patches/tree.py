@@ -53,6 +53,7 @@ class Edit:
     changes    nodes of the tree and what each becomes, given itself with the changes inside of it
     below      statements, and a line that must stand below each
     imports    modules that must be bound by their own name at the top: `torch`
+    first      functions, and a line that must stand first in each
     heads      lines that must stand below the imports at the top, each the dotted name of a
                function and its arguments
     settles    streams that are seeded by the change from its line on, by their titles
@@ -63,6 +64,7 @@ class Edit:
 
     changes: tuple[tuple[cst.CSTNode, Change], ...] = ()
     below: tuple[tuple[cst.SimpleStatementLine, str], ...] = ()
+    first: tuple[tuple[cst.FunctionDef, str], ...] = ()
     imports: tuple[str, ...] = ()
     heads: tuple[tuple[str, str], ...] = ()
     settles: frozenset[str] = frozenset()
@@ -352,9 +354,10 @@ def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
     )
 
 
-def with_number(node: cst.CSTNode, number: int = 0) -> cst.CSTNode:
+def with_number(node: cst.CSTNode, number: str = "0") -> cst.CSTNode:
     """Return a call with a number as its only argument."""
-    return cst.ensure_type(node, cst.Call).with_changes(args=[cst.Arg(cst.Integer(str(number)))])
+    argument = cst.Arg(cst.parse_expression(number))
+    return cst.ensure_type(node, cst.Call).with_changes(args=[argument])
 
 
 def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
@@ -392,6 +395,29 @@ def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
     )
 
 
+def beginning_with(line: str) -> Change:
+    """A function with this line above its first statement, below its docstring."""
+    added = cst.parse_statement(line)
+
+    def change(node: cst.CSTNode) -> cst.CSTNode:
+        function = cst.ensure_type(node, cst.FunctionDef)
+        body = _as_block(function.body)
+        above = int(function.get_docstring() is not None)
+        lines = [*body.body[:above], added, *body.body[above:]]
+        return function.with_changes(body=body.with_changes(body=lines))
+
+    return change
+
+
+def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
+    """The body of a function, that of one line as a block of its own."""
+    if isinstance(body, cst.IndentedBlock):
+        return body
+    suite = cst.ensure_type(body, cst.SimpleStatementSuite)
+    line = cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)
+    return cst.IndentedBlock([line])
+
+
 class _Changing(cst.CSTTransformer):
     """Changes nodes, and goes only where there are some: `around` holds the nodes on the way."""
 
@@ -421,6 +447,8 @@ def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
             changes[node].append(change)
         for statement, line in edit.below:
             below[statement][line] = None
+        for function, line in edit.first:
+            changes[function].append(beginning_with(line))
     for statement, lines in below.items():
         changes[statement].append(followed_by(lines))
     around = set(chain.from_iterable(map(tree.around, changes)))

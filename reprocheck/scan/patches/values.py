@@ -72,17 +72,22 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
     origin = _fixed_origin(tree, finding, made)
     if origin is not None or made is call:
         return origin
-    if is_open(call) or not tree.once(call):
+    if is_open(call) or not tree.once(call) or "repeats" in finding.evidence:
         return None
+    has_ranks = "ranks" in finding.evidence
     given = argument(call, *_WORDS)
+    if given is not None and not is_none(given.value):
+        value = _held(tree, given.value, finding)
+        if value is None or not _are_seeds_alone(tree, _variables(given.value)):
+            return None
+        edit = _constant(tree, value)
+        is_whole = edit is not None and edit.changes[0][0] is value
+        return None if is_whole and has_ranks else edit
+    if has_ranks:
+        return None
     if given is None:
         return _numbered(tree, call)
-    if is_none(given.value):
-        return Edit(changes=(with_value(given, "0"),))
-    value = _held(tree, given.value, finding)
-    if value is None or not _are_seeds_alone(tree, _variables(given.value)):
-        return None
-    return _constant(tree, value)
+    return Edit(changes=(with_value(given, "0"),))
 
 
 def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
@@ -127,7 +132,7 @@ def _made(tree: Tree, finding: Finding) -> cst.Call | None:
 
 def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit | None:
     """A constant for a number that is set as a seed elsewhere, where the program makes it once."""
-    if made is None or finding.evidence.get("once") != "yes":
+    if made is None or finding.evidence.get("once") != "yes" or "ranks" in finding.evidence:
         return None
     first = tree.line(made)
     factory = keyword(made, "default_factory")
@@ -205,7 +210,8 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
     """
     loader = _loader(tree, call)
     is_reachable = last_part(tree.function(call)) == "seed" and can_bind(tree, "torch")
-    if loader is None or not is_reachable or tree.is_repeated(loader):
+    has_ranks = "ranks" in finding.evidence
+    if loader is None or not is_reachable or tree.is_repeated(loader) or has_ranks:
         return None
     has_generator = keyword(loader, "generator") is not None
     more = None

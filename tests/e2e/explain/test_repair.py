@@ -50,7 +50,7 @@ def fix(
     """What `explain` does with a patch that makes `text` of the script."""
     check = package.load(folder)
     entry = replace(check.record.entry_point, command=(sys.executable, "train.py"))
-    monkeypatch.setattr(repair, "changes", lambda check, entry: {Path("train.py"): text})
+    monkeypatch.setattr(repair, "changes", lambda check, entry, folder: {Path("train.py"): text})
     held = Settings(quiet=watch is None)
     console = Console(held)
     repair.repair(check, entry, held, folder, console, watch or Stopwatch(console))
@@ -242,6 +242,31 @@ def test_a_patch_is_tried_in_the_copies_of_runs_that_work_in_copies(tmp_path: Pa
     )
     patched = [row["bitwise"] for row in explained.report["controls"]["tried"] if row["patched"]]
     assert patched == [True] and "+rng = random.Random(0)" in explained.report["controls"]["patch"]
+
+
+def test_a_line_of_a_package_is_patched_wherever_the_package_was_found(tmp_path: Path) -> None:
+    package_folder = tmp_path / "lib" / "noises"
+    package_folder.mkdir(parents=True)
+    (package_folder / "__init__.py").write_text("")
+    (package_folder / "own.py").write_text(
+        "import numpy\n\n\nclass Noise:\n    def __init__(self):\n"
+        "        self.rng = numpy.random.default_rng()\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom noises.own import Noise\ntorch.manual_seed(0)\n"
+        "noise, model = Noise(), torch.nn.Linear(1, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for step in range(3):\n"
+        "    model(torch.tensor([noise.rng.normal()]).float()).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    lib = {"PYTHONPATH": "lib", "REPROCHECK_DRAW": "false"}
+    reprocheck("explain", "train.py", cwd=tmp_path, **lib)
+    controls = json.loads((tmp_path / "reports" / "latest" / "report.json").read_text())["controls"]
+    (patched,) = (row for row in controls["tried"] if row["patched"])
+    assert patched["bitwise"] is True
+    assert "lib/noises/own.py" in controls["patch"]
+    assert "+        self.rng = numpy.random.default_rng(0)\n" in controls["patch"]
 
 
 def test_whoever_is_killed_while_a_patch_is_tried_leaves_the_file_as_it_was(tmp_path: Path) -> None:

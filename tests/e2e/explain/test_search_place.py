@@ -121,6 +121,17 @@ def test_what_is_not_known_is_no_code_to_paste(line: str, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["rng = np.random.default_rng()", "state, _ = env.reset()", "rows = KFold(shuffle=True)"],
+)
+def test_what_may_be_made_often_is_given_no_fixed_stream(line: str) -> None:
+    tree = ast.parse(f"{LINES}def item(index):\n    {line}\n")
+    found = advice("private-rng", line, tree, "reset(seed)", line=7)
+    assert not found.fix
+    assert found.hint.startswith("Give the generator a seed that is another one each time")
+
+
+@pytest.mark.parametrize(
     ("line", "takes", "fix"),
     [
         ("obs, _ = env.reset()", "reset(seed)", "env.reset(seed=0)"),

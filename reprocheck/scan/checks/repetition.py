@@ -1,0 +1,170 @@
+"""How often a place runs, and in which processes: where one fixed number would make streams alike
+that are to differ.
+
+Evidence for a patch, by name; none of it stands where a place runs once, in one process:
+
+    repeats  `often`, `copied` where what is made there is copied into the workers of a loader, or
+             `apart` where it is not known what differs from one time to the next
+    torch    who seeds torch before that: the `program`, or a line that may be added to this `file`
+    ranks    `yes` where several processes run the program
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from reprocheck.language import mark, tr
+from reprocheck.rules import Entry
+from reprocheck.scan.checks import streams
+from reprocheck.scan.checks.private import SAMPLES, is_drawn_in_samples
+from reprocheck.scan.index import of_kind, within
+from reprocheck.scan.kept import kept
+from reprocheck.scan.order import Order
+from reprocheck.scan.project import Module
+from reprocheck.scan.registry import Hit
+from reprocheck.scan.steps import Call, Step
+from reprocheck.scan.values import literal
+from reprocheck.scan.vocabulary import names, words
+
+_TORCH = frozenset({"torch"})
+_RANKS = names("ranks", "processes")
+_OF_LAUNCHERS = words("ranks", "variables")
+_AT_THE_TOP = words("patches", "at_the_top")
+_NUMBERED = words("patches", "numbered")
+_SEED_KEYWORDS = ("random_state", "seed")
+"""Keywords of calls that take a number as their seed."""
+_PROCESSES = re.compile(r"multiprocess|ProcessPool|loky|joblib")
+_WORKERS = 5
+"""The position of the number of workers among the arguments of a loader."""
+_BY_RANK = mark("Seed it with a number and the rank, so that each rank draws from its own stream.")
+_ADVICE = {
+    "copied": mark(
+        "Make it in the data worker, with a seed from `torch.initial_seed()`, so that each worker"
+        " and epoch has a stream of its own."
+    ),
+    "often": mark(
+        "Draw a seed for it from the seeded generator of the program each time it is made, so that"
+        " the streams stay apart."
+    ),
+    "apart": mark(
+        "Give it another seed each time it is made, such as a number with an index, so that the"
+        " streams stay apart."
+    ),
+}
+"""What to do by hand, by how the place repeats."""
+
+
+def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
+    """A hit with how often its place runs, where a patch would write a number there."""
+    step = hit.step
+    if not entry.patch or step is None:
+        return hit
+    takes_seed = hit.evidence.get("seed_keyword") in _SEED_KEYWORDS
+    if hit.code in _AT_THE_TOP and not takes_seed:
+        return _seeded_by_ranks(order, hit)
+    if hit.code not in _NUMBERED | _AT_THE_TOP:
+        return hit
+    evidence = dict(_repetition(order, hit.code, step))
+    if has_ranks(order):
+        evidence["ranks"] = "yes"
+    return replace(hit, evidence={**evidence, **_advice(hit, evidence), **hit.evidence})
+
+
+def _seeded_by_ranks(order: Order, hit: Hit) -> Hit:
+    """A hit whose fix seeds the whole program: of several ranks it is not known which draws are to
+    be alike in all of them.
+    """
+    if not has_ranks(order):
+        return hit
+    said = tr("where ranks are to draw apart, add the rank to the number")
+    return replace(hit, patchable=False, evidence={"unsure": said, **hit.evidence})
+
+
+def _advice(hit: Hit, evidence: Mapping[str, str]) -> Mapping[str, str]:
+    if "ranks" in evidence:
+        return {"by_hand": tr(_BY_RANK)}
+    if "repeats" in evidence:
+        return {"by_hand": tr(_ADVICE[evidence["repeats"]])}
+    return {}
+
+
+@kept
+def has_ranks(order: Order) -> bool:
+    """Whether several processes may run a program, each of them all of it or one function."""
+    if any(order.calls(*_RANKS)):
+        return True
+    return any(map(_reads_a_rank, streams.closure(order)))
+
+
+@kept
+def _reads_a_rank(module: Module) -> bool:
+    constants = within(module.tree, ast.Constant)
+    return any(one.value in _OF_LAUNCHERS for one in constants if isinstance(one.value, str))
+
+
+def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
+    """How a place repeats, and who seeds torch before that."""
+    if not order.whole and step.function_name not in ("", "main"):
+        return {"repeats": "apart"}
+    steps = order.at(step.module, step.node)
+    copies = [_copied_by(order, code, call) for call in of_kind(steps, Call)]
+    for copying in filter(None, copies):
+        return {"repeats": "copied", "torch": _seeds_torch(order, copying)}
+    if len(steps) == 1 and step.happens_once:
+        return {}
+    if not all(one.by is None or _is_loader(one.by) for one in steps):
+        return {"repeats": "apart"}
+    return {"repeats": "often", "torch": _seeds_torch(order, step.by or step)}
+
+
+def _seeds_torch(order: Order, step: Step) -> str:
+    """Who seeds torch before a step; empty where nobody does and no line of the file can, or the
+    program has no torch.
+    """
+    if not any(module.uses_package("torch") for module in streams.closure(order)):
+        return ""
+    if streams.seeded_before(order, step, _TORCH) is not None:
+        return "program"
+    if order.whole and step.module is order.root:
+        return "file"
+    return ""
+
+
+def _copied_by(order: Order, code: str, call: Call) -> Call | None:
+    """What gives data workers a copy of the generator that a call makes or seeds: a call that
+    starts workers, or the call itself where the program shows no use of what makes samples.
+    """
+    value = call.result
+    if call.receiver is not None and call.method == "seed":
+        value = call.receiver
+    uses = list(order.uses(value))
+    drivers = [one.by for one in uses if one.by is not None and one.by is not call.by]
+    if call.by is None and any(map(_makes_sample, uses)):
+        # a use is followed once: a loader may come to the same one later
+        drivers += streams.every(order)
+    elif call.by is None and code == "RC504" and is_drawn_in_samples(call):
+        return call
+    return next(filter(_has_workers, drivers), None)
+
+
+def _makes_sample(step: Step) -> bool:
+    """Whether a step is a part of what makes a sample."""
+    around = (module.function_of(node) for module, node in step.places)
+    return any(getattr(one, "name", "") in SAMPLES for one in around)
+
+
+def _is_loader(call: Call) -> bool:
+    """Whether a call makes a loader of torch, which seeds torch in each of its workers."""
+    return call.method.endswith("Loader") and call.name.startswith("torch")
+
+
+def _has_workers(call: Call) -> bool:
+    """Whether what a call runs, or may run, is run by processes of its own."""
+    if _is_loader(call):
+        workers = call.argument(_WORKERS, "num_workers")
+        return call.open or (workers is not None and literal(workers) != 0)
+    given = any(_PROCESSES.search(word) for word in call.keywords)
+    return given or _PROCESSES.search(call.name) is not None
