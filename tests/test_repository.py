@@ -207,3 +207,15 @@ def test_a_link_of_the_site_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         "gone.png: there is no such file",
         "//x.org/y.js: it is loaded from another server",
     ]
+
+
+def test_the_page_on_the_requirements_names_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "requirements.md").read_text()
+    file, named = Path(), 0
+    for path, name in re.findall(r"`(tests/[\w/]+\.py)?(?:::(\w+))?(?:\[[^]`]*\])?`", page):
+        if path:
+            file = ROOT / path
+        if path or name:
+            named += 1
+            assert f"def {name}" in file.read_text(), f"{path}::{name}"
+    assert named > 70

@@ -9,13 +9,15 @@ given again.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from reprocheck.errors import ReprocheckError
 from reprocheck.language import tag, tr
 from reprocheck.model import RungName
 
@@ -34,6 +36,7 @@ GROUPS = (
 )
 Severity = Literal["error", "warning", "note"]
 _PROSE = ("why", "shows", "title")
+_REQUIRED = (*_PROSE, "code", "name", "rung", "fix", "bad", "good", "frameworks", "devices")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,12 +116,8 @@ class Entry:
 @cache
 def catalogue() -> tuple[Entry, ...]:
     """All entries, by code."""
-    tables = [
-        table
-        for file in sorted(ENTRIES.glob("*.toml"))
-        for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]
-    ]
-    return tuple(sorted(map(_entry, tables), key=lambda entry: entry.code))
+    read = chain.from_iterable(map(entries_of, sorted(ENTRIES.glob("*.toml"))))
+    return tuple(sorted(read, key=lambda entry: entry.code))
 
 
 def entry(code: str) -> Entry:
@@ -155,8 +154,20 @@ def _index() -> Mapping[str, Entry]:
     return {key: entry for entry in catalogue() for key in (entry.code.lower(), entry.name)}
 
 
+def entries_of(file: Path) -> Iterator[Entry]:
+    """Read the entries of a file. Raises ReprocheckError where one lacks a field."""
+    for table in tomllib.loads(file.read_text(encoding="utf-8"))["entry"]:
+        try:
+            yield _entry(table)
+        except KeyError as error:
+            raise ReprocheckError(
+                f"{file.name}: the entry {table.get('code', table)} has no field {error.args[0]}.",
+                "Write it as the other entries of the file do.",
+            ) from None
+
+
 def _entry(table: dict[str, Any]) -> Entry:
-    fields = dict(table)
+    fields = {name: table[name] for name in _REQUIRED} | table
     for name in _PROSE:
         fields[name] = " ".join(fields[name].split())
     for name in ("fix", "bad", "good"):

@@ -11,8 +11,10 @@ from typing import TypeVar
 
 import pytest
 
+from reprocheck.errors import ReprocheckError
 from reprocheck.model import RUNGS
 from reprocheck.rules import Entry, catalogue, entry, find, known, nearest, operator_lists, raised
+from reprocheck.rules.catalogue import ENTRIES, entries_of
 from reprocheck.rules.fix_text import is_code, language
 
 Kind = TypeVar("Kind", bound=ast.AST)
@@ -308,3 +310,13 @@ def test_names_in_error_messages_are_known() -> None:
     ):
         assert raised(name), name
     assert "2.13.0" in raised("put_")[0].sentence
+
+
+def test_an_entry_without_a_field_is_named_with_its_file(tmp_path: Path) -> None:
+    first, _, _ = (
+        (ENTRIES / "1_files.toml").read_text().partition("[[entry]]\n")[2].partition("[[entry]]")
+    )
+    incomplete = tmp_path / "1_files.toml"
+    incomplete.write_text("[[entry]]\n" + re.sub(r"(?m)^bad = ", "worse = ", first))
+    with pytest.raises(ReprocheckError, match=r"1_files\.toml: the entry RC101 has no field bad"):
+        list(entries_of(incomplete))

@@ -248,6 +248,7 @@ def test_what_many_runs_exclude() -> None:
         found.bound == pytest.approx(1 - 0.05 ** (1 / 58))
         and "at most 5.0% of runs differ" in found.statement
     )
+    assert found.statement.startswith("All 59 runs gave the same losses")
 
 
 def test_without_losses_there_are_no_outcomes() -> None:
