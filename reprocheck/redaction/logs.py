@@ -80,9 +80,10 @@ class _Log:
 
     def __init__(self, names: tuple[str, ...], known: tuple[str, ...]) -> None:
         found = needles(*names)
-        self._names = [(_standing_alone(name, as_path), shown) for name, shown, as_path in found]
         homes = (name for name, _, as_path in found if as_path and may_be_in_path(name))
-        self._names += [(_in_path(home), IN_PATH) for home in homes]
+        # first: a name may be a part of the path
+        self._names = [(_in_path(home), IN_PATH) for home in homes]
+        self._names += [(_standing_alone(name, as_path), shown) for name, shown, as_path in found]
         wanted = [*(name for name, _, _ in found), "://", *known]
         self._wanted = [name.encode("latin-1") for name in wanted]
         self._signs = Signs(SIGNS, wanted)

@@ -58,6 +58,12 @@ def test_what_is_not_looked_at_holds_nothing(pieces: list[tuple[str, str]]) -> N
 
 
 @pytest.mark.usefixtures("small")
+def test_a_home_folder_within_a_longer_path_is_masked_before_the_name_in_it() -> None:
+    text = "/mnt/home/anna/x of /home/anna and anna\n"
+    assert masked(text)[0] == by_patterns(text) == "/mnt/~/x of ~ and <user>\n"
+
+
+@pytest.mark.usefixtures("small")
 @settings(max_examples=100)
 @given(TEXTS, st.integers(1, 300))
 def test_blocks_end_where_no_value_goes_on(pieces: list[tuple[str, str]], size: int) -> None:
