@@ -34,12 +34,14 @@ from reprocheck.model import (
     FileChanges,
     FilesAfter,
     Ladder,
+    Lead,
     OutcomeGroup,
     Outcomes,
     Override,
     Process,
     Run,
     Rung,
+    RungName,
     RunRecord,
     Search,
     Series,
@@ -219,13 +221,15 @@ def _hyper_parameter(check: Check, text: str, draw: Draw) -> Check:
     return _on_rung(check, "hyper-parameters", place=f"AdamW.{value}", detail=detail, said=said)
 
 
-def _on_rung(check: Check, name: str, *, place: str, detail: str, said: str) -> Check:
+def _on_rung(check: Check, name: RungName, *, place: str, detail: str, said: str) -> Check:
     assert check.ladder is not None
     rungs = tuple(
         replace(rung, status="differs", place=place, detail=detail) if rung.rung == name else rung
         for rung in check.ladder.rungs
     )
-    return replace(check, ladder=replace(check.ladder, rungs=rungs, sentence=said))
+    ladder = replace(check.ladder, rungs=rungs, sentence=said)
+    lead = replace(_LEAD, rung=name, place=place, sentence=said)
+    return replace(check, ladder=ladder, lead=lead)
 
 
 def _script(check: Check, text: str, draw: Draw) -> Check:
@@ -370,6 +374,7 @@ def plain() -> Check:
         state_left=("last.pt",),
         state_caveat="Run 2 read what run 1 left.",
         ladder=_ladder(),
+        lead=_LEAD,
         causes=(_CAUSE,),
         search=_search(),
         scan=_scan(),
@@ -510,12 +515,16 @@ def _record() -> CheckRecord:
     )
 
 
+_SAID = "In iteration 1 `fc` (Linear) returns another output for the same inputs."
+_LEAD = Lead(rung="forward", place="fc", iteration=1, rank=0, source=_LINE, sentence=_SAID)
+
+
 def _ladder() -> Ladder:
     rungs = (Rung(rung=name, status="differs" if name == "forward" else "equal") for name in RUNGS)
     return Ladder(
         rungs=tuple(rungs),
         first="forward",
-        sentence="In iteration 1 `fc` (Linear) returns another output for the same inputs.",
+        sentence=_SAID,
     )
 
 

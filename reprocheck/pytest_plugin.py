@@ -164,7 +164,7 @@ def failure(check: Check) -> str:
 def _first_difference(check: Check) -> list[str]:
     from reprocheck.report import text, why
 
-    rung = check.first_rung
+    rung = check.leading
     if rung is None:
         return []
     place = text.joined(", ", why.where(rung), why.origin(rung.source))

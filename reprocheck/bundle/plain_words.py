@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reprocheck import rules
 from reprocheck.language import mark, tr
-from reprocheck.model import Cause, Check, Ladder
+from reprocheck.model import Cause, Check, Rung
 
 _REASONS: Mapping[str, str] = {
     "reproducible": mark("Both checks agree."),
@@ -22,17 +22,17 @@ def in_plain_words(check: Check) -> Check:
     """The check with sentences made of closed words alone, where those with names were left
     out.
     """
-    ladder = check.ladder
+    ladder, lead = check.ladder, check.lead
     return replace(
         check,
         verdict=replace(check.verdict, reason=tr(_REASONS[check.verdict.verdict])),
-        ladder=None if ladder is None else replace(ladder, sentence=_where(ladder)),
+        ladder=None if ladder is None else replace(ladder, sentence=_where(ladder.first_rung)),
+        lead=None if lead is None else replace(lead, sentence=_where(check.leading)),
         causes=tuple(map(_titled, check.causes)),
     )
 
 
-def _where(ladder: Ladder) -> str:
-    rung = ladder.first_rung
+def _where(rung: Rung | None) -> str:
     if rung is None:
         return tr("No rung of the ladder differs.")
     if rung.iteration is None:

@@ -113,7 +113,7 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
             label = mark("proof")
         yield from _rows(out, label, text.line(check.search.sentence), "bold")
     for cause in check.causes[:1]:
-        first = check.first_rung.detail if check.first_rung else ""
+        first = check.leading.detail if check.leading else ""
         is_said = check.search is not None or cause.evidence[:1] == (first,)
         yield from _cause(cause, out, with_evidence=not is_said)
 
@@ -161,7 +161,7 @@ def _bits(check: Check, iteration: int) -> str:
 
 def _where(check: Check) -> str:
     """`batch: DataLoader[0] (loader), iteration 1, gross`."""
-    rung = why.leading(check)
+    rung = check.leading
     if rung is None:
         return ""
     return text.joined(tr(": "), tr(rung.rung), why.where(rung))

@@ -79,6 +79,7 @@ from reprocheck.model.why import (
     Cause as Cause,
     Confidence as Confidence,
     Ladder as Ladder,
+    Lead as Lead,
     Rung as Rung,
     RungName as RungName,
     RungStatus as RungStatus,

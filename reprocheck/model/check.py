@@ -14,7 +14,7 @@ from reprocheck.model.record import CheckRecord
 from reprocheck.model.static import StaticScan
 from reprocheck.model.trace import Run, Trace
 from reprocheck.model.verdict import EnvironmentDifference, Verdict
-from reprocheck.model.why import Cause, Ladder, Rung
+from reprocheck.model.why import Cause, Ladder, Lead, Rung
 
 _NOT_SCANNED = StaticScan(findings=())
 
@@ -59,6 +59,8 @@ class Check:
     ladder: Ladder | None = None
     causes: tuple[Cause, ...] = ()
     """Best first."""
+    lead: Lead | None = None
+    """What every report tells first; None where nothing was recorded below the loss."""
     search: Search | None = None
     scan: StaticScan | None = None
     """What the source shows, beside what ran of it."""
@@ -93,6 +95,13 @@ class Check:
     def first_rung(self) -> Rung | None:
         """The first rung that differs; None where none does, or no ladder was made."""
         return self.ladder.first_rung if self.ladder else None
+
+    @property
+    def leading(self) -> Rung | None:
+        """The rung that is told first; None where none differs, or no ladder was made."""
+        if self.ladder is None or self.lead is None or self.lead.rung is None:
+            return None
+        return self.ladder.rung(self.lead.rung)
 
     @property
     def smallest(self) -> tuple[str, ...]:

@@ -184,6 +184,24 @@ class Ladder:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Lead:
+    """The one difference that a check tells first: chosen once, when the search has ended.
+
+    cause     the code of the best cause; "" where none is known
+    source    the line of that cause, else that of the rung
+    sentence  where the runs diverge, and what that means
+    """
+
+    rung: RungName | None
+    place: str | None = None
+    iteration: int | None = None
+    rank: int | None = None
+    cause: str = ""
+    source: SourceLine | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
     """An entry of the catalogue (`reprocheck.rules`), with what speaks for it.
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprocheck.language import english
-from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
+from reprocheck.model import Cause, Check, Ladder, Lead, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
@@ -45,6 +45,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
         "series": series.document(check),
+        "lead": _lead(check.lead),
         "ladder": _ladder(check.ladder),
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
@@ -103,6 +104,17 @@ def _outcomes(check: Check) -> dict[str, object]:
         "bound": outcomes.bound,
         "statement": outcomes.statement,
         "statistics": [attributes(row, *names) for row in outcomes.statistics],
+    }
+
+
+def _lead(lead: Lead | None) -> dict[str, object] | None:
+    if lead is None:
+        return None
+    names = ("rung", "place", "iteration", "rank", "sentence")
+    return {
+        **attributes(lead, *names),
+        "cause": lead.cause or None,
+        "source": source_line(lead.source),
     }
 
 

@@ -19,11 +19,8 @@ from reprocheck.model import (
     RungName,
     SourceLine,
 )
-from reprocheck.model.evidence import LeftBehind
-from reprocheck.model.letters import small
 from reprocheck.model.ranks import named
 from reprocheck.report.text import joined, line, number, printable
-from reprocheck.rules import entry
 
 STATUS: Mapping[str, str] = {
     "equal": mark("equal"),
@@ -77,17 +74,9 @@ class Row:
 
 def lead(check: Check) -> str:
     """The one sentence that says where the runs diverge; empty without a ladder."""
-    if check.ladder is None:
+    if check.lead is None:
         return ""
-    shown = leading(check)
-    if shown is None or shown.rung == check.ladder.first or not shown.detail:
-        return line(check.ladder.sentence)
-    detail = line(shown.detail)
-    if not shown.iteration:
-        return detail
-    return tr(
-        "In iteration {iteration:,} {detail}", iteration=shown.iteration, detail=small(detail)
-    )
+    return line(check.lead.sentence)
 
 
 def replayed(check: Check) -> str:
@@ -102,29 +91,6 @@ def replayed(check: Check) -> str:
         name=line(check.ladder.replay.name),
         inputs=inputs,
     )
-
-
-def leading(check: Check) -> Rung | None:
-    """The rung that is named first.
-
-    What run 1 left is not it where runs that find the same agree under a control for another cause.
-    """
-    if check.ladder is None:
-        return None
-    first = check.ladder.first_rung
-    if first is None or not isinstance(first.evidence, LeftBehind):
-        return first
-    if not _confirmed_elsewhere(check):
-        return first
-    return check.ladder.first_of_training or first
-
-
-def _confirmed_elsewhere(check: Check) -> bool:
-    """Whether a control confirms that the best cause is another one than what run 1 left."""
-    if not check.causes:
-        return False
-    best = check.causes[0]
-    return best.confidence == "confirmed" and best.code != entry("state-left").code
 
 
 def rows(ladder: Ladder) -> tuple[Row, ...]:

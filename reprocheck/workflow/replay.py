@@ -261,6 +261,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         from reprocheck.causes.cause import causes_of
         from reprocheck.ladder.rungs import ladder_of
         from reprocheck.search.confirm import searched
+        from reprocheck.search.lead import lead_of
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
@@ -270,6 +271,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
+        check = replace(check, lead=lead_of(check))
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         line = tr("The cause of the difference could not be determined: {what}", what=what)

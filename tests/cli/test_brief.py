@@ -31,6 +31,7 @@ from tests.report.samples import (
     explained,
     forward_fails,
     hostile,
+    led,
     script_failed,
 )
 from tests.report.test_controls_section import searched
@@ -51,7 +52,7 @@ def long_everywhere() -> Check:
     )
     base = explained()
     assert base.ladder is not None
-    return replace(
+    long = replace(
         base,
         ladder=replace(base.ladder, sentence=words),
         causes=(cause,) * 9,
@@ -61,6 +62,7 @@ def long_everywhere() -> Check:
         coverage=(words,) * 30,
         verdict=replace(base.verdict, reason=words),
     )
+    return led(long)
 
 
 def long_patch() -> Check:

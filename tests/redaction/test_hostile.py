@@ -61,7 +61,7 @@ CLOSED = {
     *(("Rung", name) for name in ("rung", "status", "size")),
     *(("Cause", name) for name in ("confidence", "fix_from")),
     *(("StaticFinding", name) for name in ("severity", "fix_from", "executed")),
-    *(("Ladder", name) for name in ("first", "level")),
+    *(("Ladder", name) for name in ("first", "level")), ("Lead", "rung"),
     *(("Verdict", name) for name in ("verdict", "failed_check")),
     *(("StateRung", name) for name in ("name", "status")),
     *(("TargetState", name) for name in ("state", "night", "since")),

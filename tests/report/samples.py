@@ -27,6 +27,7 @@ from reprocheck.model import (
     Verdict,
 )
 from reprocheck.model.evidence import BatchDiffers, CallDiffers
+from reprocheck.search.lead import lead_of
 from reprocheck.verdict import judge
 from tests.report.parts import (
     HOSTILE,
@@ -361,9 +362,20 @@ def explained() -> Check:
         DeeperPair(level="module", iterations=2, runs=again),
         DeeperPair(level="op", iterations=2, runs=again, inside="encoder.blocks.0.noise"),
     )
-    return replace(
-        base, record=replace(base.record, deeper=pairs), ladder=found, causes=causes, state_left=()
+    return led(
+        replace(
+            base,
+            record=replace(base.record, deeper=pairs),
+            ladder=found,
+            causes=causes,
+            state_left=(),
+        )
     )
+
+
+def led(made: Check) -> Check:
+    """The check with what is told of it first, as the end of a search chooses it."""
+    return replace(made, lead=lead_of(made))
 
 
 def did_not_come_back() -> Check:
@@ -377,7 +389,7 @@ def did_not_come_back() -> Check:
         came_back=False,
         sentence=sentence,
     )
-    return replace(base, record=replace(base.record, deeper=(pair,)), ladder=found)
+    return led(replace(base, record=replace(base.record, deeper=(pair,)), ladder=found))
 
 
 def hostile() -> Check:
@@ -392,7 +404,7 @@ def hostile() -> Check:
         environment={HOSTILE: HOSTILE, "list": [HOSTILE, {"a": HOSTILE}]},
         changed_to_observe=(HOSTILE,),
     )
-    return replace(
+    changed = replace(
         base,
         record=replace(
             made,
@@ -451,6 +463,7 @@ def hostile() -> Check:
             ),
         ),
     )
+    return led(changed)
 
 
 def million(length: int = 1_000_000) -> Check:

@@ -11,7 +11,7 @@ from benchmarks.sown import compared
 from reprocheck.model import Cause, Setting
 from reprocheck.model.replay import Replay
 from reprocheck.report import collect_env, issue, smallest
-from tests.report.samples import SAMPLES
+from tests.report.samples import SAMPLES, led
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -79,7 +79,7 @@ def test_a_name_of_any_length_leaves_room_for_the_rest() -> None:
         ladder=replace(check.ladder, rungs=rungs, sentence="s" * 200_000),
         verdict=replace(check.verdict, reason="r" * 100_000),
     )
-    text = issue.text(long)
+    text = issue.text(led(long))
     assert len(text) <= issue.MOST
     assert text.startswith("### NOT REPRODUCIBLE (forward)")
     assert "### Where the runs diverge" in text and "### Reproduce" in text

@@ -30,7 +30,7 @@ from tests.report.samples import (
 NAMES = {
     "schema_version", "reprocheck_version", "verdict", "headline", "failed_check", "reason",
     "exit_code", "command", "started", "checks",
-    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "series", "ladder", "causes",
+    "tolerance", "bitwise", "first_divergence", "stopped_early", "outcomes", "series", "lead", "ladder", "causes",
     "controls", "scan", "compared",
     "state_left",
     "files",

@@ -20,6 +20,7 @@ from tests.report.samples import (
     did_not_come_back,
     explained,
     forward_fails,
+    led,
     not_bitwise,
 )
 
@@ -112,7 +113,7 @@ def test_a_file_that_run_1_left_does_not_lead_where_a_control_for_another_cause_
         evidence=LeftBehind(),
     )
     rungs = tuple(left if rung.rung == left.rung else rung for rung in base.ladder.rungs)
-    led = replace(
+    found = replace(
         base,
         ladder=replace(
             base.ladder,
@@ -121,16 +122,20 @@ def test_a_file_that_run_1_left_does_not_lead_where_a_control_for_another_cause_
             sentence="Run 2 starts from what run 1 left behind.",
         ),
     )
-    assert why.lead(led) == "Run 2 starts from what run 1 left behind."
+    assert why.lead(led(found)) == "Run 2 starts from what run 1 left behind."
     other = replace(base.causes[0], confidence="confirmed", code="RC504")
     forward = base.ladder.rung("forward")
-    confirmed = replace(led, causes=(other, *base.causes[1:]))
+    confirmed = led(replace(found, causes=(other, *base.causes[1:])))
     assert (
         forward.detail
         and forward.detail[1:] in why.lead(confirmed)
         and why.lead(confirmed).startswith("In iteration 1 ")
     )
-    assert why.lead(replace(led, causes=(replace(other, code="RC101"),))) == led.ladder.sentence  # type: ignore[union-attr]
+    assert to_json(confirmed)["lead"]["rung"] == "forward"
+    assert to_json(confirmed)["lead"]["cause"] == "RC504"
+    left_behind = led(replace(found, causes=(replace(other, code="RC101"),)))
+    assert why.lead(left_behind) == "Run 2 starts from what run 1 left behind."
+    assert to_json(left_behind)["lead"]["rung"] == "files and arguments"
 
 
 def test_a_search_that_was_broken_off_is_made_anew() -> None:
