@@ -229,21 +229,24 @@ def explained(check: Check, folder: Path) -> Check:
 
 def _with_hidden_difference(check: Check, folder: Path) -> Check:
     """Add a caveat to a pass whose losses are equal for each thing beside them that differs."""
-    from reprocheck.ladder.rungs import ladder_of
-
     caveats: list[str] = []
-    pair = own_pair(check)
-    if pair is not None:
-        ladder = ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
-        if ladder is not None and ladder.first not in (None, "environment", "files and arguments"):
-            caveats.append(
-                tr(
-                    "All losses are equal, and not all that the runs made beside them. {sentence}",
-                    sentence=ladder.sentence,
-                )
+    try:
+        ladder = _ladder_of_pass(check, folder)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        line = tr("What differs beside the losses could not be determined: {what}", what=what)
+        return replace(check, coverage=(*check.coverage, line))
+    if ladder is not None and ladder.first not in (None, "environment", "files and arguments"):
+        caveats.append(
+            tr(
+                "All losses are equal, and not all that the runs made beside them. {sentence}",
+                sentence=ladder.sentence,
             )
-    number = first_printed_difference(check, folder)
-    if number is not None and not check.verdict.differing_series:
+        )
+    number = None
+    if not check.verdict.differing_series:
+        number = first_printed_difference(check, folder)
+    if number is not None:
         caveats.append(
             tr(
                 "What the runs printed differs from line {number:,} of `stdout.log` on, and no"
@@ -255,13 +258,24 @@ def _with_hidden_difference(check: Check, folder: Path) -> Check:
     return replace(check, caveats=_unique((*check.caveats, *caveats)))
 
 
+def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
+    """Compare what the runs of a check hold beside their losses; None where they hold nothing."""
+    from reprocheck.ladder.rungs import ladder_of
+
+    pair = own_pair(check)
+    if pair is None:
+        return None
+    return ladder_of(replace(check, record=replace(check.record, deeper=(pair,))), folder)
+
+
 def _with_reasons(check: Check, folder: Path) -> Check:
     """The check with ladder, causes, search and scan."""
+    from reprocheck.search.lead import lead_of
+
     try:
         from reprocheck.causes.cause import causes_of
         from reprocheck.ladder.rungs import ladder_of
         from reprocheck.search.confirm import searched
-        from reprocheck.search.lead import lead_of
 
         ladder = ladder_of(check, folder)
         if ladder is not None:
@@ -271,12 +285,11 @@ def _with_reasons(check: Check, folder: Path) -> Check:
         check = _with_scan(replace(check, causes=tuple(causes_of(check, folder))), folder)
         if (result := searched(check, folder)) is not None:
             check = replace(check, causes=result.causes, search=result.search)
-        check = replace(check, lead=lead_of(check))
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         line = tr("The cause of the difference could not be determined: {what}", what=what)
         check = replace(check, coverage=(*check.coverage, line))
-    return check
+    return replace(check, lead=lead_of(check))
 
 
 def _with_values(ladder: Ladder, folder: Path) -> Ladder:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reprocheck.ladder import rungs
 from reprocheck.model import (
     Bitwise,
     Check,
@@ -24,6 +25,7 @@ from reprocheck.report.why import evidence
 from reprocheck.settings import Settings
 from reprocheck.workflow.escalation import around, iteration_of
 from reprocheck.workflow.own_pair import explains, own_pair
+from reprocheck.workflow.replay import explained
 from tests.conftest import check, reprocheck
 from tests.report.samples import bitwise_equal, forward_fails, script_failed, two_ranks
 
@@ -237,3 +239,18 @@ def test_a_pass_names_what_differs_although_no_loss_shows_it(workdir: Path) -> N
     assert outcome.report["ladder"] is None
     (caveat,) = [one for one in outcome.report["caveats"] if one.startswith("All losses are equal")]
     assert "`weight` differs" in caveat and "line 2 of train.py" in caveat
+
+
+def test_a_pass_stands_where_what_lies_beside_its_losses_cannot_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = replace(bitwise_equal(), folder=tmp_path)
+    record.write(tmp_path, base.record)
+
+    def broken(*_: object) -> None:
+        raise ValueError("no such rung")
+
+    monkeypatch.setattr(rungs, "ladder_of", broken)
+    found = explained(deep(base, *[2] * len(base.runs)), tmp_path)
+    assert found.verdict.passed
+    assert "ValueError: no such rung" in found.coverage[-1]
