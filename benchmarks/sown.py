@@ -228,7 +228,7 @@ def _on_rung(check: Check, name: RungName, *, place: str, detail: str, said: str
         for rung in check.ladder.rungs
     )
     ladder = replace(check.ladder, rungs=rungs, sentence=said)
-    lead = replace(_LEAD, rung=name, place=place, sentence=said)
+    lead = replace(_LEAD, rung=name, sentence=said)
     return replace(check, ladder=ladder, lead=lead)
 
 
@@ -516,7 +516,7 @@ def _record() -> CheckRecord:
 
 
 _SAID = "In iteration 1 `fc` (Linear) returns another output for the same inputs."
-_LEAD = Lead(rung="forward", place="fc", iteration=1, rank=0, source=_LINE, sentence=_SAID)
+_LEAD = Lead(rung="forward", source=_LINE, sentence=_SAID)
 
 
 def _ladder() -> Ladder:

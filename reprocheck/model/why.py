@@ -193,9 +193,6 @@ class Lead:
     """
 
     rung: RungName | None
-    place: str | None = None
-    iteration: int | None = None
-    rank: int | None = None
     cause: str = ""
     source: SourceLine | None = None
     sentence: str = ""

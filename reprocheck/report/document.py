@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprocheck.language import english
-from reprocheck.model import Cause, Check, Ladder, Lead, LossSeries, Recorded, Run, Rung, Trace
+from reprocheck.model import Cause, Check, Ladder, LossSeries, Recorded, Run, Rung, Trace
 from reprocheck.report import compared, controls, files, series, static, words
 from reprocheck.report.parts import attributes, source_line
 from reprocheck.report.text import valid
@@ -45,7 +45,7 @@ def to_json(check: Check) -> dict[str, Any]:
         "stopped_early": check.stopped_early,
         "outcomes": _outcomes(check),
         "series": series.document(check),
-        "lead": _lead(check.lead),
+        "lead": _lead(check),
         "ladder": _ladder(check.ladder),
         "causes": [_cause(cause) for cause in check.causes],
         "controls": controls.document(check),
@@ -107,12 +107,17 @@ def _outcomes(check: Check) -> dict[str, object]:
     }
 
 
-def _lead(lead: Lead | None) -> dict[str, object] | None:
+def _lead(check: Check) -> dict[str, object] | None:
+    lead, rung = check.lead, check.leading
     if lead is None:
         return None
-    names = ("rung", "place", "iteration", "rank", "sentence")
+    place: dict[str, object] = dict.fromkeys(("place", "iteration", "rank"))
+    if rung is not None:
+        place = attributes(rung, *place)
     return {
-        **attributes(lead, *names),
+        "rung": lead.rung,
+        **place,
+        "sentence": lead.sentence,
         "cause": lead.cause or None,
         "source": source_line(lead.source),
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from reprocheck.language import tr
 from reprocheck.model import Check, Ladder, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
@@ -19,20 +17,13 @@ def lead_of(check: Check) -> Lead | None:
         return None
     cause = next(iter(check.causes), None)
     rung = _leading(check, check.ladder)
-    lead = Lead(
+    own_line = None if cause is None else cause.source
+    of_rung = None if rung is None else rung.source
+    return Lead(
         rung=None if rung is None else rung.rung,
         cause="" if cause is None else cause.code,
+        source=own_line or of_rung,
         sentence=_sentence(check.ladder, rung),
-    )
-    if rung is None:
-        return lead
-    own_line = None if cause is None else cause.source
-    return replace(
-        lead,
-        place=rung.place,
-        iteration=rung.iteration,
-        rank=rung.rank,
-        source=own_line or rung.source,
     )
 
 

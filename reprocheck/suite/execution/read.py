@@ -76,7 +76,7 @@ def _no_report(performed: Performed) -> str:
 
 def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
     verdict, record = check.verdict, check.record
-    lead = check.lead
+    rung = check.leading
     row = replace(
         row,
         verdict=verdict.verdict,
@@ -93,8 +93,8 @@ def _filled(row: TargetCheck, check: Check, target: Target) -> TargetCheck:
         rtol=record.tolerance.rtol,
         atol=record.tolerance.atol,
     )
-    if lead is not None and lead.rung is not None:
-        row = replace(row, rung=lead.rung, place=lead.place or "")
+    if rung is not None:
+        row = replace(row, rung=rung.rung, place=rung.place or "")
     if not check.runs or not keys.environment(check.runs[0]):
         return row  # it ended before anything was recorded
     return replace(
