@@ -16,13 +16,13 @@ from operator import attrgetter
 from typing import Any
 
 from reprocheck.scan.checks import arrival, entropy, files, hash_order, memory, private, tables
-from reprocheck.scan.checks.streams import drawings, every, is_none
+from reprocheck.scan.checks.streams import drawings, every
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call, Step
 from reprocheck.scan.syntax import word
-from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, literal
+from reprocheck.scan.values import UNKNOWN, Function, Instance, Made, Value, is_none, literal
 from reprocheck.scan.vocabulary import by_name, names, words
 
 OF_OBJECTS = "a set of objects"

@@ -136,6 +136,11 @@ def reached(value: Value, inner: Callable[[Value], Iterable[Value]], most: int) 
                 break
 
 
+def is_none(value: Value | None) -> bool:
+    """Return whether an argument is left out, or surely None."""
+    return value is None or (isinstance(value, Constant) and value.value is None)
+
+
 def literal(value: Value | None) -> object:
     """What a literal holds; None where a value is none, or is not given."""
     if isinstance(value, Constant):

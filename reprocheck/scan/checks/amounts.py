@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reprocheck.scan.checks import tables
 from reprocheck.scan.order import Order
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Items, Value, literal
+from reprocheck.scan.values import Items, Value, is_none, literal
 
 
 def are_nothing(order: Order, call: Call) -> bool:
@@ -24,7 +24,7 @@ def _is_still(call: Call, takes: Sequence[str]) -> bool:
     given = {
         name: value
         for at, name in enumerate(takes)
-        if (value := call.argument(at, name.rstrip("?~"))) and not _is_none(value)
+        if (value := call.argument(at, name.rstrip("?~"))) and not is_none(value)
     }
     ends = [literal(value) for name, value in given.items() if name.endswith("~")]
     if len(ends) == 2:
@@ -34,10 +34,6 @@ def _is_still(call: Call, takes: Sequence[str]) -> bool:
         return True
     amounts = {name: value for name, value in given.items() if name.isidentifier() and name != "_"}
     return bool(amounts) and all(_is_fixed(name, value) for name, value in amounts.items())
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Constant) and value.value is None
 
 
 def _is_zero(value: Value) -> bool:

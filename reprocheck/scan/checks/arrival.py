@@ -12,14 +12,14 @@ from itertools import chain
 from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import sequences, streams
-from reprocheck.scan.checks.streams import at, every, given, is_none, short
+from reprocheck.scan.checks.streams import at, every, given, short
 from reprocheck.scan.index import holds, of_kind, within
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Constant, Items, Made, Value, literal
+from reprocheck.scan.values import Constant, Items, Made, Value, is_none, literal
 from reprocheck.scan.vocabulary import names, words
 
 ARRIVES = words("arrival", "arrives")

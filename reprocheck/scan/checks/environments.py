@@ -18,7 +18,7 @@ from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import UNKNOWN
+from reprocheck.scan.values import UNKNOWN, is_none
 
 _MAKERS = (
     r"(?:gymnasium|gym)\.(?:make|make_vec|vector\.make|vector\.SyncVectorEnv"
@@ -98,7 +98,7 @@ def _named(calls: Iterable[Call], pattern: re.Pattern[str]) -> Iterator[Call]:
 
 def _is_unseeded(call: Call) -> bool:
     """Whether a call is surely given no seed by its keyword."""
-    return streams.is_none(call.argument(None, "seed"))
+    return is_none(call.argument(None, "seed"))
 
 
 def _seeds_environment(order: Order) -> bool:

@@ -13,14 +13,14 @@ from reprocheck.language import mark, tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
 from reprocheck.scan.checks.seed_values import MAKERS
-from reprocheck.scan.checks.streams import every, is_none, seeded_before
+from reprocheck.scan.checks.streams import every, seeded_before
 from reprocheck.scan.index import of_kind, within
 from reprocheck.scan.names import last_word
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.registry import Hit, check_orders, check_programs, hit
 from reprocheck.scan.steps import Call, Step
-from reprocheck.scan.values import Value
+from reprocheck.scan.values import Value, is_none
 from reprocheck.scan.vocabulary import names, words
 
 _SEEDED = {name: MAKERS[name] for name in names("generators", "from_system")}

@@ -8,11 +8,11 @@ from itertools import islice
 
 from reprocheck.language import tr
 from reprocheck.scan.checks import beside, reach, shown, streams, unread
-from reprocheck.scan.checks.streams import Drawing, at, given, is_none, short, title
+from reprocheck.scan.checks.streams import Drawing, at, given, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import UNKNOWN, Instance, Value, literal
+from reprocheck.scan.values import UNKNOWN, Instance, Value, is_none, literal
 
 _POOL = re.compile(
     r"(?:(?:torch\.)?multiprocessing\.(?:pool\.)?(?:get_context\(\)\.)?Pool"

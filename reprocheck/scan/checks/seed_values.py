@@ -12,13 +12,13 @@ from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, reach, seeding, streams, tables
-from reprocheck.scan.checks.streams import at, every, given, is_none, place, short, title
+from reprocheck.scan.checks.streams import at, every, given, place, short, title
 from reprocheck.scan.names import last_part
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check, check_orders, hit
 from reprocheck.scan.steps import Call, Store
-from reprocheck.scan.values import Value
+from reprocheck.scan.values import Value, is_none
 from reprocheck.scan.vocabulary import by_name
 
 MAKERS = by_name("generators", "takes_number")

@@ -23,7 +23,7 @@ from reprocheck.scan.index import holds
 from reprocheck.scan.order import Order
 from reprocheck.scan.project import Module
 from reprocheck.scan.steps import Call
-from reprocheck.scan.values import Value, literal
+from reprocheck.scan.values import Value, is_none, literal
 
 _NONE_HERE = mark("Give `{word}` a seed: it is `None` here.")
 STATE = "random_state"
@@ -82,7 +82,7 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
     """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be
     changed.
     """
-    if streams.is_none(_given(seeds)) or not _is_plain(seeds):
+    if is_none(_given(seeds)) or not _is_plain(seeds):
         return False
     is_once = seeds.happens_once and len(order.at(seeds.module, seeds.node)) == 1
     if not is_once or seeds.module.source.cells or seeds.module.outside:

@@ -31,6 +31,7 @@ from reprocheck.scan.values import (
     Made,
     Parameter,
     Value,
+    is_none,
     literal,
 )
 from reprocheck.scan.vocabulary import names, words
@@ -288,11 +289,6 @@ def _shown_line(module: Module, joined_line: int) -> str:
     if cell is None:
         return str(line)
     return tr("{line} of cell {cell}", line=line, cell=cell)
-
-
-def is_none(value: Value | None) -> bool:
-    """Whether an argument is left out, or surely None."""
-    return value is None or (isinstance(value, Constant) and value.value is None)
 
 
 def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:

@@ -30,7 +30,7 @@ from reprocheck.scan.checks.streams import Drawing, at, short, title
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_orders, hit
 from reprocheck.scan.steps import Call, Condition, Step
-from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value
+from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value, is_none
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
@@ -348,7 +348,7 @@ def _asks_for_option(order: Order, condition: Condition) -> bool:
     """`if args.seed is not None:` where `--seed` has no default."""
     asked, taken = condition.test, condition.taken
     match condition.test:
-        case ast.Compare(left=left, ops=[operator], comparators=[compared]) if streams.is_none(
+        case ast.Compare(left=left, ops=[operator], comparators=[compared]) if is_none(
             order.value_of(compared)
         ):
             asked = left
@@ -356,7 +356,7 @@ def _asks_for_option(order: Order, condition: Condition) -> bool:
     options = order.value_of(asked).options()
     if not taken or len(options) < 2 or UNKNOWN not in options:
         return False
-    return any(map(streams.is_none, options))
+    return any(map(is_none, options))
 
 
 def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
