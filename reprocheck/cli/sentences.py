@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
 from reprocheck.language import count, tr
 from reprocheck.model import Check, Comparison, Run
@@ -22,7 +23,6 @@ PATCH_STYLES = {"+": "green", "-": "red"}
 """Of the rows of a patch, by their first character."""
 TAIL_LINES, TAIL_CHARACTERS = 12, 2000
 MOST_FILES = 5
-_BADNESS = {False: 2, None: 1, True: 0}
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
@@ -32,11 +32,7 @@ def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
     of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:
         of_each[row.kind].append(row)
-    return [max(some, key=_badness) for some in of_each.values()]
-
-
-def _badness(row: Comparison) -> tuple[int, float]:
-    return _BADNESS[row.passed], row.excess
+    return [max(some, key=attrgetter("badness")) for some in of_each.values()]
 
 
 def shown_loss(value: float | None) -> str:

@@ -54,6 +54,9 @@ def rules_of(fail_on: str) -> list[str]:
     return list(map(str.strip, _COMMA.split(fail_on)))
 
 
+_BADNESS = {False: 2, None: 1, True: 0}
+
+
 def is_rule(rule: str) -> bool:
     """Whether a word is a rule of `--fail-on`."""
     if rule.startswith(SERIES_RULE):
@@ -96,6 +99,13 @@ class Comparison:
         if self.max_difference is None:
             return inf
         return self.max_difference - self.limit
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """Return how bad the row is: a failure is worse than a check that could not be made, that
+        is worse than a pass, and then the larger excess.
+        """
+        return _BADNESS[self.passed], self.excess
 
     @property
     def weight(self) -> tuple[float, float]:

@@ -62,7 +62,6 @@ def reported(check: Check) -> Table:
     )
 
 
-_BADNESS = {False: 2, None: 1, True: 0}
 """By whether a row passed."""
 
 
@@ -125,13 +124,10 @@ def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
     and the first of each check.
     """
 
-    def badness(row: Comparison) -> tuple[int, float]:
-        return _BADNESS[row.passed], row.excess
-
     if len(rows) <= CHECK_ROWS:
         return rows
     first_of_each = {row.kind: row for row in reversed(rows)}
-    worst = sorted(rows, key=badness, reverse=True)[:CHECK_ROWS]
+    worst = sorted(rows, key=attrgetter("badness"), reverse=True)[:CHECK_ROWS]
     kept = set(map(id, (*first_of_each.values(), *worst)))
     return [row for row in rows if id(row) in kept]
 
