@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from itertools import chain
@@ -36,7 +36,6 @@ GROUPS = (
 )
 Severity = Literal["error", "warning", "note"]
 _PROSE = ("why", "shows", "title")
-_REQUIRED = (*_PROSE, "code", "name", "rung", "fix", "bad", "good", "frameworks", "devices")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,6 +112,11 @@ class Entry:
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
 
+_REQUIRED = [
+    one.name for one in fields(Entry) if one.default is MISSING and one.default_factory is MISSING
+]
+
+
 @cache
 def catalogue() -> tuple[Entry, ...]:
     """All entries, by code."""
@@ -167,14 +171,14 @@ def entries_of(file: Path) -> Iterator[Entry]:
 
 
 def _entry(table: dict[str, Any]) -> Entry:
-    fields = {name: table[name] for name in _REQUIRED} | table
+    given = {name: table[name] for name in _REQUIRED} | table
     for name in _PROSE:
-        fields[name] = " ".join(fields[name].split())
+        given[name] = " ".join(given[name].split())
     for name in ("fix", "bad", "good"):
-        fields[name] = fields[name].strip("\n")
+        given[name] = given[name].strip("\n")
     for name in ("frameworks", "devices", "references"):
-        fields[name] = tuple(fields.get(name, ()))
-    fields["fixes"] = {
-        framework: code.strip("\n") for framework, code in fields.get("fixes", {}).items()
+        given[name] = tuple(given.get(name, ()))
+    given["fixes"] = {
+        framework: code.strip("\n") for framework, code in given.get("fixes", {}).items()
     }
-    return Entry(**fields)
+    return Entry(**given)
