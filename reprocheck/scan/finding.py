@@ -82,6 +82,13 @@ class Finding:
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def may_repeat(self) -> bool:
+        """Return whether its place may run more than once, or in several processes, as
+        `checks.repetition` has it.
+        """
+        return not self.evidence.keys().isdisjoint(("repeats", "ranks"))
+
+    @property
     def place(self) -> str:
         """`train.py:12:5`, or `train.ipynb:cell 3:2:5`."""
         if self.cell is None:

@@ -60,13 +60,7 @@ def confirmed(
             drawing, acted = _from_differing(check, acted), ()
         there = _found_where(check, name, acted)
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
-        known = _removed(fitting, name)
-        seed = next((place.seed for place in acted if place.seed is not None), None)
-        if seed is not None and (known is None or not _is_nearest(name, known)):
-            known = _seeded_at(check, seed, frameworks)
-        elif _writes_anew(check, (*acted, *drawing)) and not _is_observed(known):
-            # What the training shows of it says nothing of the program that wrote the file.
-            known = replace(_implied(check, name, frameworks), source=None)
+        known = _known(check, name, fitting, (*acted, *drawing), frameworks)
         cause = known or there or _found_by_scan(check, name)
         if cause is None:
             draws = any(place.draws for place in acted)
@@ -83,6 +77,26 @@ def confirmed(
         first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
         left = _others(left, cause)
     return (*first.values(), *left)
+
+
+def _known(
+    check: Check,
+    control: str,
+    fitting: Iterable[Cause],
+    places: Sequence[Place],
+    frameworks: Sequence[str],
+) -> Cause | None:
+    """Return the cause that a control removes: of those that are known, unless the places at which
+    it acted say more.
+    """
+    cause = _removed(fitting, control)
+    seed = next((place.seed for place in places if place.seed is not None), None)
+    if seed is not None and (cause is None or not _is_nearest(control, cause)):
+        return _seeded_at(check, seed, frameworks)
+    if _writes_anew(check, places) and not _is_observed(cause):
+        # What the training shows of it says nothing of the program that wrote the file.
+        return replace(_implied(check, control, frameworks), source=None)
+    return cause
 
 
 def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:

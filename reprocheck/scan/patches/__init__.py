@@ -39,7 +39,7 @@ def _in_one_place(fix: Fixer) -> Fixer:
 
     @wraps(fix)
     def fixer(tree: Tree, finding: Finding, number: int) -> Edit | None:
-        if finding.evidence.keys() & {"repeats", "ranks"}:
+        if finding.may_repeat:
             return None
         return fix(tree, finding, number)
 

@@ -75,7 +75,7 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
     if word in PLAIN_KEYWORDS:
-        if evidence.keys() & {"repeats", "ranks"}:
+        if finding.may_repeat:
             return None
         return with_seed(tree.call_at(finding), word)
     seeder = _seeder(tree, evidence.get("stream", ""))

@@ -74,20 +74,27 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
         return origin
     if is_open(call) or not tree.once(call) or "repeats" in finding.evidence:
         return None
-    has_ranks = "ranks" in finding.evidence
     given = argument(call, *_WORDS)
     if given is not None and not is_none(given.value):
-        value = _held(tree, given.value, finding)
-        if value is None or not _are_seeds_alone(tree, _variables(given.value)):
-            return None
-        edit = _constant(tree, value)
-        is_whole = edit is not None and edit.changes[0][0] is value
-        return None if is_whole and has_ranks else edit
-    if has_ranks:
+        return _fixed_part(tree, finding, given.value)
+    if "ranks" in finding.evidence:
         return None
     if given is None:
         return _numbered(tree, call)
     return Edit(changes=(with_value(given, "0"),))
+
+
+def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit | None:
+    """A constant for the part of a seed that is another in each run; none for the whole of one that
+    several ranks are given.
+    """
+    value = _held(tree, given, finding)
+    if value is None or not _are_seeds_alone(tree, _variables(given)):
+        return None
+    edit = _constant(tree, value)
+    if edit is None or ("ranks" in finding.evidence and edit.changes[0][0] is value):
+        return None
+    return edit
 
 
 def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
