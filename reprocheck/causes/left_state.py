@@ -17,6 +17,16 @@ _COPY = "--workdir copy"
 _WHEN_ASKED = "# in the script: read what a run left only when asked (--resume)"
 _IN_COPIES = "# each run in a fresh copy; in training: a new output folder for each start"
 _IN_THE_FOLDER = "# first remove what these runs left: every later start there would find it"
+_DRAWN = (
+    "# a start that makes {path} draws for it, and a later one does not: seed once more below the\n"
+    "# line that makes or loads it, or make it with a generator of its own\n"
+)
+_SEEDS = {
+    "python": "random.seed(0)",
+    "numpy": "numpy.random.seed(0)",
+    "torch": "torch.manual_seed(0)",
+}
+_ALIKE = "# from the third start on all runs find it, and agree\n"
 _MOST_NAMED = 12
 _NONE: frozenset[str] = frozenset()
 _FOR_EACH_START = (
@@ -38,7 +48,22 @@ def fix_of(check: Check) -> str:
     no_copy = any(arm.renewed for arm in check.record.arms)
     if no_copy or settings.get("workdir") == "copy":
         return _FOR_EACH_START
-    return f"{_WHEN_ASKED}\n{_without_what_is_left(check)}{_IN_COPIES}\n{again(check, _COPY)}"
+    advice = _seed_again(check) or f"{_WHEN_ASKED}\n"
+    return f"{advice}{_without_what_is_left(check)}{_IN_COPIES}\n{again(check, _COPY)}"
+
+
+def _seed_again(check: Check) -> str:
+    """Return the advice for a file of which the making draws: of all that the training is given,
+    the state of a generator of the process is the first that differs; "" for other files.
+    """
+    ladder = check.ladder
+    first = None if ladder is None else ladder.first_of_training
+    if first is None or first.rung != "RNG state":
+        return ""
+    seeds = [_SEEDS[name] for name in first.generators.names if name in _SEEDS]
+    if not seeds:
+        return ""
+    return _DRAWN.format(path=check.state_left[0]) + "".join(f"{seed}\n" for seed in seeds) + _ALIKE
 
 
 def _without_what_is_left(check: Check) -> str:

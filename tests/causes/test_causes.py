@@ -787,6 +787,17 @@ def test_state_left_and_the_environment_come_from_the_first_pair() -> None:
     )
 
 
+def test_a_file_of_which_the_making_draws_is_no_checkpoint() -> None:
+    drawn = differing("RNG state", generators=("torch",), seeded=("torch",))
+    made = ladder("files and arguments", drawn, place="cache/blocks.pt")
+    left = causes_of(check(made, state_left=("cache/blocks.pt",)), ".")[0]
+    assert left.fix.splitlines()[2:4] == [
+        "torch.manual_seed(0)",
+        "# from the third start on all runs find it, and agree",
+    ]
+    assert "--resume" not in left.fix
+
+
 def test_several_ranks() -> None:
     found = causes_of(check(ladder("reduced gradient", **ROUNDING), ranks=2), ".")
     assert names(found) == ["collective-order"]

@@ -27,6 +27,7 @@ ARRIVES_BY_METHOD = frozenset({"imap_unordered", "as_completed", "map_unordered"
 _QUEUES = frozenset(f"{name}().get" for name in names("arrival", "queues"))
 _WRITES = words("arrival", "writes")
 _THREADS = names("arrival", "threads")
+_POOLS = names("arrival", "pools")
 _LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
@@ -156,7 +157,7 @@ def _has_several_producers(order: Order) -> bool:
     """Whether what puts into one queue is started more than once."""
     makers: dict[int, set[int]] = defaultdict(set)
     for put, by in _in_parallel(order, "put", "put_nowait"):
-        queues = _queues(put)
+        queues = _receivers(put)
         if _is_repeated(by, since=_loops_of(queues)):
             return True
         for queue in queues:
@@ -173,11 +174,11 @@ def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
             yield call, call.by
 
 
-def _queues(put: Call) -> tuple[Value, ...]:
-    """The queues into which a call may put something."""
-    if put.receiver is None:
+def _receivers(call: Call) -> tuple[Value, ...]:
+    """The objects of which a call may call a method: queues into which it puts, pools."""
+    if call.receiver is None:
         return ()
-    return put.receiver.options()
+    return call.receiver.options()
 
 
 def _identity(queue: Value) -> int:
@@ -277,6 +278,48 @@ def in_threads(order: Order) -> Iterator[Hit]:
                 method=call.method,
             )
             yield hit("RC509", call, message)
+
+
+@check_orders("RC509")
+def in_pool(order: Order) -> Iterator[Hit]:
+    """Functions that several threads run at a time, and that draw from one generator."""
+    told: set[int] = set()
+    if not streams.trains(order):
+        return
+    for drawing in streams.drawings(order):
+        by = drawing.call.by
+        own = next((one for one in _OWN_GENERATORS if one in drawing.streams), None)
+        if by is None or own is None or id(by) in told or not _draws_for_several(order, by):
+            continue
+        told.add(id(by))
+        message = tr(
+            "{drawn} draws in several threads: which of them gets which number is left to"
+            " the order in which they are scheduled, with a seed as well",
+            drawn=_drawn(drawing.call, by),
+        )
+        by_hand = tr(_BY_TASK, generator=_OWN_GENERATORS[own])
+        yield hit("RC509", by, message, patchable=False, by_hand=by_hand)
+
+
+_OWN_GENERATORS = {
+    "python": "random.Random(number)",
+    "numpy": "numpy.random.default_rng(number)",
+    "torch": "torch.Generator().manual_seed(number)",
+}
+"""Stream of the process -> a generator for one task that takes its place."""
+_BY_TASK = mark(
+    "Give each task a generator of its own, seeded with the number of the task: `{generator}`."
+)
+
+
+def _draws_for_several(order: Order, by: Call) -> bool:
+    """Return whether a call has a function run by several threads of this process."""
+    if by.named("threading.Thread"):
+        return _are_several(order, by)
+    if not by.named(*_POOLS):
+        return False
+    pools = of_kind(_receivers(by), Made)
+    return all(literal(one.call.argument(0, "max_workers")) != 1 for one in pools)
 
 
 def _has_threads(order: Order, call: Call) -> bool:

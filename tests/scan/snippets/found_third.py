@@ -74,6 +74,42 @@ MISSED: dict[str, tuple[str, list[tuple[int, str]]]] = {
         """,
         [(7, "RC509")],
     ),
+    "threads of a pool draw from one generator": (
+        """
+        import random
+        from concurrent.futures import ThreadPoolExecutor
+
+        import torch
+
+        def noisy(number):
+            return random.gauss(number, 1)
+
+        random.seed(0)
+        torch.manual_seed(0)
+        with ThreadPoolExecutor(4) as pool:
+            numbers = torch.tensor(list(pool.map(noisy, range(4))), requires_grad=True)
+        numbers.sum().backward()
+        """,
+        [(12, "RC509")],
+    ),
+    "threads that are started in a loop draw from one generator": (
+        """
+        import threading
+
+        import numpy as np
+        import torch
+
+        def fill(rows, number):
+            rows[number] = np.random.rand()
+
+        np.random.seed(0)
+        rows = torch.zeros(4)
+        for number in range(4):
+            threading.Thread(target=fill, args=(rows, number)).start()
+        torch.nn.Parameter(rows).sum().backward()
+        """,
+        [(12, "RC509")],
+    ),
     "sets in a dict of sets": (
         """
         from collections import defaultdict

@@ -236,6 +236,26 @@ TWINS: dict[str, str | dict[str, str]] = {
         torch.manual_seed(0)
         TRAIN
     """,
+    "each task has a generator of its own, and one thread draws in order": """
+        import random
+        from concurrent.futures import ThreadPoolExecutor
+
+        import torch
+
+        def noisy(number):
+            return random.Random(number).gauss(number, 1)
+
+        def drawn(number):
+            return random.gauss(number, 1)
+
+        random.seed(0)
+        torch.manual_seed(0)
+        with ThreadPoolExecutor(4) as pool:
+            numbers = list(pool.map(noisy, range(4)))
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            numbers += list(pool.map(drawn, range(4)))
+        torch.tensor(numbers, requires_grad=True).sum().backward()
+    """,
     "a set that is shown, and files of settings": """
         import pathlib
 
