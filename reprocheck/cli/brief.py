@@ -69,12 +69,13 @@ def print_brief(check: Check, console: Console) -> None:
     below = BELOW
     if why.replayed(check):
         below += REPLAY
-    taken = below + len(title) + 1 + len(headline) + len(found) + len(aside)
+    others = list(_other_confirmed(check, out))
+    taken = below + len(title) + 1 + sum(map(len, (headline, found, others, aside)))
     if on_one_screen:
         taken += 1 + console.rows
         out.line()
     answer = _answer(check, out, max(LEAST, MOST - taken))
-    for row in (*title, *headline, out.text(""), *found, *answer, *aside):
+    for row in (*title, *headline, out.text(""), *found, *answer, *others, *aside):
         out.line(row)
 
 
@@ -211,6 +212,17 @@ def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
     return [*said, *_within(code, room, out)]
 
 
+def _other_confirmed(check: Check, out: Stream) -> Iterator[Text]:
+    """The confirmed causes behind the first, each with its line and fix: none can be left out."""
+    for cause in check.causes[1:]:
+        if cause.confidence != "confirmed":
+            continue
+        yield from _cause(cause, out, with_evidence=False)
+        fix = repair.of(check, cause)
+        if fix is not None:
+            yield from _fix(fix, out, LEAST)
+
+
 _LOOKS: Mapping[bool, tuple[str, Mapping[str, str], str]] = {
     True: (mark("patch"), PATCH_STYLES, ""),
     False: (mark("fix"), {}, "cyan"),
@@ -292,8 +304,8 @@ def _and_more(others: Sequence[str]) -> str:
 
 
 def _other_causes(check: Check) -> str:
-    """Name the causes behind the first; "" where there are none."""
-    codes = [cause.code for cause in check.causes[1:]]
+    """Name the causes that are not told; "" where there are none."""
+    codes = [cause.code for cause in check.causes[1:] if cause.confidence != "confirmed"]
     if not codes:
         return ""
     named = codes[:MOST_CODES]

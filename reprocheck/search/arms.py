@@ -67,9 +67,9 @@ class Book:
         why = self._asked.get(frozenset(judged.names), tr(judged.why))
         return replace(judged, why=why)
 
-    def made(self, names: Iterable[str]) -> int:
+    def made(self, names: Iterable[str], *, patched: bool = False) -> int:
         """How many runs there are under these controls."""
-        found = self.of(names)
+        found = self.of(names, patched=patched)
         if found is None:
             return 0
         return len(found.runs)

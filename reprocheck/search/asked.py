@@ -38,13 +38,15 @@ class Answer:
 class Question:
     """Runs to make: `runs` of them in all under these controls (none: as is), and why.
 
-    value  which of several values they give, from 0
+    value    which of several values they give, from 0
+    patched  whether they are given the patch of the first cause, and no control
     """
 
     controls: tuple[str, ...]
     runs: int
     why: str
     value: int = 0
+    patched: bool = False
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error
@@ -60,6 +62,10 @@ class Candidates:
     """The controls to search among, each list with the most suspicious first.
 
     likely     tried alone first; harmless and altering hold them, too
+    suspects   one for each cause, and for each source of randomness that the scan finds: tried
+               together where none suffices alone
+    of_first   those of the first cause, where it names a line: if none of them acts on anything, no
+               control reaches it
     harmless   those that do not alter the training
     altering   those that do; `last`: those of them that a cause speaks for, tried alone where the
                harmless ones do not suffice
@@ -70,6 +76,8 @@ class Candidates:
 
     likely: tuple[str, ...]
     harmless: tuple[str, ...]
+    suspects: tuple[str, ...] = ()
+    of_first: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     brittle: tuple[str, ...] = ()
@@ -87,7 +95,7 @@ class Found:
     """What the search came to.
 
     smallest   a set that makes the runs agree, none of whose controls can be left out; no single
-               control does where it holds several; empty where nothing was found
+               likely control does where it holds several; empty where nothing was found
     runs       how many runs agree under it
     crashing   controls under which the script ends with an error
     idle       a set under which the runs agreed although none of its controls, or not all that seem

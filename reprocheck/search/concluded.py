@@ -79,6 +79,8 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     if under.later is not None:
         further = _further(check, under)
         sentence = sentences(sentence, words.another_remains(under.later, further))
+    if in_vain(book):
+        sentence = sentences(sentence, tr(words.PATCH_OF_CONFIRMED_IN_VAIN))
     ratio, of = cost(check, book, under)
     search = replace(
         account(book),

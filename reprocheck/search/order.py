@@ -23,6 +23,7 @@ from reprocheck.rules import entry
 from reprocheck.search import words
 from reprocheck.search.asked import Candidates
 from reprocheck.search.lines import at_place, fitting, lines_of, spoken
+from reprocheck.search.noise import suspect
 from reprocheck.settings import controls
 
 BRITTLE = ("deterministic", "fresh-workdir", "no-compile")
@@ -58,8 +59,13 @@ def candidates(check: Check, folder: Path) -> Candidates:
     altering = frozenset(found.name for found in controls.table() if found.alters)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     by_line = dict.fromkeys(near, tr(words.AT_PLACE))
+    of_findings = [_nearest_at(one, code.hints) for one in _may_have_acted(check)]
+    of_causes = [_of_cause(one, rung, said, fits[one.code]) for one in check.causes]
+    nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
     return Candidates(
         likely=_only(named, supported - altering),
+        suspects=_without(nearest, useless | altering),
+        of_first=_of_first(check),
         harmless=_without(order, altering),
         altering=_only(order, altering),
         last=_only(named, altering),
@@ -67,6 +73,14 @@ def candidates(check: Check, folder: Path) -> Candidates:
         parts=controls.parts(),
         reasons=by_line | _of_removed(check.causes) | _of_found(errors),
     )
+
+
+def _of_first(check: Check) -> tuple[str, ...]:
+    """Return the controls of the first cause, where it says why the runs differ, and on which
+    line.
+    """
+    named = suspect(check)
+    return () if named is None else _controls_of(named.cause.code)
 
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
@@ -94,6 +108,14 @@ def _errors(check: Check) -> list[StaticFinding]:
         return sure
     lines = lines_of(observed)
     return [one for one in sure if one.source.at in lines]
+
+
+def _may_have_acted(check: Check) -> list[StaticFinding]:
+    """Return the sources of randomness of the scan that the runs did not pass over; also those that
+    ran behind the first difference: another one may hide there.
+    """
+    ran = (one for one in check.scanned.findings if one.executed != "not_executed")
+    return [one for one in ran if one.may_change_results and draws(one.code)]
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:

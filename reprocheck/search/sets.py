@@ -22,10 +22,6 @@ ALONE = 2
 they take fewer runs than halves, and a set of several is named only where no control suffices
 alone.
 """
-FEW = 4
-"""Other controls that acted: where they are no more, the likely ones are tried together before
-halves of all.
-"""
 FRESH = "fresh-workdir"
 """The control under which no run finds names taken that another control fixes."""
 
@@ -56,10 +52,13 @@ class _Search:
     candidates: Candidates
     ask: Ask
     runs: int
+    repaired: Callable[[], bool]
     crashing: tuple[str, ...] = ()
     failed: list[frozenset[str]] = field(default_factory=list)
     idle: tuple[str, ...] = ()
     stumbling: set[str] = field(default_factory=set)
+    inert: set[str] = field(default_factory=set)
+    """Controls that acted on nothing alone."""
 
     # --------------------------------------------------------------------------------------- asking
 
@@ -71,6 +70,8 @@ class _Search:
         answer = self.ask(Question(controls=controls, runs=runs or self.runs, why=why))
         if answer.agrees is False:
             self.failed.append(frozenset(controls))
+            if len(controls) == 1 and not answer.acting(controls):
+                self.inert.update(controls)
         return answer
 
     def fails(self, names: Iterable[str]) -> bool:
@@ -125,12 +126,18 @@ class _Search:
         alone = self.first_alone(self.candidates.likely[:ALONE], self.reason)
         if alone:
             return alone
+        suspects = tuple(filterfalse(self.inert.__contains__, self.candidates.suspects))
+        if len(suspects) > 1 and self.agrees(suspects, tr(words.SUSPECTS_TOGETHER)):
+            return self.without_needless(suspects)
         harmless = self.together(self.candidates.harmless, tr(words.ALL_HARMLESS))
         if not whole:
             # Where no set can be confirmed, none is halved.
             return self.sufficient(harmless)
         if harmless.agree:
             return self.narrowed(harmless)
+        of_first = self.candidates.of_first
+        if self.repaired() or (of_first and self.inert.issuperset(of_first)):
+            return ()
         alone = self.first_alone(self.candidates.last[:1], self.reason)
         if alone:
             return alone
@@ -215,7 +222,7 @@ class _Search:
         left = fresh[ALONE:]
         if left and self.agrees(left, words.without([*tried, *fresh[:ALONE]])):
             return self.halved(left, left)
-        return self.halved(self.enough(fresh, tried), fresh)
+        return self.halved([*fresh, *tried], fresh)
 
     def halved(self, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
         """A minimal part of controls that suffice; of `fresh` one alone, where one does."""
@@ -235,15 +242,16 @@ class _Search:
                     return self.candidates.ordered([*others, part])
         return smallest
 
-    def enough(self, fresh: Sequence[str], tried: Sequence[str]) -> list[str]:
-        """Controls that suffice together: the likely ones where those that were not tried alone are
-        few, else all that acted.
+    def without_needless(self, suffices: Sequence[str]) -> tuple[str, ...]:
+        """What is needed of suspects that suffice together: most of them, so each is left out in
+        turn, the least suspicious first.
         """
-        suspects = list(filter(tried.__contains__, self.candidates.likely))
-        worth_it = len(suspects) > 1 and 0 < len(fresh) <= FEW
-        if worth_it and self.agrees(suspects, tr(words.LIKELY_TOGETHER)):
-            return suspects
-        return [*fresh, *tried]
+        needed = list(suffices)
+        for name in reversed(suffices):
+            others = [one for one in needed if one != name]
+            if self.agrees(others, words.without([name])):
+                needed = others
+        return self.candidates.ordered(needed)
 
     def minimal(self, base: Sequence[str], names: Sequence[str], *, known: bool) -> tuple[str, ...]:
         """What of `names` is needed beside `base`; all of them together suffice.
@@ -274,6 +282,7 @@ def find(
     runs: int = PAIR,
     most: int = sys.maxsize,
     whole: bool = True,
+    repaired: Callable[[], bool] = lambda: False,
 ) -> Found:
     """A smallest set of controls under which the runs agree, and keep agreeing in as many runs as
     chance needs to be excluded.
@@ -282,9 +291,11 @@ def find(
     most    runs under the set in the end, where chance can be excluded by more alone
     whole   False where no set can be confirmed: then only the likely controls and all harmless ones
             are tried
+    repaired whether the runs agree with the patch of the first cause: asked where the harmless
+            controls do not suffice, and then the search is over
     Raises Unanswered where runs are missing.
     """
-    search = _Search(candidates=candidates, ask=ask, runs=runs)
+    search = _Search(candidates=candidates, ask=ask, runs=runs, repaired=repaired)
     refuted: set[tuple[str, ...]] = set()
     while True:
         smallest = search.with_parts(search.smallest(whole=whole))

@@ -31,13 +31,14 @@ ALL_HARMLESS = mark("all controls that do not alter the training, together")
 WITH_ALTERING = mark("these do not suffice: adding the controls that alter the training")
 WHETHER_IT_FAILS = mark("the script failed: to test whether this control makes it fail")
 WHICH_FAILS = mark("the script failed: to find the control that makes it fail")
-LIKELY_TOGETHER = mark("each likely control may remove a part of the difference: all of them")
+SUSPECTS_TOGETHER = mark("one control for each cause that the record or the scan names, together")
 ANOTHER_VALUE = mark("another value of it, since the script failed under the one before")
 FREE_NAMES = mark("in a fresh folder, since what the first run left was in the way of the next")
 SUFFICES = mark("to test whether this set suffices")
 STEADY = mark("again, to see how often the runs differ")
 INTERMITTENT = mark("again, because the difference is intermittent")
 NO_CHANCE = mark("again, to rule out that runs agree by chance")
+PATCH_OF_SUSPECT = mark("the patch of the first cause, without any control")
 FOR_A_PATCH = mark("again, to tell the effect of a patch from chance")
 
 
@@ -254,6 +255,10 @@ def patch_removes(cause: Suspect, tried: Judged) -> str:
 WITHIN_TOLERANCE = mark("The checks pass; what was searched is a difference within the tolerance.")
 PATCH_IN_VAIN = mark(
     "Runs with a patch of this line differ too: it is not the only cause, or not a cause."
+)
+
+PATCH_OF_CONFIRMED_IN_VAIN = mark(
+    "Runs with a patch of the confirmed causes differ still: these fixes do not suffice."
 )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,21 +76,24 @@ def searched(
 
 def _in_turn(check: Check, shared: _Shared) -> None:
     """The search, one arm after the other."""
+    from reprocheck.search.confirm import question
+    from reprocheck.workflow.repair import changes, run_patched
     from reprocheck.workflow.replay import with_record
 
+    settings, folder = shared.settings, shared.folder
+    patch = cache(lambda: changes(check, shared.entry, folder))
     for number in range(1, MOST_ARMS + 1):
-        check = with_record(check, shared.folder)
-        asked = _asked(check, shared.folder)
+        check = with_record(check, folder)
+        asked = question(check, folder, patchable=lambda: bool(patch()))
         if asked is None:
             break
-        _record(asked, number, check, shared)
-
-
-def _asked(check: Check, folder: Path) -> Question | None:
-    """What the search asks for next; None at its end."""
-    from reprocheck.search.confirm import question
-
-    return question(check, folder)
+        if not asked.patched:
+            _record(asked, number, check, shared)
+            continue
+        run_patched(
+            *(patch(), asked.runs, check, shared.entry),
+            *(settings, folder, shared.teller, shared.watch),
+        )
 
 
 def _tell(question: Question, check: Check, shared: _Shared) -> None:

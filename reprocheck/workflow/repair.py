@@ -14,7 +14,7 @@ from reprocheck.language import english, tr
 
 if TYPE_CHECKING:
     from reprocheck.launch.teller import Teller
-    from reprocheck.model import Check, EntryPoint, Run
+    from reprocheck.model import Cause, Check, EntryPoint, Run
     from reprocheck.scan import Finding
     from reprocheck.settings import Settings
     from reprocheck.workflow.stopwatch import Stopwatch
@@ -39,13 +39,14 @@ def repair(
     line, which the patch then confirms.
     """
     from reprocheck.scan.fix import difference
-    from reprocheck.search.patch import PATCH, patch_offered, runs_with_patch
+    from reprocheck.search.arms import Book
+    from reprocheck.search.patch import PATCH, decided, patch_offered, runs_with_patch
     from reprocheck.workflow.replay import with_record
 
     runs = RUNS
     if not check.smallest:
         runs = runs_with_patch(check, folder)
-    if not runs:
+    if not runs or decided(check, folder):
         return
     changed = changes(check, entry, folder)
     if not changed:
@@ -53,7 +54,9 @@ def repair(
 
     patch = difference(changed)
     before = {path: path.read_bytes() for path in changed}
-    _run(changed, runs, check, entry, settings, folder, teller, watch)
+    missing = runs - Book(check, folder).made((), patched=True)
+    if missing > 0:
+        run_patched(changed, missing, check, entry, settings, folder, teller, watch)
     if not patch_offered(with_record(check, folder), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
@@ -81,8 +84,11 @@ def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]
 
     paths = scripts(entry) or program(check)
     found = scan.scan(paths)
-    imported = _found_in_imports(check, folder)
-    fitting = fitting_findings((*found.findings, *imported), check)
+    findings = (*found.findings, *_found_in_imports(check, folder))
+    if check.smallest and not all(_is_fixable(check, one, findings) for one in _meant(check)):
+        # A patch that leaves a cause in is known to fail before it is run.
+        return {}
+    fitting = fitting_findings(findings, check)
     if not fitting:
         return {}
     return scan.patched(replace(found, findings=fitting))
@@ -109,25 +115,52 @@ def fitting_findings(findings: Sequence[Finding], check: Check) -> tuple[Finding
     """
     from reprocheck.causes.likely import removes
 
-    causes = list(check.causes[:1])
-    codes: set[str] = set()
-    if check.smallest:
-        causes = [cause for cause in check.causes if cause.confidence == "confirmed"]
-        codes = {cause.code for cause in causes}
-    sources = filter(None, (cause.source for cause in causes))
-    lines = {(Path(source.file).name, str(source.line)) for source in sources}
-    fixable = [
-        replace(finding, patchable=True)
-        for finding in findings
-        if finding.patchable or "unsure" in finding.evidence
+    causes = _meant(check)
+    codes = {cause.code for cause in causes if check.smallest}
+    fixable = [replace(one, patchable=True) for one in findings if _has_edit(one)]
+    meant = [
+        one
+        for one in fixable
+        if one.code in codes or any(_is_about(one, cause) for cause in causes)
     ]
-    meant = [one for one in fixable if one.code in codes or lines & _lines(one)]
     fitting = meant or [
         one for one in fixable if any(removes(name, one.code) for name in check.smallest)
     ]
     # the first of several at one place
     places = {(one.path, one.line, one.column, one.code): one for one in reversed(fitting)}
     return tuple(reversed(places.values()))
+
+
+def _meant(check: Check) -> list[Cause]:
+    """Return the causes that a patch is for: all that are confirmed, else the first one."""
+    if not check.smallest:
+        return list(check.causes[:1])
+    return [cause for cause in check.causes if cause.confidence == "confirmed"]
+
+
+def _has_edit(finding: Finding) -> bool:
+    return finding.patchable or "unsure" in finding.evidence
+
+
+def _is_about(finding: Finding, cause: Cause) -> bool:
+    """Return whether a finding stands on the line of a cause."""
+    source = cause.source
+    return source is not None and (Path(source.file).name, str(source.line)) in _lines(finding)
+
+
+def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool:
+    """Return whether an edit is known for a cause: for its line where findings stand there, else
+    for its code, else for what its control removes.
+    """
+    from reprocheck.causes.likely import confirms, removes
+
+    controls = [name for name in check.smallest if confirms(name, cause.code)]
+    alike = (
+        [one for one in findings if _is_about(one, cause)]
+        or [one for one in findings if one.code == cause.code]
+        or [one for one in findings if any(removes(name, one.code) for name in controls)]
+    )
+    return any(map(_has_edit, alike))
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
@@ -180,7 +213,7 @@ def _python_files(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if path.suffix == ".py" and path.is_file()]
 
 
-def _run(
+def run_patched(
     changed: Mapping[Path, str],
     runs: int,
     check: Check,

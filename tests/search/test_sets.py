@@ -87,15 +87,36 @@ def test_a_control_that_does_two_things_proves_neither_where_one_of_them_suffice
     assert search(Runs(any_of("a", "b")), only_b).smallest == ("b",), "it is on already"
 
 
-def test_likely_controls_that_remove_a_part_each_are_tried_together_before_halves() -> None:
+def test_suspects_that_remove_a_part_each_are_tried_together_before_all_controls() -> None:
     """Weights from an unseeded generator, and an environment with one of its own: stable-baselines3
     without a seed.
     """
     runs = Runs(any_of("ab"), touched="abcdef")
-    assert search(runs).smallest == ("a", "b")
-    assert runs.count == 15, (
-        "two likely ones, all, two others that acted, the rest of them at once, and both"
-    )
+    assert search(runs, replace(ALL, suspects=("a", "b"))).smallest == ("a", "b")
+    assert runs.count == 7, "each alone, and both in three runs"
+    runs = Runs(any_of("acf"), touched="abcdef")
+    assert search(runs, replace(ALL, suspects=tuple("abcef"))).smallest == ("a", "c", "f")
+    assert len(runs.made) == 8, "two alone, all five, and without each of them"
+    runs = Runs(any_of("ag"))
+    assert search(runs, replace(ALL, suspects=("a", "b"))).smallest == ("a", "g")
+
+
+def test_where_no_control_of_the_first_cause_acts_the_patch_is_tried_and_no_more() -> None:
+    """The order in which the threads of a script put into its queue: no control reaches it."""
+    named = replace(ALL, suspects=("a", "b"), of_first=("a",))
+    runs = Runs(any_of("w"), touched="bw")
+    asked: list[int] = []
+
+    def repaired() -> bool:
+        asked.append(runs.count)
+        return False
+
+    found = find(named, runs, lambda names, answer: 3, repaired=repaired)
+    assert (found.smallest, found.complete, asked) == ((), True, [6])
+    assert list(runs.made) == [frozenset("a"), frozenset("b"), frozenset(HARMLESS)]
+    runs = Runs(any_of("w"), touched="abw")
+    assert find(named, runs, lambda names, answer: 3).smallest == ("w",)
+    assert not find(named, runs, lambda names, answer: 3, repaired=lambda: True).smallest
 
 
 def test_an_altering_control_that_a_cause_speaks_for_is_tried_alone_once_the_harmless_ones_failed() -> (

@@ -373,6 +373,18 @@ print(json.dumps([future.done() for future in futures]))
     assert under(tmp_path, ["-c", script], "single-worker").seen == [True, True, True]
 
 
+def test_libraries_that_have_workers_of_their_own_work_in_one_thread(tmp_path: Path) -> None:
+    script = """
+import json, threading
+from joblib import Parallel, delayed
+seen = Parallel(n_jobs=4, prefer="threads")(delayed(threading.get_ident)() for _ in range(8))
+print(json.dumps([ident == threading.get_ident() for ident in seen]))
+"""
+    ran = under(tmp_path, ["-c", script], "single-worker")
+    assert ran.seen == [True] * 8
+    assert "Parallel of 4" in ran.touched("single-worker")
+
+
 def test_addresses_that_the_system_does_not_fix_are_said(tmp_path: Path) -> None:
     (said,) = under(tmp_path, ["-c", "pass"], "fixed-addresses", PYTHONHASHSEED="7").kind(
         "unavailable"

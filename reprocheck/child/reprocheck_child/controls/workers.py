@@ -1,14 +1,17 @@
 """`single-worker` for Python's own pools: one worker, so that tasks run, finish and hand over
 results in the order of submission.
 
-Only pools that the user's own modules make. Tasks of a thread pool may wait for each other, or be
-submitted by each other: a task that a worker submits to its own pool runs at once, and where no
-task has finished for a while the pool gets the threads it was to have.
+Of pools only those that the user's own modules make; what `LIBRARIES` names whoever calls it.
+Tasks of a thread pool may wait for each other, or be submitted by each other: a task that a worker
+submits to its own pool runs at once, and where no task has finished for a while the pool gets the
+threads it was to have.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
+from functools import partial
 from itertools import count
 from time import monotonic
 
@@ -27,10 +30,20 @@ PATIENCE = 20.0
 """Seconds without a finished task after which tasks are taken to wait for each other."""
 THROUGH = ("multiprocessing", "concurrent", "torch.multiprocessing", "asyncio")
 """Modules that make pools for whoever calls them."""
+LIBRARIES = (
+    # `in_order=False` hands out what is ready first; without workers it maps where it is asked.
+    ("torchdata.nodes.map", "ParallelMapper", "num_workers", 0),
+    # Doc2Vec and FastText call this constructor, too.
+    ("gensim.models.word2vec", "Word2Vec", "workers", 1),
+    ("joblib.parallel", "Parallel", "n_jobs", 1),
+)
+"""Module, class, argument of its constructor for the number of workers, and what that is set to."""
 
 
 def install(active: Active) -> None:
     """Wait for the modules that have pools."""
+    for name, kind, keyword, number in LIBRARIES:
+        import_hook.when_imported(name, _guarded(active, partial(_library, kind, keyword, number)))
     for name, act in (
         ("multiprocessing.pool", _pool),
         ("concurrent.futures.thread", _threads),
@@ -47,6 +60,27 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
             act(active, module)
 
     return callback
+
+
+def _library(kind: str, keyword: str, number: int, active: Active, module: Any) -> None:
+    signature = inspect.signature(getattr(module, kind).__init__)
+
+    def make(real: Callable[..., None]) -> Callable[..., None]:
+        def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                bound = signature.bind(self, *args, **kwargs)
+            except TypeError:
+                real(self, *args, **kwargs)  # the constructor says what is wrong
+                return
+            given = bound.arguments.get(keyword, number)
+            if isinstance(given, int) and given != number:
+                active.touched(NAME, "%s of %d" % (kind, given), number)
+                bound.arguments[keyword] = number
+            real(*bound.args, **bound.kwargs)
+
+        return initialise
+
+    replace(getattr(module, kind), "__init__", make)
 
 
 def _pool(active: Active, module: Any) -> None:
