@@ -75,7 +75,10 @@ def print_brief(check: Check, console: Console) -> None:
         taken += 1 + console.rows
         out.line()
     answer = _answer(check, out, max(LEAST, MOST - taken))
-    for row in (*title, *headline, out.text(""), *found, *answer, *others, *aside):
+    told = (*answer, *others)
+    if check.search is not None and check.search.patch:
+        told = (*others, *answer)  # one patch for all of them
+    for row in (*title, *headline, out.text(""), *found, *told, *aside):
         out.line(row)
 
 

@@ -166,6 +166,23 @@ def test_a_patch_that_was_tried_is_the_only_fix(monkeypatch: pytest.MonkeyPatch)
     assert "patch" in labels and "fix" not in labels
 
 
+def test_each_confirmed_cause_is_told_with_its_line_and_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = searched()
+    assert base.search is not None
+    confirmed = [replace(one, confidence="confirmed") for one in base.causes[:1] * 2]
+    second = replace(confirmed[1], code="RC505", fix="Sort it.", fix_from="place")
+    check = replace(base, causes=(confirmed[0], second))
+    lines = printed(check, monkeypatch)
+    labels = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert labels.count("cause") == 2 and labels.count("patch") == 1
+    assert labels.index("patch") > len(labels) - labels[::-1].index("cause") - 1, "one for both"
+    unpatched = replace(check, search=replace(base.search, patch=""))
+    said = "\n".join(printed(unpatched, monkeypatch))
+    assert said.count("cause  ") == 2 and "Sort it." in said and "more cause" not in said
+
+
 def test_of_a_patch_that_is_too_long_the_changed_lines_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -133,6 +133,7 @@ def test_a_patch_that_does_not_help_is_not_offered(
         False,
     )
     assert check.search.smallest == ("private-rng",), "the cause stays confirmed"
+    assert check.search.sentence.endswith(" these fixes do not suffice."), "it is said to fail"
 
 
 def facts(path: Path) -> tuple[bytes, int, int, int, int]:
@@ -332,6 +333,39 @@ def test_findings_about_the_confirmed_cause_are_fixed(folder: Path) -> None:
         "else what the control removes"
     )
     assert repair.fitting_findings((finding("RC501", 9),), check) == ()
+
+
+def test_no_patch_is_run_that_leaves_a_confirmed_cause_in(folder: Path) -> None:
+    base = package.load(folder)
+    Path("train.py").write_text(TWO_CAUSES)
+    entry = replace(base.record.entry_point, command=(sys.executable, "train.py"))
+    cause = Cause(
+        code="RC407", title="", confidence="confirmed", source=SourceLine(file="train.py", line=6)
+    )
+    search = Search(tried=(), smallest=("private-rng",))
+    check = replace(base, causes=(cause,), search=search)
+    assert "random.Random(0)" in repair.changes(check, entry, folder)[Path("train.py")]
+    threads = replace(cause, code="RC509", source=SourceLine(file="train.py", line=13))
+    both = replace(search, smallest=("single-worker", "private-rng"))
+    check = replace(base, causes=(cause, threads), search=both)
+    assert not repair.changes(check, entry, folder), "only words are known for the threads"
+
+
+TWO_CAUSES = """import random
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+rng = random.Random()
+
+def noisy(number):
+    return random.gauss(number, 1)
+
+random.seed(0)
+with ThreadPoolExecutor(4) as pool:
+    numbers = list(pool.map(noisy, range(4)))
+(torch.nn.Parameter(torch.tensor(numbers)) * rng.random()).sum().backward()
+"""
 
 
 def test_scripts_that_a_command_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
