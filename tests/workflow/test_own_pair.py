@@ -213,6 +213,7 @@ def test_a_difference_beyond_them_is_recorded_again_around_it(workdir: Path) -> 
 
 
 @pytest.mark.torch
+@pytest.mark.may_differ("on a busy machine the early stop may come behind the difference")
 def test_a_difference_that_slept_is_recorded_from_the_start(workdir: Path) -> None:
     (workdir / "train.py").write_text(TRAINS)
     outcome = check("--fail-on", "any-iteration", "train.py", "sleeps", cwd=workdir, explain=True)
