@@ -59,7 +59,12 @@ def candidates(check: Check, folder: Path) -> Candidates:
     altering = frozenset(found.name for found in controls.table() if found.alters)
     supported = {*by_error, *near, *_supported(check.causes, said, fits)}
     by_line = dict.fromkeys(near, tr(words.AT_PLACE))
-    of_findings = [_nearest_at(one, code.hints) for one in _may_have_acted(check)]
+    findings = _may_have_acted(check)
+    # what a line speaks for may draw alone, while the cause is what decides how often
+    of_findings = [
+        *(_nearest_at(one, code.hints) for one in findings),
+        *(_controls_of(one.code) for one in findings),
+    ]
     of_causes = [_of_cause(one, rung, said, fits[one.code]) for one in check.causes]
     nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
     return Candidates(

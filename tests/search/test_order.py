@@ -190,6 +190,18 @@ def test_of_what_can_come_from_several_places_the_control_of_the_line_is_tried_f
     assert tried.reasons["clock"].startswith("it would remove RC604")
 
 
+def test_suspects_are_one_control_for_each_source_that_the_scan_finds_and_the_runs_passed() -> None:
+    differs = with_a_draw_before_the_seed()
+    (drawn,) = differs.scanned.findings
+    other = replace(drawn, code="RC505", name="set-order", severity="error", precedes=False)
+    passed_over = replace(drawn, code="RC508", name="arrival-order", executed="not_executed")
+    worth_knowing = replace(drawn, code="RC303", name="uninitialised-memory", severity="note")
+    scan = StaticScan(findings=(drawn, other, passed_over, worth_knowing), files=2)
+    suspects = order.candidates(replace(differs, scan=scan), Path(".")).suspects
+    assert {"seed", "hash-seed"} <= set(suspects)
+    assert {"single-worker", "fill-memory"}.isdisjoint(suspects)
+
+
 def test_a_control_that_acted_on_another_line_does_not_confirm_what_the_scan_found() -> None:
     differs = with_a_draw_before_the_seed()
     elsewhere = Place(line=SourceLine(file="noise.py", line=3), what="a seed of numpy.random")
