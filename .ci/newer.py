@@ -41,7 +41,6 @@ REACH = {
     "pillow": REPORT,
     "pandas": (*REPORT, *READING, *HISTORY),
     "sqlalchemy": HISTORY,
-    "alembic": HISTORY,
     "mako": HISTORY,
     "psycopg": HISTORY,
     "psycopg-binary": HISTORY,

@@ -7,7 +7,7 @@ keys       the environment key of a check, and the facts beside it
 night/     all targets of a suite, once: what runs when, what is recorded, how it goes on after an
            interruption
 curves     the series of a check as a few kilobytes, bit for bit
-history/   what is kept of each check: tables, migrations, queries, export
+history/   what is kept of each check: tables, queries, export
 baselines/ accepted curves: accept, show, diff, reset, import, export
 changes/   what changed since the nights before
 bisect/    the commit or the package since which a target is another

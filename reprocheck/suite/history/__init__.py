@@ -5,7 +5,7 @@ address   the URL of a history
 engine    a connection to it: what SQLite and PostgreSQL are told
 tables    the tables
 rows      the data of a suite as rows, and back
-migrate   the tables, made or brought up to date
+creation  the tables, made where there are none
 keep      rows that are added where they are not there yet
 overview  every target in every one of the last nights
 store     the history itself: what is written and asked
@@ -33,7 +33,7 @@ WAIT = 30.0
 
 
 def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> History:
-    """The history at a URL, a context manager; its tables are made or brought up to date.
+    """The history at a URL, a context manager; its tables are made where there are none.
 
     url     `sqlite:////folder/history.sqlite`, or `postgresql://user:password@host/database`
     create  False: a history that is not there yet is an error
@@ -57,8 +57,8 @@ def __getattr__(name: str) -> object:
 
 
 def _refuse_without_libraries() -> None:
-    if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
+    if find_spec("sqlalchemy") is None:
         raise HistoryError(
-            "The history needs SQLAlchemy and Alembic, which are not installed.",
+            "The history needs SQLAlchemy, which is not installed.",
             'pip install "reprocheck[suite]"',
         )

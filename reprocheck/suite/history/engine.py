@@ -16,7 +16,6 @@ from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
 
 from reprocheck.suite.history.errors import HistoryError
-from reprocheck.suite.history.migrate import VERSION_TABLE
 from reprocheck.suite.history.tables import metadata
 
 CONNECT = 10
@@ -45,7 +44,7 @@ def refuse_programs(connection: sqlite3.Connection, where: str) -> None:
     generated column or a virtual table says is run by whoever reads or writes.
     """
     for table, kind, name in connection.execute(_PROGRAMS):
-        if table in metadata.tables or table == VERSION_TABLE:
+        if table in metadata.tables:
             raise HistoryError(
                 f"The history at {where} holds a {kind} {name!r:.100}, which reprocheck did not"
                 " make.",

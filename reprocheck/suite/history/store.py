@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 
 from reprocheck.suite.history import keep, overview, rows
 from reprocheck.suite.history.address import parsed, shown
+from reprocheck.suite.history.creation import make_tables, revision_of
 from reprocheck.suite.history.engine import WRITES, engine_of, file_of, refuse_programs
 from reprocheck.suite.history.errors import (
     RESTORE,
@@ -27,7 +28,6 @@ from reprocheck.suite.history.errors import (
     error_of,
     fault_of,
 )
-from reprocheck.suite.history.migrate import migrate, revision_of
 from reprocheck.suite.history.tables import (
     REVISION,
     baselines,
@@ -63,7 +63,7 @@ def opened(address: str, *, create: bool, wait: float) -> History:
         raise _none_yet(history.where)
     if found != REVISION:
         with history.writing() as connection:
-            migrate(connection, history.where)
+            make_tables(connection, history.where)
     return history
 
 

@@ -32,7 +32,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from reprocheck.suite.model import Difference
 
 REVISION = "0005"
-"""Of the tables below: the newest of `migrations/versions`."""
+"""Of the tables below: another one as soon as they change. A history of another one is refused."""
 
 
 def cleaned(text: str) -> str:

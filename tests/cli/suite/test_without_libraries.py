@@ -14,7 +14,7 @@ WORDS = {"baseline": ["show"], "bisect": ["a", "--good", "x", "--bad", "y"]}
 """What stands behind a command, where it needs more words."""
 TYPED = """
 import sys
-sys.modules["sqlalchemy"] = sys.modules["alembic"] = None  # as if they were not there
+sys.modules["sqlalchemy"] = None  # as if it were not there
 from reprocheck.cli import main
 for words in {lines!r}:
     print(words[0], main(["suite", *words]))
