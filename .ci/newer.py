@@ -44,7 +44,6 @@ REACH = {
     "mako": HISTORY,
     "psycopg": HISTORY,
     "psycopg-binary": HISTORY,
-    "pyarrow": HISTORY,
     "numpy": NUMBERS,
     "msgspec": (*READING, *SCAN, *REPORT),
     "libcst": SCAN,

@@ -21,7 +21,6 @@ COMMANDS = {
     "run": "Check all targets, and report what changed since the last nights.",
     "show": "Show a night, or a target in it.",
     "report": "Draw the pages of the suite again, without running.",
-    "serve": "Serve the pages of the suite on this machine.",
     "history": "Print or export what was recorded.",
     "baseline": "Accept, show, compare, reset, import or export baselines.",
     "bisect": "Find the commit or package since which a target differs.",

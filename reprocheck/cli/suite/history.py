@@ -50,9 +50,7 @@ def command(
     ] = "text",
     export: Annotated[
         Path | None,
-        option(
-            "--export", metavar="FILE", help="Write one row a check to FILE.csv or FILE.parquet."
-        ),
+        option("--export", metavar="FILE", help="Write one row a check to FILE.csv."),
     ] = None,
     series: Annotated[
         bool,
@@ -83,7 +81,7 @@ def _refuse(last: int | None, format: str, export: Path | None, *, series: bool)
     if series and export is None:
         raise UsageError(
             "--series writes a file, and none is named.",
-            "reprocheck suite history --series --export series.parquet",
+            "reprocheck suite history --series --export series.csv",
         )
 
 

@@ -1,78 +1,76 @@
-"""What a history holds, as a file for other programs: CSV or Parquet, written by pandas.
+"""What a history holds, as CSV for other programs.
 
-Rows are written as they are read, a part at a time: a history can be larger than the memory. In
-CSV, texts that a spreadsheet would evaluate have an apostrophe in front (`report.spreadsheet`).
+Rows are written as they are read: a history can be larger than the memory. Texts that a spreadsheet
+would evaluate have an apostrophe in front (`report.spreadsheet`).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TextIO
 
 from reprocheck.files.atomic import replacing
-from reprocheck.model import Series
 from reprocheck.report.spreadsheet import marked
 from reprocheck.suite import curves
 from reprocheck.suite.history.errors import HistoryError
 from reprocheck.suite.history.store import History
 from reprocheck.suite.model import RankSeries, TargetCheck, TargetState
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-CHECKS: Mapping[str, str] = {
-    "night": "string",
-    "target": "string",
-    "attempt": "Int64",
-    "final": "boolean",
-    "started": "datetime64[ms, UTC]",
-    "seconds": "float64",
-    "verdict": "string",
-    "failed_check": "string",
-    "exit_code": "Int64",
-    "reason": "string",
-    "good": "boolean",
-    "bitwise": "boolean",
-    "first_bitwise": "Int64",
-    "first_divergence": "Int64",
-    "rung": "string",
-    "place": "string",
-    "causes": "string",
-    "source": "string",
-    "key": "string",
-    "facts": "string",
-    "beside": "string",
-    "commit": "string",
-    "rtol": "float64",
-    "atol": "float64",
-    "folder": "string",
-    "state": "string",
-    "failed": "boolean",
-    "since": "string",
-    "sentence": "string",
-}
-"""The columns of the checks, with their types in pandas. `facts` and `beside` are JSON, `causes`
-codes with a comma between them.
+Row = Iterable[object]
+CHECKS = (
+    "night",
+    "target",
+    "attempt",
+    "final",
+    "started",
+    "seconds",
+    "verdict",
+    "failed_check",
+    "exit_code",
+    "reason",
+    "good",
+    "bitwise",
+    "first_bitwise",
+    "first_divergence",
+    "rung",
+    "place",
+    "causes",
+    "source",
+    "key",
+    "facts",
+    "beside",
+    "commit",
+    "rtol",
+    "atol",
+    "folder",
+    "state",
+    "failed",
+    "since",
+    "sentence",
+)
+"""The columns of the checks. `facts` and `beside` are JSON, `causes` codes with a comma between
+them.
 """
-SERIES: Mapping[str, str] = {
-    "night": "string",
-    "target": "string",
-    "rank": "Int64",
-    "series": "string",
-    "by": "string",
-    "iteration": "Int64",
-    "step": "float64",
-    "value": "float64",
-    "dtype": "string",
-    "hex": "string",
-}
+SERIES = (
+    "night",
+    "target",
+    "rank",
+    "series",
+    "by",
+    "iteration",
+    "step",
+    "value",
+    "dtype",
+    "hex",
+)
 """The columns of the series: one row a value of the last attempt of each target."""
-ROWS = 50_000
-"""Rows that are written at once, at least: a group of rows in Parquet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,43 +82,61 @@ class Selection:
 
 
 def export(history: History, file: Path, selection: Selection, *, series: bool = False) -> int:
-    """Writes the checks, or every value of their series, and returns the number of rows.
+    """Write the checks, or every value of their series, and return the number of rows.
 
-    The ending of `file` says what is written: `.csv` or `.parquet`. Raises HistoryError for
-    another one, where pyarrow is missing, and where the file cannot be written.
+    Raises HistoryError where the file is no `.csv`, or cannot be written.
     """
-    write = WRITERS.get(file.suffix.lower())
-    if write is None:
-        raise HistoryError(f"{file}: there is no such export.", "Name a file .csv or .parquet.")
-    columns = SERIES if series else CHECKS
-    records = _values(history, selection) if series else _checks(history, selection)
+    if file.suffix.lower() != ".csv":
+        raise HistoryError(f"{file}: there is no such export.", "Name a file .csv.")
+    columns, rows = CHECKS, _checks(history, selection)
+    if series:
+        columns, rows = SERIES, _values(history, selection)
     try:
-        with replacing(file) as to:
-            return write(to, _frames(records, columns))
+        with replacing(file) as opened:
+            text = io.TextIOWrapper(opened, "utf-8", newline="")
+            number = _write(text, columns, rows)
+            text.detach()
     except OSError as error:
         raise HistoryError(
             f"{file} cannot be written: {error.strerror}.", "Name a file in a folder with room."
         ) from error
+    return number
 
 
-# --------------------------------------------------------------------------------------- what rows
+def _write(file: TextIO, columns: Sequence[str], rows: Iterable[Row]) -> int:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    number = 0
+    for row in rows:
+        writer.writerow(map(_cell, row))
+        number += 1
+    return number
 
 
-def _checks(history: History, selection: Selection) -> Iterator[list[tuple[object, ...]]]:
+def _cell(value: object) -> object:
+    """Return a value as it stands in a cell: texts that no spreadsheet evaluates, no NaN."""
+    if isinstance(value, str):
+        return marked(value)
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+def _checks(history: History, selection: Selection) -> Iterator[Row]:
     for night in history.nights(selection.last):
         found = history.checks(night=night.id, target=selection.target or None)
         states = {state.target: state for state in history.states(night=night.id)}
         last = {check.target: check.attempt for check in found}
-        yield [
-            _check(check, states.get(check.target), final=last[check.target] == check.attempt)
-            for check in found
-        ]
+        for check in found:
+            is_final = last[check.target] == check.attempt
+            yield _check(check, states.get(check.target), final=is_final)
 
 
-def _check(check: TargetCheck, state: TargetState | None, *, final: bool) -> tuple[object, ...]:
+def _check(check: TargetCheck, state: TargetState | None, *, final: bool) -> Row:
+    started = datetime.fromtimestamp(check.started, UTC)
     shown: dict[str, object] = {
         "final": final,
-        "started": check.started * 1000,
+        "started": started.isoformat(" ", "milliseconds"),
         "causes": ",".join(check.causes),
         "key": check.key.digest,
         "facts": json.dumps(dict(check.key.facts)),
@@ -130,19 +146,19 @@ def _check(check: TargetCheck, state: TargetState | None, *, final: bool) -> tup
         "since": state.since if state else None,
         "sentence": state.sentence if state else None,
     }
-    return tuple(shown[name] if name in shown else getattr(check, name) for name in CHECKS)
+    return (shown[name] if name in shown else getattr(check, name) for name in CHECKS)
 
 
-def _values(history: History, selection: Selection) -> Iterator[list[tuple[object, ...]]]:
+def _values(history: History, selection: Selection) -> Iterator[Row]:
     for night in history.nights(selection.last):
         found = history.checks(night=night.id, target=selection.target or None, curves=True)
         last = {check.target: check for check in found}
         for check in last.values():
             for one in curves.unpack(check.curves):
-                yield list(_of_series(check, one))
+                yield from _of_series(check, one)
 
 
-def _of_series(check: TargetCheck, of_rank: RankSeries) -> Iterator[tuple[object, ...]]:
+def _of_series(check: TargetCheck, of_rank: RankSeries) -> Iterator[Row]:
     series = of_rank.series
     for index, value in enumerate(series.numbers.values):
         yield (
@@ -155,72 +171,6 @@ def _of_series(check: TargetCheck, of_rank: RankSeries) -> Iterator[tuple[object
             series.step(index + 1),
             value,
             series.numbers.dtype(index),
-            _every_bit(series, index),
+            # every bit, for `float.fromhex`; what no double holds is a fraction of two integers
+            series.numbers.exact.get(index) or series.numbers.values[index].hex(),
         )
-
-
-def _every_bit(series: Series, index: int) -> str:
-    """A value as Python's `float.fromhex` reads it; one that no double holds as a fraction of two
-    hexadecimal integers.
-    """
-    return series.numbers.exact.get(index) or series.numbers.values[index].hex()
-
-
-# ------------------------------------------------------------------------------------------- files
-
-
-def _frames(
-    records: Iterable[list[tuple[object, ...]]], columns: Mapping[str, str]
-) -> Iterator[pd.DataFrame]:
-    """Tables of at least `ROWS` rows but the last one, which may have none."""
-    waiting: list[tuple[object, ...]] = []
-    for several in records:
-        waiting += several
-        if len(waiting) >= ROWS:
-            yield _frame(waiting, columns)
-            waiting = []
-    yield _frame(waiting, columns)
-
-
-def _frame(rows: list[tuple[object, ...]], columns: Mapping[str, str]) -> pd.DataFrame:
-    import pandas as pd
-
-    frame = pd.DataFrame(rows, columns=list(columns), dtype=object)
-    if "started" in columns:
-        frame["started"] = pd.to_datetime(frame["started"].astype("float64"), unit="ms", utc=True)
-    return frame.astype(dict(columns))
-
-
-def _write_csv(file: IO[bytes], frames: Iterable[pd.DataFrame]) -> int:
-    count = 0
-    for number, frame in enumerate(frames):
-        texts: pd.DataFrame = frame.select_dtypes("string")
-        # texts that no spreadsheet evaluates
-        safe = frame.assign(**texts.map(marked, na_action="ignore"))
-        file.write(safe.to_csv(index=False, header=number == 0).encode())
-        count += len(frame)
-    return count
-
-
-def _write_parquet(file: IO[bytes], frames: Iterator[pd.DataFrame]) -> int:
-    if find_spec("pyarrow") is None:
-        raise HistoryError(
-            "A file .parquet needs pyarrow, which is not installed.",
-            'pip install "reprocheck[parquet]", or export to a file .csv.',
-        )
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    first = next(frames)
-    schema = pa.Schema.from_pandas(first, preserve_index=False)
-    count = 0
-    with parquet.ParquetWriter(file, schema) as writer:
-        for frame in (first, *frames):
-            writer.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False))
-            count += len(frame)
-    return count
-
-
-Writer = Callable[[IO[bytes], Any], int]
-WRITERS: Mapping[str, Writer] = {".csv": _write_csv, ".parquet": _write_parquet}
-"""What writes tables into a file and returns the number of rows, by the ending of its name."""

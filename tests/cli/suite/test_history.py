@@ -148,11 +148,10 @@ def test_json_of_the_nights_names_what_was_not_good(said) -> None:  # type: igno
     }
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_checks_are_exported_a_row_each(said, tmp_path: Path, ending: str) -> None:  # type: ignore[no-untyped-def]
-    file = tmp_path / f"checks.{ending}"
+def test_checks_are_exported_a_row_each(said, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "checks.csv"
     assert said("--export", str(file)).split()[:2] == ["10", "rows"]
-    read = pd.read_csv(file) if ending == "csv" else pd.read_parquet(file)
+    read = pd.read_csv(file)
     read["started"] = pd.to_datetime(read["started"])
     resnet = read[read["target"] == "resnet"]
     assert list(resnet["attempt"]) == [1, 1, 1, 2, 1]
@@ -165,15 +164,13 @@ def test_checks_are_exported_a_row_each(said, tmp_path: Path, ending: str) -> No
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_series_are_exported_a_row_a_value_with_every_bit(
     said,
-    tmp_path: Path,
-    ending: str,  # type: ignore[no-untyped-def]
+    tmp_path: Path,  # type: ignore[no-untyped-def]
 ) -> None:
-    file = tmp_path / f"series.{ending}"
+    file = tmp_path / "series.csv"
     said("--series", "--last", "2", "--export", str(file))
-    read = pd.read_csv(file) if ending == "csv" else pd.read_parquet(file)
+    read = pd.read_csv(file)
     assert len(read) == 4
     first, second = (row._asdict() for row in read.head(2).itertuples(index=False))
     assert second == {
@@ -199,11 +196,10 @@ def test_an_export_of_nothing_has_its_columns(
     monkeypatch.chdir(tmp_path)
     with open_history(f"sqlite:///{tmp_path}/nightly/history.sqlite"):
         pass
-    for ending, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
-        assert main(["suite", "history", "--export", f"empty.{ending}"]) == 0
-        frame = read(tmp_path / f"empty.{ending}")
-        assert len(frame) == 0
-        assert "verdict" in frame.columns
+    assert main(["suite", "history", "--export", "empty.csv"]) == 0
+    frame = pd.read_csv(tmp_path / "empty.csv")
+    assert len(frame) == 0
+    assert "verdict" in frame.columns
 
 
 @pytest.mark.parametrize(
@@ -212,8 +208,8 @@ def test_an_export_of_nothing_has_its_columns(
         (["resnte"], "has no target 'resnte'", "Did you mean resnet?"),
         (["--format", "xml"], "no such format", "text or json"),
         (["--last", "0"], "no number of nights", "1 or more"),
-        (["--series"], "none is named", "--export series.parquet"),
-        (["--export", "checks.xlsx"], "no such export", ".parquet"),
+        (["--series"], "none is named", "--export series.csv"),
+        (["--export", "checks.xlsx"], "no such export", ".csv"),
         (["--export", "/nowhere/checks.csv"], "cannot be written", "a folder with room"),
     ],
 )
@@ -226,17 +222,6 @@ def test_a_mistake_is_answered_with_what_to_do(
     printed = " ".join(said(*words, code=2).split())
     assert error in printed
     assert fix in printed
-
-
-def test_without_pyarrow_the_extra_is_named(
-    said,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,  # type: ignore[no-untyped-def]
-) -> None:
-    monkeypatch.setattr("reprocheck.suite.history.export.find_spec", lambda name: None)
-    printed = said("--export", str(tmp_path / "checks.parquet"), code=2)
-    assert 'pip install "reprocheck[parquet]"' in " ".join(printed.split())
-    assert not list(tmp_path.iterdir())
 
 
 def test_before_the_first_night_there_is_no_history(
