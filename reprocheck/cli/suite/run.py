@@ -170,14 +170,11 @@ def _run(
     """
     from reprocheck.cli.failure import Interrupted
     from reprocheck.suite import night
-    from reprocheck.suite.history import UnderWayError
 
     try:
         return night.run(suite, history, executor, options, view)
     except KeyboardInterrupt:
         raise Interrupted(_kept(view, same)) from None
-    except UnderWayError:
-        raise  # it is another process's to go on with
     except ReprocheckError as error:
         if view.night:
             error.fix = f"{error.fix} {_kept(view, same)}"

@@ -62,24 +62,6 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
     return Claim(taken)
 
 
-def is_held(name: str) -> bool | None:
-    """Whether a process of this machine has claimed a name for itself; None where none ever did.
-
-    Whoever asks is no claimant, and two that ask at once do not see each other.
-    """
-    try:
-        descriptor = os.open(_file(name), os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
 def of_folder(job: Job, where: str = "") -> tuple[Wanted, ...]:
     """The working directory of a job: for itself with all below it, where its runs work there, and
     with others where each run has a copy. `where`: claims of two places do not meet.

@@ -11,7 +11,6 @@ overview  every target in every one of the last nights
 store     the history itself: what is written and asked
 timeline  one target, night by night
 export    files for other programs
-claims    which process makes a night
 shards    the shards of a night as one night, and one history in another
 folders   the report folders that belong to them
 """
@@ -21,12 +20,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from reprocheck.suite.history.errors import HistoryError, UnderWayError
+from reprocheck.suite.history.errors import HistoryError
 
 if TYPE_CHECKING:
     from reprocheck.suite.history.store import History
 
-__all__ = ["History", "HistoryError", "UnderWayError", "open_history"]
+__all__ = ["History", "HistoryError", "open_history"]
 
 WAIT = 30.0
 """Seconds for which a database that another process has locked, or that is gone, is waited for."""

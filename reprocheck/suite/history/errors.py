@@ -17,10 +17,6 @@ class DamagedError(HistoryError):
     """The file of the history cannot be read as one."""
 
 
-class UnderWayError(UsageError):
-    """A night that this process would make is another one's."""
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A kind of failure of a database.

@@ -212,15 +212,3 @@ baselines = Table(
     Index("baselines_of_target", "target", "key", "number"),
 )
 """The last row of a target and key is the baseline that counts."""
-
-claims = Table(
-    "claims",
-    metadata,
-    Column("night", Text, primary_key=True),
-    Column("token", Text, nullable=False),
-    Column("begun", Double, nullable=False),
-    Column("heard", Double, nullable=False),
-)
-"""The nights under way, each with a word of the process that makes it, and when that began and was
-last heard of: seconds since 1970 by the clock of the database.
-"""

@@ -1,49 +1,37 @@
-"""A night is made by one process: what it shows of itself on this machine, and in the history.
-
-The claim in the history holds for all machines, and outlives a process that was killed by some
-minutes. A lock on this machine says at once whether a process here is alive.
-"""
+"""One process of a machine makes a night, and one at a time checks the same targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from reprocheck.suite.execution.claims import Wanted, claimed, is_held
-from reprocheck.suite.history import History
+from reprocheck.errors import UsageError
+from reprocheck.suite.execution.claims import Wanted, claimed
 from reprocheck.suite.model import Night
-
-if TYPE_CHECKING:
-    from reprocheck.suite.history.claims import Claim
+from reprocheck.suite.targets import Suite
 
 
 @contextmanager
-def own_token() -> Iterator[str]:
-    """A word by which other processes on this machine see that this one is alive.
+def claimed_for_this_process(suite: Suite, night: Night, *, twice: bool) -> Iterator[None]:
+    """Keep other processes of this machine from making a night.
 
-    Raises ReportError where the folder for temporary files cannot be written.
+    twice  they may check the same targets at the same commit in another night
+
+    Raises UsageError where one of them makes it, ReportError where the folder for temporary files
+    cannot be written.
     """
-    from reprocheck.suite.history.claims import new_token
-
-    token = new_token()
-    here = claimed([Wanted(token)])
-    assert here is not None, "nobody else has a word that was made by chance"
+    wanted = [Wanted(f"night {suite.folder.resolve()} {night.id}")]
+    if not twice:
+        wanted.append(Wanted(f"targets {suite.folder.resolve()} {night.commit} {night.selected}"))
+    claim = claimed(wanted)
+    if claim is None:
+        raise UsageError(
+            "A night with the same targets at the same commit is under way.",
+            "Wait for its end, or end its process. Two machines share the work of a night where"
+            " one starts it with --shard 1/2 and the other one with --shard 2/2. --twice checks"
+            " all of it again.",
+        )
     try:
-        yield token
+        yield
     finally:
-        here.give_back()
-
-
-def begin(history: History, night: Night, token: str, *, twice: bool) -> Claim:
-    """A new night, in the history. Raises UnderWayError where another one checks the same now."""
-    from reprocheck.suite.history import claims
-
-    return claims.begin(history, night, token, is_held, twice=twice)
-
-
-def take(history: History, night: Night, token: str) -> Claim:
-    """A night that goes on. Raises UnderWayError where a process makes it."""
-    from reprocheck.suite.history import claims
-
-    return claims.take(history, night, token, is_held)
+        claim.give_back()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from reprocheck.suite.execution import Executor, Job, Performed, read
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck
-
-if TYPE_CHECKING:
-    from reprocheck.suite.history.claims import Claim
 
 TICK = 0.2
 """Seconds after which it is asked again whether a job can begin."""
@@ -51,7 +48,6 @@ def check_all(
     jobs: Iterable[Job],
     executor: Executor,
     history: History,
-    claim: Claim,
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
@@ -64,17 +60,16 @@ def check_all(
         observer.ended(check, again=next_job is not None)
         return next_job
 
-    perform_all(jobs, executor, claim, observer, record)
+    perform_all(jobs, executor, observer, record)
 
 
 def perform_all(
     jobs: Iterable[Job],
     executor: Executor,
-    claim: Claim,
     observer: Observer,
     done: Callable[[Performed], Job | None],
 ) -> None:
-    """Performs all jobs of a night that is claimed. `done`: is given each that has ended, and
+    """Performs all jobs of a night. `done`: is given each that has ended, and
     returns one that follows it.
     """
     waiting = list(jobs)
@@ -82,7 +77,6 @@ def perform_all(
     while waiting or executor.busy:
         waiting = _started(waiting, executor, observer)
         observer.tick()
-        claim.renew()
         for performed in executor.wait(TICK):
             job = performed.job
             losses[job.place] += bool(performed.lost)

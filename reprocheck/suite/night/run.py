@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from reprocheck._version import __version__
 from reprocheck.errors import UsageError
@@ -14,7 +13,8 @@ from reprocheck.suite.execution import Executor, Job, Performed
 from reprocheck.suite.execution.perform import commit_of
 from reprocheck.suite.history import History
 from reprocheck.suite.model import Night, TargetCheck, TargetState
-from reprocheck.suite.night import claim, deeper
+from reprocheck.suite.night import deeper
+from reprocheck.suite.night.claim import claimed_for_this_process
 from reprocheck.suite.night.folder import prepare, remove_old
 from reprocheck.suite.night.ids import new_id
 from reprocheck.suite.night.loop import Observer, check_all, perform_all
@@ -29,9 +29,6 @@ from reprocheck.suite.night.plan import (
 )
 from reprocheck.suite.target import Target
 from reprocheck.suite.targets import Suite, missing
-
-if TYPE_CHECKING:
-    from reprocheck.suite.history.claims import Claim
 
 GONE = "It is in the suite no longer."
 """Why a target of an interrupted night is not run."""
@@ -76,25 +73,25 @@ def run(
     """Checks the targets of a new night, or what is left of one that was interrupted.
 
     Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
-    to run or to resume, UnderWayError where another process makes this night or one like it,
-    ReportError where the folder of the suite cannot be written, HistoryError.
+    to run or to resume, or another process makes this night or one like it, ReportError where the
+    folder of the suite cannot be written, HistoryError.
     """
     prepare(suite.folder)
-    with (
-        claim.own_token() as token,
-        _claimed(suite, history, executor, options, token) as mine,
-    ):
-        night = mine.night
+    if options.resume:
+        night = to_resume(history, options.resume)
+    else:
+        night = _new_night(suite, history, executor, options)
+    with claimed_for_this_process(suite, night, twice=options.twice):
+        history.begin_night(night)
         plan = _plan(night, suite, history, executor, options)
         observer.begun(night, len(plan.jobs), len(plan.checked))
         retry = _next_attempt(suite, night, options.retries)
-        check_all(plan.jobs, executor, history, mine, observer, retry)
-        mine.renew(now=True)
+        check_all(plan.jobs, executor, history, observer, retry)
         found = states_of_night(history, night, suite.targets)
         states = tuple(_with_reason(state, plan.not_run.get(state.target, "")) for state in found)
         history.put_states(states)
         if options.record:
-            states = _deeper(suite, history, mine, states, executor, observer)
+            states = _deeper(suite, history, night, states, executor, observer)
             history.put_states(states)
         night = replace(night, ended=time.time())
         history.end_night(night.id, night.ended or 0.0)
@@ -110,7 +107,7 @@ def _with_reason(state: TargetState, why: str) -> TargetState:
 def _deeper(
     suite: Suite,
     history: History,
-    mine: Claim,
+    night: Night,
     states: tuple[TargetState, ...],
     executor: Executor,
     observer: Observer,
@@ -118,7 +115,6 @@ def _deeper(
     """Makes the deeper recordings that are wanted; the states, with the operations in which those
     that failed first differ.
     """
-    night = mine.night
     by_target = {state.target: state for state in states}
     recordings = deeper.wanted(suite, history, night, history.final(night.id), by_target)
     by_place = {one.job.place: one for one in recordings}
@@ -134,18 +130,8 @@ def _deeper(
 
     if recordings:
         observer.recording(len(recordings))
-    perform_all([one.job for one in recordings], executor, mine, observer, done)
+    perform_all([one.job for one in recordings], executor, observer, done)
     return deeper.with_operations(states, sentences)
-
-
-def _claimed(
-    suite: Suite, history: History, executor: Executor, options: Options, token: str
-) -> Claim:
-    """The night that goes on, or a new one."""
-    if options.resume:
-        return claim.take(history, to_resume(history, options.resume), token)
-    night = _new_night(suite, history, executor, options)
-    return claim.begin(history, night, token, twice=options.twice)
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:

@@ -350,12 +350,12 @@ KILLED_MIDWAY = """
 import os, signal, sys
 from sqlalchemy import event
 from reprocheck.suite.history import open_history
-from reprocheck.suite.history.tables import claims
+from reprocheck.suite.history.tables import states
 
 def kill(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-event.listen(claims, "after_create", kill)
+event.listen(states, "after_create", kill)
 open_history(sys.argv[1])
 """
 
