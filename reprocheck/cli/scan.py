@@ -87,10 +87,6 @@ def scan(
             help="Write what is found into FILE, as known findings.",
         ),
     ] = None,
-    prune_baseline: Annotated[
-        bool,
-        option("--prune-baseline", help="Remove from the baseline what is no longer found."),
-    ] = False,
     stdin_filename: Annotated[
         Path | None,
         option("--stdin-filename", metavar="PATH", help="The file whose text stdin holds, with -."),
@@ -130,8 +126,6 @@ def scan(
     whole = wanted
     if select or ignore or exclude:
         whole = []
-    if prune_baseline:
-        _check_prunable(known, whole)
     cache = _cache_folder(use=not no_cache and not given)
 
     def scanned() -> Result:
@@ -158,8 +152,6 @@ def scan(
     result = scanned()
     if write_baseline is not None:
         return _write_baseline(result, write_baseline, whole)
-    if known is not None and prune_baseline:
-        result = _prune_baseline(result, known)
     if diff:
         return _show_difference(result, file, given, exit_zero=exit_zero)
     if fix and given:
@@ -289,43 +281,6 @@ def _put(file: Path, data: bytes) -> None:
         raise ReportError(
             f"{file} cannot be written: {error.strerror or error}.", "Name another file with -o."
         ) from None
-
-
-def _check_prunable(file: Path | None, scanned: list[Path]) -> None:
-    """Raises UsageError where a baseline cannot be pruned by a scan of these paths."""
-    from reprocheck.scan import baseline
-
-    if file is None:
-        raise UsageError(
-            "--prune-baseline: there is no baseline.",
-            "Name it with --baseline, or as `baseline` in [tool.reprocheck.scan].",
-        )
-    before = baseline.read(file)
-    if not before.scanned:
-        raise UsageError(
-            f"{file} does not say what was scanned for it.",
-            f"Write it again with `reprocheck scan --write-baseline {file}`.",
-        )
-    if not baseline.covers(before, file, scanned):
-        raise UsageError(
-            f"--prune-baseline: {file} is of a scan of {', '.join(before.scanned)} with all rules;"
-            " this one looks at less.",
-            "Scan that, without --select, --ignore and --exclude.",
-        )
-
-
-def _prune_baseline(result: Result, file: Path) -> Result:
-    """Takes what is gone out of the baseline, and says so."""
-    from reprocheck.cli.terminal import standard_error
-    from reprocheck.scan import baseline
-    from reprocheck.scan.formats import counted
-
-    number = sum(one.count for one in result.gone)
-    if not number:
-        return result
-    left = baseline.pruned(file, result)
-    standard_error().paragraph(f"{counted(number, 'finding')} taken out of {file}.")
-    return left
 
 
 def _write_baseline(result: Result, file: Path, scanned: list[Path]) -> int:

@@ -48,19 +48,17 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> None:
-    """Writes the baseline of these findings in these paths. Raises UsageError."""
+    """Write the baseline of these findings in these paths. Raises UsageError."""
     counts = Counter(_key(finding, file) for finding in findings)
-    _write(file, counts, sorted(_from(file, path) for path in scanned))
-
-
-def pruned(file: Path, result: Result) -> Result:
-    """Takes what is gone out of a baseline: the result of it. Raises UsageError."""
-    before = read(file)
-    counts = before.counts()
-    for one in result.gone:
-        counts[Key(one.path, one.code, one.line)] -= one.count
-    _write(file, +counts, before.scanned)
-    return replace(result, gone=())
+    known = tuple(sorted(Known(*key, count) for key, count in counts.items()))
+    paths = tuple(sorted(_from(file, path) for path in scanned))
+    data = msgspec.json.encode(Baseline(VERSION, known, paths))
+    try:
+        put(file, msgspec.json.format(data, indent=1) + b"\n")
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be written: {error.strerror or error}.", "Name another file."
+        ) from None
 
 
 def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
@@ -73,7 +71,7 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
 
     Raises UsageError for a file that cannot be read.
     """
-    baseline = read(file)
+    baseline = _read(file)
     left = baseline.counts()
     new: list[Finding] = []
     known = list(result.known)
@@ -85,21 +83,21 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
         else:
             new.append(finding)
     gone: tuple[Known, ...] = ()
-    if covers(baseline, file, scanned):
+    if _covers(baseline, file, scanned):
         unclear = {_from(file, Path(one.path)) for one in result.unreadable}
         gone = tuple(Known(*key, count) for key, count in left.items() if key.path not in unclear)
     gone = tuple(one for one in sorted(gone) if one.count > 0)
     return replace(result, findings=tuple(new), known=tuple(known), gone=gone)
 
 
-def covers(baseline: Baseline, file: Path, scanned: Sequence[Path]) -> bool:
+def _covers(baseline: Baseline, file: Path, scanned: Sequence[Path]) -> bool:
     """Whether all was scanned that was scanned for the baseline."""
     here = [path.resolve() for path in scanned]
     there = [(file.parent / path).resolve() for path in baseline.scanned]
     return bool(there) and all(any(map(path.is_relative_to, here)) for path in there)
 
 
-def read(file: Path) -> Baseline:
+def _read(file: Path) -> Baseline:
     """What a baseline holds. Raises UsageError."""
     again = f"Write it with `reprocheck scan --write-baseline {file}`."
     try:
@@ -116,17 +114,6 @@ def read(file: Path) -> Baseline:
             again,
         )
     return baseline
-
-
-def _write(file: Path, counts: Counter[Key], scanned: Sequence[str]) -> None:
-    known = sorted(Known(*key, count) for key, count in counts.items())
-    data = msgspec.json.encode(Baseline(VERSION, tuple(known), tuple(scanned)))
-    try:
-        put(file, msgspec.json.format(data, indent=1) + b"\n")
-    except OSError as error:
-        raise UsageError(
-            f"{file} cannot be written: {error.strerror or error}.", "Name another file."
-        ) from None
 
 
 def _key(finding: Finding, file: Path) -> Key:

@@ -162,7 +162,7 @@ def test_of_equal_lines_as_many_are_known_as_the_baseline_counts(project: Path) 
     ]
 
 
-def test_what_a_baseline_holds_and_is_found_no_more_is_said_and_taken_out_when_asked() -> None:
+def test_what_a_baseline_holds_and_is_found_no_more_is_said() -> None:
     Path("other.py").write_text(CLOCK + AGAIN)
     Done("--write-baseline", "known.json")
     written = Path("known.json").read_text()
@@ -174,7 +174,7 @@ def test_what_a_baseline_holds_and_is_found_no_more_is_said_and_taken_out_when_a
     assert said.code == 1 and "new.py:4" in said.out
     assert (
         "3 findings of the baseline not found any more (RC402 in other.py, RC402 in src/train.py):"
-        " `--prune-baseline` takes out what is gone." in " ".join(said.out.split())
+        " `--write-baseline` writes it anew." in " ".join(said.out.split())
     )
     table = Done("--baseline", "known.json", "--format", "json")
     gone = json.loads(table.out)["gone"]
@@ -185,12 +185,6 @@ def test_what_a_baseline_holds_and_is_found_no_more_is_said_and_taken_out_when_a
     ]
     assert "not found any more" in table.err
     assert Path("known.json").read_text() == written
-    pruned = Done("--baseline", "known.json", "--prune-baseline")
-    assert pruned.code == 1 and "new.py:4" in pruned.out and "not found any more" not in pruned.out
-    assert "3 findings taken out of known.json" in pruned.err
-    assert json.loads(Path("known.json").read_text())["findings"] == []
-    again = Done("--baseline", "known.json", "--prune-baseline")
-    assert "taken out" not in again.err and "new.py:4" in again.out
 
 
 def test_nothing_is_called_gone_by_a_scan_that_looks_at_less(tmp_path: Path) -> None:
@@ -206,7 +200,6 @@ def test_nothing_is_called_gone_by_a_scan_that_looks_at_less(tmp_path: Path) -> 
     )
     for words in less:
         assert "not found any more" not in Done("--baseline", "known.json", *words).out
-        assert "looks at less" in Done("--baseline", "known.json", "--prune-baseline", *words).err
     Path("other.py").write_text("import torch\nprint 'two'\n")
     left_out = Done("--baseline", "known.json")
     assert "left out" in left_out.out and "not found any more" not in left_out.out
@@ -214,10 +207,6 @@ def test_nothing_is_called_gone_by_a_scan_that_looks_at_less(tmp_path: Path) -> 
     del old["scanned"]
     Path("known.json").write_text(json.dumps(old))
     assert "not found any more" not in Done("--baseline", "known.json").out
-    assert "does not say what was scanned" in Done(
-        "--baseline", "known.json", "--prune-baseline"
-    ).err.replace("\n", " ")
-    assert "there is no baseline" in Done("--prune-baseline").err
 
 
 # ------------------------------------------------------------------------------------------- output

@@ -56,7 +56,7 @@ def gone(result: Result) -> str:
     named = _first_of(places, "more place")
     return (
         f"{counted(number, 'finding')} of the baseline not found any more ({named}):"
-        " `--prune-baseline` takes out what is gone."
+        " `--write-baseline` writes it anew."
     )
 
 
