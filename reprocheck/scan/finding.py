@@ -24,21 +24,6 @@ No entry of the catalogue: it is about the comment.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Replaced:
-    """A region of a file, and the text that takes its place.
-
-    Lines and columns are from 1, a column is a character, and the end is that of the first
-    character behind the region.
-    """
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """A place in the source where a rule applies.
 
@@ -52,7 +37,6 @@ class Finding:
     fix_from        what that is made for: the place, every program, or nothing but to say where to
                     read it
     patchable       whether `--fix` fixes it
-    replaced        what that changes in the file `file_of` it, for this finding alone
     suppressed      the reason that an ignore comment gives, "no reason given" where it gives none;
                     None where there is no such comment
     joined_line     the line in the text that was parsed: that of the joined cells in a notebook,
@@ -75,7 +59,6 @@ class Finding:
     fix_from: FixFrom = "place"
     cell: int | None = None
     patchable: bool = False
-    replaced: tuple[Replaced, ...] = ()
     suppressed: str | None = None
     joined_line: int = 0
     through: tuple[str, ...] = ()

@@ -83,12 +83,9 @@ def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
     """A finding with what its patch does, as far as that is said in a line."""
     if patch is None:
         return replace(finding, patchable=False)
-    made = finding
-    if finding.patchable:
-        made = replace(finding, replaced=patch.replaced)
     if not patch.said:
-        return made
-    return replace(made, fix=_fix(finding, patch.said), fix_from="place")
+        return finding
+    return replace(finding, fix=_fix(finding, patch.said), fix_from="place")
 
 
 def _fix(finding: Finding, patch: str) -> str:

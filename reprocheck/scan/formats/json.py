@@ -33,7 +33,7 @@ def render(result: Result) -> str:
 
 def _row(finding: Finding) -> dict[str, object]:
     row = asdict(finding)
-    del row["fix_from"], row["replaced"]
+    del row["fix_from"]
     if finding.cell is None:
         del row["joined_line"]
     return row

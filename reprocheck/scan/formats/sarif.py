@@ -15,7 +15,7 @@ from urllib.parse import quote
 from reprocheck._version import __version__
 from reprocheck.rules import Entry, find
 from reprocheck.rules.fix_text import is_code, language
-from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Replaced, Result, Unreadable, file_of
+from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result, Unreadable
 from reprocheck.scan.formats import sentence
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -138,8 +138,6 @@ def _result(finding: Finding, rule: int, fingerprint: str) -> Table:
         "locations": [_location(finding)],
         "partialFingerprints": {"reprocheck/v1": fingerprint},
     }
-    if finding.replaced:
-        row["fixes"] = [_fix(finding)]
     if finding.suppressed is not None:
         row["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
     return row
@@ -153,29 +151,14 @@ def _location(finding: Finding) -> Table:
     if finding.cell is not None:
         cell = {"name": f"cell {finding.cell}", "kind": "module"}
         return {"physicalLocation": physical, "logicalLocations": [cell]}
-    physical["region"] = {**_region(finding), "snippet": {"text": finding.text}}
-    return {"physicalLocation": physical}
-
-
-def _fix(finding: Finding) -> Table:
-    """What `--fix` does for one finding, as changes that a viewer can make."""
-    replacements = [_replacement(region) for region in finding.replaced]
-    changes = {"artifactLocation": _artifact(file_of(finding)), "replacements": replacements}
-    return {"description": {"text": finding.fix}, "artifactChanges": [changes]}
-
-
-def _replacement(region: Replaced) -> Table:
-    """What stands in a region instead; one that is empty is the place where something is added."""
-    return {"deletedRegion": _region(region), "insertedContent": {"text": region.text}}
-
-
-def _region(of: Finding | Replaced) -> Table:
-    return {
-        "startLine": of.line,
-        "startColumn": of.column,
-        "endLine": of.end_line,
-        "endColumn": max(of.end_column, 1),
+    physical["region"] = {
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": finding.end_line,
+        "endColumn": max(finding.end_column, 1),
+        "snippet": {"text": finding.text},
     }
+    return {"physicalLocation": physical}
 
 
 def _artifact(path: str) -> Table:

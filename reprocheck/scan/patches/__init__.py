@@ -15,7 +15,7 @@ from functools import wraps
 import libcst as cst
 
 from reprocheck.model.letters import small
-from reprocheck.scan.finding import Finding, Replaced, file_of
+from reprocheck.scan.finding import Finding, file_of
 from reprocheck.scan.patches.attributes import (
     made_deterministic,
     seed_called,
@@ -26,7 +26,6 @@ from reprocheck.scan.patches.described import described
 from reprocheck.scan.patches.generators import fixed_split, own_seed, seeded_generator
 from reprocheck.scan.patches.memory import zeroed
 from reprocheck.scan.patches.order import in_order, one_at_a_time, sorted_files, sorted_set
-from reprocheck.scan.patches.regions import replaced
 from reprocheck.scan.patches.seeding import SEEDERS, headed, place, seeded
 from reprocheck.scan.patches.tree import Edit, Fixer, Tree, changed
 from reprocheck.scan.patches.values import fixed_seed, worker_seed
@@ -82,14 +81,12 @@ def patch(text: str, findings: Sequence[Finding]) -> str:
 class Mended:
     """What a patch does for one finding.
 
-    number    that of the finding among those that were given
-    said      what it does; empty where that takes more than a line to say
-    replaced  the regions of the file that it replaces
+    number  that of the finding among those that were given
+    said    what it does; empty where that takes more than a line to say
     """
 
     number: int
     said: str
-    replaced: tuple[Replaced, ...]
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
@@ -103,7 +100,7 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
         finding = found.wanted[at]
         after = _patched(found.tree, [edit.by or edit])
         said = _said(finding, text, after)
-        done.append(Mended(numbers[id(finding)], said, replaced(text, after)))
+        done.append(Mended(numbers[id(finding)], said))
     return done
 
 
