@@ -35,6 +35,8 @@ _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
 """Controls of what a run is given; the others are of what the script draws or computes."""
+_RAN = ("executed", "entered")
+"""What the runs show of a line that the scan finds, or of its function, where it ran."""
 CLOCK_SEED = "clock-seed"
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
@@ -61,7 +63,7 @@ def confirmed(
         there = _found_where(check, name, acted)
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
-        cause = known or there or _found_by_scan(check, name)
+        cause = known or there or _found_by_scan(check, name, alone=len(smallest) == 1)
         if cause is None:
             draws = any(place.draws for place in acted)
             cause = _implied(check, name, frameworks, len(first), draws=draws)
@@ -196,13 +198,16 @@ def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | 
     return None
 
 
-def _found_by_scan(check: Check, control: str) -> Cause | None:
+def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
     """What the scan finds that the control removes, and that ran before the first difference: the
     line that is named alone. When lines ran is not recorded up to the difference of a series: what
-    was not passed over is enough there.
+    was not passed over is enough there. A control that is not `alone` removes another difference
+    than the first: what ran is enough.
     """
     scan = check.scanned
     fitting = scan.possible if _is_of_a_series(check) else scan.preceding
+    if not alone:
+        fitting = tuple(one for one in scan.findings if one.executed in _RAN)
     removed = (one for one in fitting if likely.removes(control, one.code))
     found = [one for one in removed if one.severity != "note"]
     if len({one.source.at for one in found}) != 1:

@@ -303,3 +303,27 @@ def test_a_control_confirms_what_stands_on_the_line_on_which_it_acted() -> None:
     alone, other = confirmed(differs, ["private-rng"], "agreed", places={"private-rng": (place,)})
     assert (alone.code, alone.at, alone.confidence) == ("RC407", "train.py:8", "confirmed")
     assert (other.code, other.confidence) == ("RC301", "observed"), "it is still told"
+
+
+def test_a_control_beside_others_confirms_what_the_scan_finds_behind_the_first_difference() -> None:
+    """Draws for as long as a clock allows: the scan stands on the draw, the control acted on the
+    line that asks the clock.
+    """
+    draws = StaticFinding(
+        code="RC403",
+        name="shifted-stream",
+        severity="error",
+        message="torch.rand is called as often as the clock allows",
+        source=SourceLine(file="train.py", line=23),
+        executed="entered",
+        precedes=None,
+    )
+    clock = Place(line=SourceLine(file="train.py", line=21), what="time.time")
+    weights = check(ladder("initial weights", **GROSS), causes=(one_cause("RC302"),))
+    weights = replace(weights, scan=StaticScan(findings=(draws,), files=1))
+    found = confirmed(weights, ["seed", "clock"], "agreed", places={"clock": (clock,)})
+    assert [(one.code, one.source and one.source.line) for one in found] == [
+        ("RC302", 3),
+        ("RC403", 23),
+    ]
+    assert {one.confidence for one in found} == {"confirmed"}
