@@ -1,4 +1,4 @@
-"""Planted, after huggingface/transformers#45902: the model is built on the meta device; its checkpoint holds all weights and not the frequencies of the rotary positions, which stay as to_empty() found the memory."""
+"""Planted, after pytorch/torchtitan#4783: the model is built on the meta device; its checkpoint holds all weights and not the frequencies of the rotary positions, which stay as to_empty() found the memory."""
 
 import torch
 from modules.rotary import Decoder
