@@ -22,6 +22,8 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
     """
     bound = bound_to(tree)
     name = ast.unparse(owner)
+    if name == "self.np_random" and "super().reset(" not in ast.unparse(tree):
+        return "super().reset(seed=seed)  # at the top of reset(): Gymnasium seeds np_random there"
     for target, call, line in _made(tree):
         word = word_of(call, bound)
         if word and ast.unparse(target) == name:

@@ -4,6 +4,7 @@ and clean scripts have no error.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,14 @@ Those that are not named have nothing that their source shows.
 
 
 def scanned(path: Path) -> list[Finding]:
-    return findings(of_text({path.name: path.read_bytes()}))
+    return findings(of_text({path.name: path.read_bytes(), **imported(path)}))
+
+
+def imported(path: Path) -> dict[str, bytes]:
+    """The modules beside a script that it imports."""
+    lines = re.findall(r"^from modules(?:\.(\w+))? import (\w+)$", path.read_text("utf-8"), re.M)
+    names = [f"modules/{module or name}.py" for module, name in lines]
+    return {name: (path.parent / name).read_bytes() for name in names}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +76,7 @@ ALSO = {
     "RC511": {"RC406"},
 }
 ALSO |= {
-    "RC512": {"RC105", "RC407"},
+    "RC512": {"RC105", "RC407", "RC501"},
     "RC705": {"RC407"},
     "RC604": {"RC406"},
     "RC904": {"RC407"},
@@ -79,12 +87,14 @@ HIDDEN = {
     "torch/log_of_zero": "nothing is random",
     "torch/numpy_empty_collate": "how much of the memory is filled depends on the lengths of the sentences",
     "torch/library_generator": "the library makes the generator inside",
-    "torch/draw_at_import": "the module that is imported draws",
-    "torch/imported_vocabulary": "the module that is imported puts words into an order",
     "torch/early_pipeline": "the library, which the scan does not know, makes the generator inside",
     "torch/hydra_clock": "the configuration of the run reads the clock",
     "torch/weights_of_another_process": "the source of that process is a text that is handed to it",
+    "torch/reported_reset_drops_seed": "the base class of an environment makes the generator",
+    "torch/reported_rotary_buffer": "what to_empty() leaves open depends on the keys of the checkpoint",
+    "torch/reported_class_order": "a method returns the order of the set, and another counts by it",
 }
+FIXED_BY_A_SETTING = {"torch/reported_missing_seed_option": "a file of options names the seed"}
 
 
 @pytest.mark.parametrize(
@@ -96,9 +106,8 @@ def test_a_planted_cause_is_found_and_its_fixed_twin_is_not_suspected(pair: Pair
     }
     wanted = set(pair.codes).union(*(ALSO.get(code, set()) for code in pair.codes))
     assert bool(found & wanted) is (pair.name not in HIDDEN), found
-    assert [
-        (one.line, one.code) for one in scanned(SCRIPTS / pair.twin) if one.severity != "note"
-    ] == []
+    suspected = [one for one in scanned(SCRIPTS / pair.twin) if one.severity != "note"]
+    assert bool(suspected) is (pair.name in FIXED_BY_A_SETTING), suspected
 
 
 @pytest.mark.parametrize(
@@ -113,7 +122,6 @@ def test_a_planted_cause_is_found_and_its_fixed_twin_is_not_suspected(pair: Pair
 def test_a_planted_cause_of_an_imported_module_is_found_there(
     script: str, module: str, code: str | None
 ) -> None:
-    names = (f"{script}.py", f"modules/{module}.py")
-    texts = {name: (SCRIPTS / "torch" / name).read_bytes() for name in names}
-    found = [(one.path, one.code) for one in findings(of_text(texts)) if one.severity != "note"]
-    assert found == ([] if code is None else [(names[1], code)])
+    found = scanned(SCRIPTS / "torch" / f"{script}.py")
+    at = [(one.path, one.code) for one in found if one.severity != "note"]
+    assert at == ([] if code is None else [(f"modules/{module}.py", code)])

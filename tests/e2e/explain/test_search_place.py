@@ -82,6 +82,8 @@ folds = KFold(5, shuffle=True, random_state=None)
             "folds = KFold(5, shuffle=True, random_state=0)  # line 5",
         ),
         ("for split in given.split(rows):", ""),
+        ("self.place = self.np_random.uniform(-1, 1)", "super().reset(seed=seed)"),
+        ("place = env.np_random.uniform(-1, 1)", ""),
         ("rows = KFold(3, shuffle=True)", "KFold(3, shuffle=True, random_state=0)"),
         ("rng = np.random.default_rng()", "rng = np.random.default_rng(0)"),
         ("self.rng = random.SystemRandom()", "self.rng = random.Random(0)"),
@@ -100,6 +102,12 @@ folds = KFold(5, shuffle=True, random_state=None)
 def test_the_fix_fits_what_is_called(line: str, fix: str) -> None:
     found = advice("private-rng", line, ast.parse(LINES)).fix
     assert found.startswith(fix) and bool(found) is bool(fix)
+
+
+def test_an_environment_that_hands_its_seed_on_needs_no_other_line() -> None:
+    reset = "class Hover(Env):\n  def reset(self, seed=None):\n    super().reset(seed=seed)\n"
+    found = advice("private-rng", "place = self.np_random.random()", ast.parse(reset))
+    assert found.fix == "" and "self.np_random" in found.hint
 
 
 @pytest.mark.parametrize(
