@@ -91,6 +91,7 @@ class Loss(Event):
 class Update(Event):
     o: int = 0
     c: bool | None = None
+    t: str = ""
 
 
 class Regular(Event):
@@ -116,15 +117,15 @@ class Series(Event):
 
 
 class Moved(Event):
-    pass
+    t: str = ""
 
 
 class Still(Event):
-    pass
+    t: str = ""
 
 
 class Skip(Event):
-    pass
+    t: str = ""
 
 
 class Open(Event):

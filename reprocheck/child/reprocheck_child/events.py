@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
     from .first_iterations import FirstIterations
+    from .threads import Threads
 
     Reading = tuple[list[float], str | list[str]]
     Deferred = Callable[[bool], str | None]
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 IMPORTED = "The recorder imported these modules, which the script had not: %s."
+SEVERAL = "several trainings run in threads or tasks of one process"
 REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
@@ -129,6 +131,7 @@ class Recorder(Writer):
         self._in_session = bool(settings.get("session"))
         self._enough = False  # it has come to its stop, records nothing further, and goes on
         self._company: company.Company | None = None
+        self._threads: Threads | None = None  # once one other than the main thread had an event
         self._start_pid = _getpid()
         self._forks: list[int] = []
         self._forked = 0
@@ -266,9 +269,12 @@ class Recorder(Writer):
             return
         with self._lock:
             self._leave_regular()
+            thread = self._thread_name()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            self._slow_update(index, changed, closed)
+            if self._threads is not None and self._threads.update(thread, index):
+                self.stay_shallow(SEVERAL)
+            self._slow_update(index, changed, closed, thread)
             self._tell()
             self._enter_regular(index, closed)
         if closed >= self._last_step:
@@ -287,7 +293,7 @@ class Recorder(Writer):
         self._alike = self._alike + 1 if pattern and again else 0
         if self._alike < REGULAR_AFTER or self._queue or self._watching:
             return
-        alone = self._worker is None and get_ident() == self._main
+        alone = self._worker is None and get_ident() == self._main and not self._apart
         if alone and self.shallow and self.grouping.regular(index):
             self._begin_regular(index, pattern, closed)
 
@@ -324,25 +330,29 @@ class Recorder(Writer):
         self.emit({"e": "irregular", "n": regular.losses, "u": even})
 
     def _slow_update(
-        self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int
+        self,
+        index: int,
+        changed: bool | Callable[[bool], bool | None] | None,
+        closed: int,
+        thread: str,
     ) -> None:
         if callable(changed):
-            self._put(self._change_line(index, changed, closed))
+            self._put(self._change_line(index, changed, closed, thread))
         else:
             if changed:
                 self._watching = False
-            self._line(update_line(index, changed, closed))
+            self._line(update_line(index, changed, closed, thread))
         self._drain(closed)
 
     def _change_line(
-        self, index: int, read: Callable[[bool], bool | None], closed: int
+        self, index: int, read: Callable[[bool], bool | None], closed: int, thread: str
     ) -> Deferred:
         def line(wait: bool) -> str | None:
             changed = read(wait)
             if changed is None and not wait:
                 return None
             self._watching = self._watching and not changed
-            return update_line(index, changed, closed)
+            return update_line(index, changed, closed, thread)
 
         return line
 
@@ -352,14 +362,14 @@ class Recorder(Writer):
             self._leave_regular()
             self._watching = False
             self.grouping.moved()
-            self.emit({"e": "moved"})
+            self._emit_of_thread("moved")
 
     def still(self) -> None:
         """Weights were seen not to have changed since the last backward pass."""
         with self._lock:
             self._leave_regular()
             self.grouping.still()
-            self.emit({"e": "still"})
+            self._emit_of_thread("still")
 
     def looked(self, changed: bool) -> None:
         """Weights were compared with those of the last backward pass."""
@@ -373,7 +383,11 @@ class Recorder(Writer):
         with self._lock:
             self._leave_regular()
             self.grouping.skip()
-            self.emit({"e": "skip"})
+            self._emit_of_thread("skip")
+
+    def _emit_of_thread(self, kind: str) -> None:
+        thread = self._thread_name()
+        self.emit({"e": kind, "t": thread} if thread else {"e": kind})
 
     def watching(self) -> bool:
         """Whether fingerprints of the weights are still needed: no update that really changed
@@ -477,7 +491,7 @@ class Recorder(Writer):
         self._queue.clear()
         self._said.clear()
         self._watching, self._training, self._finished, self._enough = True, False, False, False
-        self._muted, self._company = False, None
+        self._muted, self._company, self._threads = False, None, None
         self.regular = self._pattern = None
         self.grouping = Grouping()
         self.hello(how)
@@ -613,6 +627,8 @@ class Recorder(Writer):
                 except Exception as error:
                     self.problem("describing the environment", error)
             self.grouping.loss(count, kind, thread)
+            if self._threads is not None:
+                self._threads.trainings.loss(thread)
             if isinstance(line, str):
                 self._line(line)
             else:
@@ -623,7 +639,7 @@ class Recorder(Writer):
 
     def _stop(self) -> None:
         """The last iteration that is recorded has closed."""
-        if self._finished or self._enough:
+        if self._finished or self._enough or self._others_train():
             return
         if (self.world[0] is not None or not self._in_session) and self._worker is None:
             self._leave()
@@ -637,9 +653,34 @@ class Recorder(Writer):
             self._close_regular()
             self._drain(None)
             self._account()
-            self.emit({"e": "enough", "i": self.grouping.closed})
+            self.emit({"e": "enough", "i": self._last_iteration})
             self._enough = self._muted = True
             self._company = others
+
+    @property
+    def _apart(self) -> bool:
+        """Whether an optimizer has stepped in another thread than the main one, or in a task."""
+        return self._threads is not None and self._threads.train
+
+    def _others_train(self) -> bool:
+        """Whether a training in another thread or task has not come to the stop, or may yet begin.
+
+        Ranks stop side by side: where each has one training, there is nothing to wait for.
+        """
+        threads = self._threads
+        if threads is None or not threads.train:
+            return False
+        if self.world[0] is not None and not threads.trainings.several():
+            return False
+        if "enough" not in self._said:
+            self._said.add("enough")
+            self.emit({"e": "enough", "i": self._last_iteration})
+        return not threads.all_there(self._last_step)
+
+    @property
+    def _last_iteration(self) -> int:
+        """The iteration after which the process stops: that of each training, where several run."""
+        return int(self._last_step) if self._apart else self.grouping.closed
 
     def _go_on(self) -> None:
         """Nothing further is recorded: end once the others have come to their stop, too.
@@ -658,7 +699,7 @@ class Recorder(Writer):
             if not self._enough:
                 self._drain(None)
                 self._account()
-            self.emit({"e": "stop", "i": self.grouping.closed, "time": time_ns() / 1e9})
+            self.emit({"e": "stop", "i": self._last_iteration, "time": time_ns() / 1e9})
             self._file.close()
         stop.leave(self.folder, self.world, self.stop_wait)
 
@@ -677,11 +718,17 @@ class Recorder(Writer):
                 self.problem("the account at the end", error)
 
     def _thread_name(self) -> str:
-        """The thread that calls, "" for the main one."""
-        if get_ident() == self._main:
+        """The thread or the asynchronous task that calls, "" for the main thread."""
+        loops = sys.modules.get("_asyncio")
+        in_loop = loops is not None and loops._get_running_loop() is not None
+        if get_ident() == self._main and not in_loop:
             return ""
-        threads = sys.modules.get("threading")
-        return str(threads.current_thread().name) if threads else "thread"
+        with self._lock:
+            if self._threads is None:
+                from .threads import Threads
+
+                self._threads = Threads()
+            return self._threads.name()
 
 
 def log(values: Mapping[str, Any]) -> None:

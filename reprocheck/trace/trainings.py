@@ -1,0 +1,98 @@
+"""The trainings that run in threads or tasks of one process: `trainings(recorded, path)`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.child.reprocheck_child.shared.trainings import Trainings
+from reprocheck.language import mark
+from reprocheck.trace import events
+from reprocheck.trace.process import Recorded, take
+from reprocheck.trace.series import Columns
+
+if TYPE_CHECKING:
+    from reprocheck.child.reprocheck_child.shared.trainings import Member
+
+_NOT_DEEP = mark("several trainings run in threads or tasks of one process")
+_OF_OPTIMIZER = (events.Optimizer, events.Update)
+_OF_MAIN_THREAD = (events.Regular, events.Irregular)
+_OF_THREAD = (events.Loss, events.Moved, events.Still, events.Skip)
+
+
+def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
+    """Return the trainings of a process, each with its own losses; itself where it has one.
+
+    The file is read again: only at its end it is known which threads train.
+    """
+    if not recorded.in_threads:
+        return [recorded]
+    try:
+        groups = _found(path).several()
+        if not groups:
+            return [recorded]
+        parts = [_part(recorded, group) for group in groups]
+        _fill(parts, groups, path)
+    except OSError:
+        return [recorded]
+    for part in parts:
+        part.grouping.finish()
+        # The recorder looks at weights until it sees some that change, whosever they are.
+        part.grouping.weights_seen |= recorded.grouping.weights_seen
+    return parts
+
+
+def _found(path: Path) -> Trainings:
+    found = Trainings()
+    for event in _events(path):
+        if isinstance(event, events.Loss):
+            found.loss(event.t)
+        elif isinstance(event, events.Update):
+            found.update(event.t, event.o)
+        elif isinstance(event, events.Regular):
+            found.loss("")
+            found.update("", event.o)
+    return found
+
+
+def _part(recorded: Recorded, group: set[Member]) -> Recorded:
+    """A training without its losses: its process without its rank, which others have, too."""
+    threads = sorted(member for member in group if isinstance(member, str))
+    rank = [f"rank {recorded.rank}"] if recorded.rank is not None else []
+    return replace(
+        recorded,
+        grouping=Grouping(),
+        values=array("d"),
+        dtype_of=array("B"),
+        dtypes={},
+        exact={},
+        series=Columns(),
+        in_stretches=0,
+        rank=None,
+        deep=False,
+        left_because=_NOT_DEEP,
+        training=(*rank, threads[0]),
+    )
+
+
+def _fill(parts: list[Recorded], groups: list[set[Member]], path: Path) -> None:
+    """Give each training its events; those of threads that do not train, the first."""
+    owners = {member: part for part, group in zip(parts, groups, strict=True) for member in group}
+    for event in _events(path):
+        if isinstance(event, _OF_THREAD):
+            take(owners.get(event.t, parts[0]), [event])
+        elif isinstance(event, _OF_MAIN_THREAD):
+            take(owners.get("", parts[0]), [event])
+        elif isinstance(event, _OF_OPTIMIZER) and event.o in owners:
+            take(owners[event.o], [event])
+    for part in parts:
+        take(part, [events.Irregular(u=False)])
+
+
+def _events(path: Path) -> Iterator[events.AnyEvent]:
+    for chunk in events.read(path, events.Reading()):
+        yield from chunk
