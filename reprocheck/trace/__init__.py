@@ -187,6 +187,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         failed_at=recorded.failed_at,
         gone=record.gone.get(recorded.name),
         origin=recorded.origin,
+        in_thread=bool(recorded.training),
         started=said.time,
         began=recorded.began,
         left=recorded.left,

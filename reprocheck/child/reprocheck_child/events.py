@@ -267,14 +267,16 @@ class Recorder(Writer):
         if self._enough:
             self._go_on()
             return
+        thread = self._thread_name()
+        if self._is_over(thread) or self._is_over(index):
+            self._stop()
+            return
         with self._lock:
             self._leave_regular()
-            thread = self._thread_name()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            if self._threads is not None and self._threads.update(thread, index):
-                self.stay_shallow(SEVERAL)
-            self._slow_update(index, changed, closed, thread)
+            self._slow_update(index, changed, self._made(thread, index, closed), thread)
+            self._drain(closed)
             self._tell()
             self._enter_regular(index, closed)
         if closed >= self._last_step:
@@ -342,7 +344,6 @@ class Recorder(Writer):
             if changed:
                 self._watching = False
             self._line(update_line(index, changed, closed, thread))
-        self._drain(closed)
 
     def _change_line(
         self, index: int, read: Callable[[bool], bool | None], closed: int, thread: str
@@ -524,6 +525,8 @@ class Recorder(Writer):
             self._close_regular()
             self._drain(None)
             self._account()
+            if self._threads is not None and self._threads.over(self._last_step):
+                self.emit({"e": "enough", "i": self._last_iteration})
 
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other
@@ -611,6 +614,9 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
+        if self._is_over(thread):
+            self._stop()
+            return
         had_begun, self.waiting = bool(self.waiting), 0
         if self.before_iteration is not None and not (had_begun or self.grouping.under_way):
             self.before_iteration()
@@ -662,6 +668,24 @@ class Recorder(Writer):
         """Whether an optimizer has stepped in another thread than the main one, or in a task."""
         return self._threads is not None and self._threads.train
 
+    def _made(self, thread: str, index: int, closed: int) -> int:
+        """The iterations that are closed: of the training of an optimizer, where several may
+        run.
+        """
+        threads = self._threads
+        if threads is None or not threads.update(thread, index):
+            return closed
+        if threads.trainings.several():
+            self.stay_shallow(SEVERAL)
+        return threads.made(index)
+
+    def _is_over(self, member: str | int) -> bool:
+        """Whether the training of a thread or an optimizer is at its stop, and others go on."""
+        if self._threads is None:
+            return False
+        with self._lock:
+            return member in self._threads.over(self._last_step)
+
     def _others_train(self) -> bool:
         """Whether a training in another thread or task has not come to the stop, or may yet begin.
 
@@ -672,9 +696,6 @@ class Recorder(Writer):
             return False
         if self.world[0] is not None and not threads.trainings.several():
             return False
-        if "enough" not in self._said:
-            self._said.add("enough")
-            self.emit({"e": "enough", "i": self._last_iteration})
         return not threads.all_there(self._last_step)
 
     @property

@@ -44,17 +44,16 @@ class Threads:
         return name
 
     def update(self, thread: str, optimizer: int) -> bool:
-        """Note an update; whether several trainings are seen."""
+        """Note an update; False while all are made in the main thread."""
         self.train = self.train or bool(thread)
-        if not self.train:
-            return False
-        self.trainings.update(thread, optimizer)
-        self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
-        return bool(self.trainings.several())
+        if self.train:
+            self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
+            self.trainings.update(thread, optimizer)
+        return self.train
 
     def all_there(self, last: float) -> bool:
-        """Whether all trainings that go on are past iteration `last`, for so long that no other is
-        about to begin.
+        """Whether all trainings that go on are behind iteration `last`, for so long that no other
+        is about to begin.
         """
         now = monotonic()
         behind = any(self._is_behind(group, last) for group in self.trainings.groups)
@@ -62,10 +61,21 @@ class Threads:
             self._all_there = now
         return now - self._all_there >= SETTLED
 
+    def over(self, last: float) -> set[str | int]:
+        """The threads and optimizers of the trainings that are behind iteration `last`."""
+        over = (group for group in self.trainings.groups if self._made(group) >= last)
+        return set().union(*over)
+
+    def made(self, optimizer: int) -> int:
+        """How many updates an optimizer has made."""
+        return self._updates[optimizer]
+
+    def _made(self, members: set[Any]) -> int:
+        """The iterations of a training: each of its optimizers has made them."""
+        return min(self._updates[member] for member in members if isinstance(member, int))
+
     def _is_behind(self, members: set[Any], last: float) -> bool:
-        # The update after the last is seen: then the last iteration has closed, however many
-        # optimizers it has.
-        if any(self._updates.get(member, 0) > last for member in members):
+        if self._made(members) >= last:
             return False
         return any(self._lives(member) for member in members if isinstance(member, str))
 
