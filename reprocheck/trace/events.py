@@ -117,15 +117,15 @@ class Series(Event):
 
 
 class Moved(Event):
-    t: str = ""
+    pass
 
 
 class Still(Event):
-    t: str = ""
+    pass
 
 
 class Skip(Event):
-    t: str = ""
+    pass
 
 
 class Open(Event):

@@ -15,7 +15,8 @@ from reprocheck.model.ranks import named
 from reprocheck.trace.origin import Origins
 from reprocheck.trace.process import Recorded
 
-_MOST_NAMED, _LONGEST_NAME = 8, 60
+_MOST_NAMED = 8
+"""Trainings of which the thread is named."""
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
@@ -88,14 +89,13 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
 
 def in_threads(by_rank: Mapping[int, Recorded]) -> list[str]:
     """What is to be said of trainings in threads or tasks of one process."""
-    names = {
-        rank: one.training[-1][:_LONGEST_NAME] or tr("the main thread")
+    said = [
+        tr("rank {rank} is {name}", rank=rank, name=one.training[-1] or tr("the main thread"))
         for rank, one in by_rank.items()
         if one.training
-    }
-    if not names:
+    ]
+    if not said:
         return []
-    said = [tr("rank {rank} is {name}", rank=rank, name=name) for rank, name in names.items()]
     if len(said) > _MOST_NAMED:
         said[_MOST_NAMED:] = [tr("{number} more", number=len(said) - _MOST_NAMED)]
     return [

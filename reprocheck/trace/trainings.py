@@ -18,10 +18,15 @@ from reprocheck.trace.series import Columns
 if TYPE_CHECKING:
     from reprocheck.child.reprocheck_child.shared.trainings import Member
 
+_LONGEST_NAME = 60
 _NOT_DEEP = mark("several trainings run in threads or tasks of one process")
-_OF_OPTIMIZER = (events.Optimizer, events.Update)
-_OF_MAIN_THREAD = (events.Regular, events.Irregular)
-_OF_THREAD = (events.Loss, events.Moved, events.Still, events.Skip)
+_OF_A_TRAINING = (
+    events.Loss,
+    events.Optimizer,
+    events.Update,
+    events.Regular,
+    events.Irregular,
+)
 
 
 def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
@@ -75,20 +80,20 @@ def _part(recorded: Recorded, group: set[Member]) -> Recorded:
         rank=None,
         deep=False,
         left_because=_NOT_DEEP,
-        training=(*rank, threads[0]),
+        training=(*rank, threads[0][:_LONGEST_NAME]),
     )
 
 
 def _fill(parts: list[Recorded], groups: list[set[Member]], path: Path) -> None:
-    """Give each training its events; those of threads that do not train, the first."""
+    """Give each training its events. A stretch is the main thread's; what belongs to none, such as
+    an optimizer that never steps, is left out.
+    """
     owners = {member: part for part, group in zip(parts, groups, strict=True) for member in group}
     for event in _events(path):
-        if isinstance(event, _OF_THREAD):
-            take(owners.get(event.t, parts[0]), [event])
-        elif isinstance(event, _OF_MAIN_THREAD):
-            take(owners.get("", parts[0]), [event])
-        elif isinstance(event, _OF_OPTIMIZER) and event.o in owners:
-            take(owners[event.o], [event])
+        if isinstance(event, _OF_A_TRAINING):
+            owner = owners.get(getattr(event, "o", getattr(event, "t", "")))
+            if owner is not None:
+                take(owner, [event])
     for part in parts:
         take(part, [events.Irregular(u=False)])
 

@@ -268,14 +268,15 @@ class Recorder(Writer):
             self._go_on()
             return
         thread = self._thread_name()
-        if self._is_over(thread) or self._is_over(index):
+        if self._are_over(thread, index):
             self._stop()
             return
         with self._lock:
             self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            self._slow_update(index, changed, self._made(thread, index, closed), thread)
+            made = self._count_in_thread(thread, index) or closed
+            self._slow_update(changed, lambda moved: update_line(index, moved, made, thread))
             self._drain(closed)
             self._tell()
             self._enter_regular(index, closed)
@@ -295,7 +296,7 @@ class Recorder(Writer):
         self._alike = self._alike + 1 if pattern and again else 0
         if self._alike < REGULAR_AFTER or self._queue or self._watching:
             return
-        alone = self._worker is None and get_ident() == self._main and not self._apart
+        alone = self._worker is None and get_ident() == self._main and not self._in_threads
         if alone and self.shallow and self.grouping.regular(index):
             self._begin_regular(index, pattern, closed)
 
@@ -333,27 +334,25 @@ class Recorder(Writer):
 
     def _slow_update(
         self,
-        index: int,
         changed: bool | Callable[[bool], bool | None] | None,
-        closed: int,
-        thread: str,
+        line: Callable[[bool | None], str],
     ) -> None:
         if callable(changed):
-            self._put(self._change_line(index, changed, closed, thread))
-        else:
-            if changed:
-                self._watching = False
-            self._line(update_line(index, changed, closed, thread))
+            self._put(self._change_line(changed, line))
+            return
+        if changed:
+            self._watching = False
+        self._line(line(changed))
 
     def _change_line(
-        self, index: int, read: Callable[[bool], bool | None], closed: int, thread: str
+        self, read: Callable[[bool], bool | None], line_of: Callable[[bool | None], str]
     ) -> Deferred:
         def line(wait: bool) -> str | None:
             changed = read(wait)
             if changed is None and not wait:
                 return None
             self._watching = self._watching and not changed
-            return update_line(index, changed, closed, thread)
+            return line_of(changed)
 
         return line
 
@@ -363,14 +362,14 @@ class Recorder(Writer):
             self._leave_regular()
             self._watching = False
             self.grouping.moved()
-            self._emit_of_thread("moved")
+            self.emit({"e": "moved"})
 
     def still(self) -> None:
         """Weights were seen not to have changed since the last backward pass."""
         with self._lock:
             self._leave_regular()
             self.grouping.still()
-            self._emit_of_thread("still")
+            self.emit({"e": "still"})
 
     def looked(self, changed: bool) -> None:
         """Weights were compared with those of the last backward pass."""
@@ -384,11 +383,7 @@ class Recorder(Writer):
         with self._lock:
             self._leave_regular()
             self.grouping.skip()
-            self._emit_of_thread("skip")
-
-    def _emit_of_thread(self, kind: str) -> None:
-        thread = self._thread_name()
-        self.emit({"e": kind, "t": thread} if thread else {"e": kind})
+            self.emit({"e": "skip"})
 
     def watching(self) -> bool:
         """Whether fingerprints of the weights are still needed: no update that really changed
@@ -526,7 +521,7 @@ class Recorder(Writer):
             self._drain(None)
             self._account()
             if self._threads is not None and self._threads.over(self._last_step):
-                self.emit({"e": "enough", "i": self._last_iteration})
+                self.emit({"e": "enough", "i": int(self._last_step)})
 
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other
@@ -614,7 +609,7 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
-        if self._is_over(thread):
+        if self._are_over(thread):
             self._stop()
             return
         had_begun, self.waiting = bool(self.waiting), 0
@@ -663,28 +658,27 @@ class Recorder(Writer):
             self._enough = self._muted = True
             self._company = others
 
-    @property
-    def _apart(self) -> bool:
-        """Whether an optimizer has stepped in another thread than the main one, or in a task."""
-        return self._threads is not None and self._threads.train
-
-    def _made(self, thread: str, index: int, closed: int) -> int:
-        """The iterations that are closed: of the training of an optimizer, where several may
-        run.
+    def _count_in_thread(self, thread: str, index: int) -> int:
+        """Count an update where other threads than the main one train, or tasks: the number of
+        those of this optimizer; 0 elsewhere.
         """
-        threads = self._threads
-        if threads is None or not threads.update(thread, index):
-            return closed
-        if threads.trainings.several():
+        if self._threads is None:
+            return 0
+        made = self._threads.update(thread, index)
+        if self._threads.trainings.several():
             self.stay_shallow(SEVERAL)
-        return threads.made(index)
+        return made
 
-    def _is_over(self, member: str | int) -> bool:
-        """Whether the training of a thread or an optimizer is at its stop, and others go on."""
+    def _are_over(self, *members: str | int) -> bool:
+        """Whether the training of a thread or an optimizer is at its stop while others go on."""
         if self._threads is None:
             return False
-        with self._lock:
-            return member in self._threads.over(self._last_step)
+        return not self._threads.over(self._last_step).isdisjoint(members)
+
+    @property
+    def _in_threads(self) -> bool:
+        """Whether other threads than the main one train, or tasks."""
+        return self._threads is not None and self._threads.train
 
     def _others_train(self) -> bool:
         """Whether a training in another thread or task has not come to the stop, or may yet begin.
@@ -696,12 +690,12 @@ class Recorder(Writer):
             return False
         if self.world[0] is not None and not threads.trainings.several():
             return False
-        return not threads.all_there(self._last_step)
+        return not threads.all_over(self._last_step)
 
     @property
     def _last_iteration(self) -> int:
         """The iteration after which the process stops: that of each training, where several run."""
-        return int(self._last_step) if self._apart else self.grouping.closed
+        return int(self._last_step) if self._in_threads else self.grouping.closed
 
     def _go_on(self) -> None:
         """Nothing further is recorded: end once the others have come to their stop, too.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
+from itertools import chain
 from time import monotonic
 from weakref import WeakKeyDictionary, ref
 
@@ -14,86 +15,85 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MOST = 1000
+"""Tasks, and items of pools, that are told apart: a program may make one for each step."""
 SETTLED = 0.5
 """Seconds after which no further thread is taken to be about to train."""
 
 
 class Threads:
-    """Those other than the main thread that had an event."""
+    """Those other than the main thread that had an event, and what trains in them."""
 
     def __init__(self) -> None:
         self.trainings = Trainings()
-        self.train = False
-        """Whether an optimizer has stepped in one of them."""
         self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._owners: dict[str, ref[Any]] = {}
-        self._updates: dict[Any, int] = {}  # of each optimizer
-        self._all_there = 0.0  # since when all trainings are at the stop
+        self._alike: dict[str, int] = {}
+        self._updates: dict[Any, int] = {}  # of each optimizer, since one stepped in a thread
+        self._newest = 0.0  # time of the last update
+
+    @property
+    def train(self) -> bool:
+        """Whether an optimizer has stepped in another thread than the main one."""
+        return bool(self._updates)
 
     def name(self) -> str:
         """The task or the thread that calls; "" for the main thread, and for one that Python did
         not start.
         """
-        owner = _task() or _item() or _thread()
+        owner = _thread()
+        if len(self._owners) < MOST:
+            owner = _task() or _item() or owner
         if owner is None or isinstance(owner, str):
             return owner or ""
         name = self._names.get(owner)
         if name is None:
-            name = self._names[owner] = self._free(_called(owner))
+            called = _called(owner)
+            self._alike[called] = number = self._alike.get(called, 0) + 1
+            name = "%s #%d" % (called, number) if number > 1 else called
+            self._names[owner] = name
             self._owners[name] = ref(owner)
         return name
 
-    def update(self, thread: str, optimizer: int) -> bool:
-        """Note an update; False while all are made in the main thread."""
-        self.train = self.train or bool(thread)
-        if self.train:
-            self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
-            self.trainings.update(thread, optimizer)
-        return self.train
-
-    def all_there(self, last: float) -> bool:
-        """Whether all trainings that go on are behind iteration `last`, for so long that no other
-        is about to begin.
+    def update(self, thread: str, optimizer: int) -> int:
+        """Count an update: the number of those of this optimizer; 0 while only the main thread
+        trains.
         """
-        now = monotonic()
-        behind = any(self._is_behind(group, last) for group in self.trainings.groups)
-        if behind or not self._all_there:
-            self._all_there = now
-        return now - self._all_there >= SETTLED
-
-    def over(self, last: float) -> set[str | int]:
-        """The threads and optimizers of the trainings that are behind iteration `last`."""
-        over = (group for group in self.trainings.groups if self._made(group) >= last)
-        return set().union(*over)
-
-    def made(self, optimizer: int) -> int:
-        """How many updates an optimizer has made."""
+        if not thread and not self.train:
+            return 0
+        self._newest = monotonic()
+        self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
+        self.trainings.update(thread, optimizer)
         return self._updates[optimizer]
 
-    def _made(self, members: set[Any]) -> int:
+    def over(self, last: float) -> set[Any]:
+        """The threads and optimizers of the trainings that are behind iteration `last`."""
+        groups = self.trainings.groups
+        return set().union(*(group for group in groups if self._made(group) >= last))
+
+    def all_over(self, last: float) -> bool:
+        """Whether nothing further is to be expected before iteration `last`: all trainings are
+        there or have ended, and no other has begun for a while.
+        """
+        if monotonic() - self._newest < SETTLED:
+            return False
+        behind = (group for group in self.trainings.groups if self._made(group) < last)
+        return not any(map(self._lives, chain.from_iterable(behind)))
+
+    def _made(self, training: set[Any]) -> int:
         """The iterations of a training: each of its optimizers has made them."""
-        return min(self._updates[member] for member in members if isinstance(member, int))
+        return min(self._updates[member] for member in training if isinstance(member, int))
 
-    def _is_behind(self, members: set[Any], last: float) -> bool:
-        if self._made(members) >= last:
+    def _lives(self, member: str | int) -> bool:
+        """Whether a thread or a task may train on."""
+        if isinstance(member, int):
             return False
-        return any(self._lives(member) for member in members if isinstance(member, str))
-
-    def _lives(self, name: str) -> bool:
-        """Whether a thread or a task may still train."""
-        if name not in self._owners:
+        if member not in self._owners:
             return True
-        owner = self._owners[name]()
-        if owner is None:
-            return False
+        owner: Any = self._owners[member]()
         if hasattr(owner, "is_alive"):
             return bool(owner.is_alive())
-        return not getattr(owner, "future", owner).done()
-
-    def _free(self, name: str) -> str:
-        """The name, with a number where others have it."""
-        alike = sum(known.partition(" #")[0] == name for known in self._owners)
-        return "%s #%d" % (name, alike + 1) if alike else name
+        return owner is not None and not getattr(owner, "future", owner).done()
 
 
 def _task() -> Any:

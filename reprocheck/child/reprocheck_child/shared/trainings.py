@@ -42,9 +42,9 @@ class Trainings:
             return
         self._seen.add(step)
         joined = [group for group in self.groups if not group.isdisjoint(step)]
-        self.groups = [group for group in self.groups if group.isdisjoint(step)]
+        others = [group for group in self.groups if group.isdisjoint(step)]
         own: set[Member] = {thread, optimizer}
-        self.groups.append(own.union(*joined))
+        self.groups = [*others, own.union(*joined)]
 
     def several(self) -> list[set[Member]]:
         """The threads and optimizers of each training; nothing where there is only one."""
