@@ -12,6 +12,7 @@ from reprocheck.child.reprocheck_child.shared.iterations import Grouping
 from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.language import mark
 from reprocheck.trace import events
+from reprocheck.trace.events import Irregular, Loss, Optimizer, Regular, Update
 from reprocheck.trace.process import Recorded, take
 from reprocheck.trace.series import Columns
 
@@ -20,13 +21,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 60
 _NOT_DEEP = mark("several trainings run in threads or tasks of one process")
-_OF_A_TRAINING = (
-    events.Loss,
-    events.Optimizer,
-    events.Update,
-    events.Regular,
-    events.Irregular,
-)
+_OF_A_TRAINING = (Loss, Optimizer, Update, Regular, Irregular)
 
 
 def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
@@ -54,20 +49,17 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
 def _found(path: Path) -> Trainings:
     found = Trainings()
     for event in _events(path):
-        if isinstance(event, events.Loss):
-            found.loss(event.t)
-        elif isinstance(event, events.Update):
-            found.update(event.t, event.o)
-        elif isinstance(event, events.Regular):
-            found.loss("")
-            found.update("", event.o)
+        thread = getattr(event, "t", "")
+        if isinstance(event, (Loss, Regular)):
+            found.loss(thread)
+        if isinstance(event, (Update, Regular)):
+            found.update(thread, event.o)
     return found
 
 
 def _part(recorded: Recorded, group: set[Member]) -> Recorded:
     """A training without its losses: its process without its rank, which others have, too."""
     threads = sorted(member for member in group if isinstance(member, str))
-    rank = [f"rank {recorded.rank}"] if recorded.rank is not None else []
     return replace(
         recorded,
         grouping=Grouping(),
@@ -80,7 +72,7 @@ def _part(recorded: Recorded, group: set[Member]) -> Recorded:
         rank=None,
         deep=False,
         left_because=_NOT_DEEP,
-        training=(*rank, threads[0][:_LONGEST_NAME]),
+        training=(f"rank {recorded.rank}", threads[0][:_LONGEST_NAME]),
     )
 
 
@@ -95,7 +87,7 @@ def _fill(parts: list[Recorded], groups: list[set[Member]], path: Path) -> None:
             if owner is not None:
                 take(owner, [event])
     for part in parts:
-        take(part, [events.Irregular(u=False)])
+        take(part, [Irregular(u=False)])
 
 
 def _events(path: Path) -> Iterator[events.AnyEvent]:

@@ -686,7 +686,7 @@ class Recorder(Writer):
         Ranks stop side by side: where each has one training, there is nothing to wait for.
         """
         threads = self._threads
-        if threads is None or not threads.train:
+        if threads is None:
             return False
         if self.world[0] is not None and not threads.trainings.several():
             return False
@@ -738,10 +738,10 @@ class Recorder(Writer):
         in_loop = loops is not None and loops._get_running_loop() is not None
         if get_ident() == self._main and not in_loop:
             return ""
+        from .threads import Threads  # without the lock: another import may wait for that
+
         with self._lock:
             if self._threads is None:
-                from .threads import Threads
-
                 self._threads = Threads()
             return self._threads.name()
 
