@@ -12,6 +12,7 @@ import pytest
 
 from reprocheck.model import Run, RunRecord, Tolerance, Verdict
 from reprocheck.trace import read_run
+from reprocheck.trace.deep_run import read_deep
 from reprocheck.verdict import judge, paired
 from tests.child.recording import Recording, record
 
@@ -106,6 +107,7 @@ def test_each_training_is_compared_with_its_own(
     for run in runs:
         assert {tuple(trace.losses.values) for trace in run.traces} == expected
         assert all(trace.backward and trace.backward.iteration == 3 for trace in run.traces)
+    assert not read_deep(tmp_path / "1", RECORD).ranks  # whose its facts are is not known
     said = runs[0].caveats[0]
     assert "`n_jobs=1`" in said
     assert all(f"rank {rank} is {name}" in said for rank, name in enumerate(names))

@@ -41,6 +41,7 @@ REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
 _getpid, _getppid = os.getpid, os.getppid
+_modules = sys.modules
 
 
 def nothing_awaited() -> None:
@@ -268,15 +269,17 @@ class Recorder(Writer):
             self._go_on()
             return
         thread = self._thread_name()
-        if self._are_over(thread, index):
+        if self._threads is not None and self._are_over(thread, index):
             self._stop()
             return
         with self._lock:
             self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            made = self._count_in_thread(thread, index) or closed
-            self._slow_update(changed, lambda moved: update_line(index, moved, made, thread))
+            made = closed
+            if self._threads is not None:
+                made = self._count_in_thread(self._threads, thread, index) or closed
+            self._slow_update(changed, (index, made, thread))
             self._drain(closed)
             self._tell()
             self._enter_regular(index, closed)
@@ -333,26 +336,24 @@ class Recorder(Writer):
         self.emit({"e": "irregular", "n": regular.losses, "u": even})
 
     def _slow_update(
-        self,
-        changed: bool | Callable[[bool], bool | None] | None,
-        line: Callable[[bool | None], str],
+        self, changed: bool | Callable[[bool], bool | None] | None, which: tuple[int, int, str]
     ) -> None:
         if callable(changed):
-            self._put(self._change_line(changed, line))
+            self._put(self._change_line(changed, which))
             return
         if changed:
             self._watching = False
-        self._line(line(changed))
+        self._line(update_line(changed, *which))
 
     def _change_line(
-        self, read: Callable[[bool], bool | None], line_of: Callable[[bool | None], str]
+        self, read: Callable[[bool], bool | None], which: tuple[int, int, str]
     ) -> Deferred:
         def line(wait: bool) -> str | None:
             changed = read(wait)
             if changed is None and not wait:
                 return None
             self._watching = self._watching and not changed
-            return line_of(changed)
+            return update_line(changed, *which)
 
         return line
 
@@ -609,7 +610,7 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
-        if self._are_over(thread):
+        if self._threads is not None and self._are_over(thread):
             self._stop()
             return
         had_begun, self.waiting = bool(self.waiting), 0
@@ -658,22 +659,19 @@ class Recorder(Writer):
             self._enough = self._muted = True
             self._company = others
 
-    def _count_in_thread(self, thread: str, index: int) -> int:
-        """Count an update where other threads than the main one train, or tasks: the number of
-        those of this optimizer; 0 elsewhere.
+    def _count_in_thread(self, threads: Threads, thread: str, index: int) -> int:
+        """Count an update: the number of those of this optimizer; 0 while the main thread alone
+        trains.
         """
-        if self._threads is None:
-            return 0
-        made = self._threads.update(thread, index)
-        if self._threads.trainings.several():
+        made = threads.update(thread, index)
+        if threads.trainings.several():
             self.stay_shallow(SEVERAL)
         return made
 
     def _are_over(self, *members: str | int) -> bool:
         """Whether the training of a thread or an optimizer is at its stop while others go on."""
-        if self._threads is None:
-            return False
-        return not self._threads.over(self._last_step).isdisjoint(members)
+        threads = self._threads
+        return threads is not None and not threads.over(self._last_step).isdisjoint(members)
 
     @property
     def _in_threads(self) -> bool:
@@ -734,9 +732,9 @@ class Recorder(Writer):
 
     def _thread_name(self) -> str:
         """The thread or the asynchronous task that calls, "" for the main thread."""
-        loops = sys.modules.get("_asyncio")
+        loops = _modules.get("_asyncio")
         in_loop = loops is not None and loops._get_running_loop() is not None
-        if get_ident() == self._main and not in_loop:
+        if not in_loop and get_ident() == self._main:
             return ""
         from .threads import Threads  # without the lock: another import may wait for that
 

@@ -75,7 +75,7 @@ def finite(value: float) -> float | str:
     return value if value - value == 0.0 else repr(value)
 
 
-def update_line(index: int, changed: bool | None, closed: int, thread: str) -> str:
+def update_line(changed: bool | None, index: int, closed: int, thread: str) -> str:
     """An `update` event of optimizer `index`, after which `closed` iterations are closed; `thread`
     stands in it where it is not the main one.
     """
