@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST = 1000
 """Tasks, and items of pools, that are told apart: a program may make one for each step."""
-SETTLED = 0.5
+SETTLED = 1.0
 """Seconds after which no further thread is taken to be about to train."""
 
 
