@@ -60,7 +60,7 @@ class Recorded:
     rank: int | None = None
     world: int | None = None
     in_threads: bool = False
-    """Whether an optimizer has stepped in another thread than the main one, or in a task."""
+    """Whether a loss came from another thread than the main one, or from a task."""
     training: tuple[str, ...] = ()
     """Of one of several trainings in a process: what tells it from the others."""
     identity: tuple[int, ...] = ()
@@ -275,6 +275,8 @@ def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
     for event in chunk:
         if type(event) is Loss:
             losses = event.v
+            if event.t:
+                recorded.in_threads = True
             answer = count_loss(len(losses), event.k, event.t)
             if answer == COUNTED_FROM_HERE:
                 del values[:], dtype_of[:]
@@ -288,8 +290,6 @@ def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
                 _append(recorded, event)
         elif type(event) is Update:
             update(event.o, event.c)
-            if event.t:
-                recorded.in_threads = True
         else:
             _HANDLERS[type(event)](recorded, event)
 

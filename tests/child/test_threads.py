@@ -37,6 +37,11 @@ def train(number, steps):
         time.sleep(0.001 * number)
         recorder.update(one, step > 0)
 
+def train_by_hand(number, steps):
+    for step in range(steps):
+        loss(number, step)
+        time.sleep(0.001)
+
 async def train_as_task(number, steps):
     one = recorder.optimizer("SGD")
     for step in range(steps):
@@ -48,14 +53,15 @@ async def train_as_task(number, steps):
 async def train_tasks():
     await asyncio.gather(*(train_as_task(number, 100_000) for number in range(3)))
 
-def start(*trainings):
-    threads = [threading.Thread(target=train, args=one) for one in trainings]
+def start(*trainings, target=train):
+    threads = [threading.Thread(target=target, args=one) for one in trainings]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 """
 LONG = "start((0, 100_000), (1, 100_000), (2, 100_000))"
+BY_HAND = LONG.replace("))", "), target=train_by_hand)")
 TASKS = "asyncio.run(train_tasks())"
 EXECUTOR = "list(ThreadPoolExecutor(2).map(train, range(3), [6] * 3))"
 POOL = "ThreadPool(2).starmap(train, [(number, 6) for number in range(3)], chunksize=1)"
@@ -91,11 +97,12 @@ def compared(folder: Path, program: str, **variables: str) -> tuple[tuple[Run, .
     ("program", "names"),
     [
         (LONG, ["Thread-1", "Thread-2", "Thread-3"]),
+        (BY_HAND, ["Thread-1", "Thread-2", "Thread-3"]),
         (TASKS, ["Task-2", "Task-3", "Task-4"]),
         (EXECUTOR, ["task", "task #2", "task #3"]),
         (POOL, ["task 0.0", "task 0.1", "task 0.2"]),
     ],
-    ids=["threads", "tasks", "items of an executor", "tasks of a pool"],
+    ids=["threads", "without optimizers", "tasks", "items of an executor", "tasks of a pool"],
 )
 def test_each_training_is_compared_with_its_own(
     program: str, names: list[str], tmp_path: Path
@@ -106,7 +113,8 @@ def test_each_training_is_compared_with_its_own(
     expected = {tuple(number + 1 / step for step in range(1, 5)) for number in range(3)}
     for run in runs:
         assert {tuple(trace.losses.values) for trace in run.traces} == expected
-        assert all(trace.backward and trace.backward.iteration == 3 for trace in run.traces)
+        second = 2 if program == BY_HAND else 3
+        assert all(trace.backward and trace.backward.iteration == second for trace in run.traces)
     assert not read_deep(tmp_path / "1", RECORD).ranks  # whose its facts are is not known
     said = runs[0].caveats[0]
     assert "`n_jobs=1`" in said
@@ -166,6 +174,12 @@ for step in range(4):
     recorded(tmp_path / "1", program)
     (trace,) = read_run(tmp_path / "1", RECORD).traces
     assert list(trace.losses.ends) == [2, 4, 6, 8] and trace.unordered == (1, 2, 3, 4)
+
+
+def test_threads_with_one_loss_each_are_no_trainings(tmp_path: Path) -> None:
+    recorded(tmp_path / "1", "for step in range(6):\n    start((0, 1), target=train_by_hand)\n")
+    (trace,) = read_run(tmp_path / "1", RECORD).traces
+    assert len(trace.losses) == 4
 
 
 def test_the_main_thread_is_a_training_beside_its_threads(tmp_path: Path) -> None:

@@ -521,8 +521,8 @@ class Recorder(Writer):
             self._close_regular()
             self._drain(None)
             self._account()
-            if self._threads is not None and self._threads.over(self._last_step):
-                self.emit({"e": "enough", "i": int(self._last_step)})
+            if self._went_on():
+                self.emit({"e": "enough", "i": self._last_iteration})
 
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other
@@ -630,7 +630,7 @@ class Recorder(Writer):
                     self.problem("describing the environment", error)
             self.grouping.loss(count, kind, thread)
             if self._threads is not None:
-                self._threads.trainings.loss(thread)
+                self._threads.loss(thread, is_update=self.grouping.closed_by_loss)
             if isinstance(line, str):
                 self._line(line)
             else:
@@ -664,7 +664,7 @@ class Recorder(Writer):
         trains.
         """
         made = threads.update(thread, index)
-        if threads.trainings.several():
+        if made and threads.trainings.several():
             self.stay_shallow(SEVERAL)
         return made
 
@@ -689,6 +689,15 @@ class Recorder(Writer):
         if self.world[0] is not None and not threads.trainings.several():
             return False
         return not threads.all_over(self._last_step)
+
+    def _went_on(self) -> bool:
+        """Whether a training in a thread or a task went on behind its last recorded iteration."""
+        threads = self._threads
+        if threads is None or not threads.train:
+            return False
+        if threads.trainings.several():
+            return bool(threads.over(self._last_step))
+        return self.grouping.closed >= self._last_step
 
     @property
     def _last_iteration(self) -> int:

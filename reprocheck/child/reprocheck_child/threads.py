@@ -29,13 +29,10 @@ class Threads:
         self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._owners: dict[str, ref[Any]] = {}
         self._alike: dict[str, int] = {}
-        self._updates: dict[Any, int] = {}  # of each optimizer, since one stepped in a thread
+        self.train = False
+        """Whether weights were updated in another thread than the main one."""
+        self._updates: dict[Any, int] = {}  # of each optimizer, since that is so
         self._newest = 0.0  # time of the last update
-
-    @property
-    def train(self) -> bool:
-        """Whether an optimizer has stepped in another thread than the main one."""
-        return bool(self._updates)
 
     def name(self) -> str:
         """The task or the thread that calls; "" for the main thread, and for one that Python did
@@ -55,34 +52,49 @@ class Threads:
             self._owners[name] = ref(owner)
         return name
 
+    def loss(self, thread: str, *, is_update: bool) -> None:
+        """Count a loss; `is_update` where there is no optimizer."""
+        self.trainings.loss(thread)
+        if is_update:
+            self._note_update(thread)
+
     def update(self, thread: str, optimizer: int) -> int:
         """Count an update: the number of those of this optimizer; 0 while only the main thread
         trains.
         """
-        if not thread and not self.train:
+        self._note_update(thread)
+        if not self.train:
             return 0
-        self._newest = monotonic()
         self._updates[optimizer] = self._updates.get(optimizer, 0) + 1
         self.trainings.update(thread, optimizer)
         return self._updates[optimizer]
 
+    def _note_update(self, thread: str) -> None:
+        self.train = self.train or bool(thread)
+        self._newest = monotonic()
+
     def over(self, last: float) -> set[Any]:
         """The threads and optimizers of the trainings that are behind iteration `last`."""
-        groups = self.trainings.groups
+        groups = self.trainings.groups if self.train else []
         return set().union(*(group for group in groups if self._made(group) >= last))
 
     def all_over(self, last: float) -> bool:
         """Whether nothing further is to be expected before iteration `last`: all trainings are
         there or have ended, and no other has begun for a while.
         """
+        if not self.train:
+            return True
         if monotonic() - self._newest < SETTLED:
             return False
         behind = (group for group in self.trainings.groups if self._made(group) < last)
         return not any(map(self._lives, chain.from_iterable(behind)))
 
     def _made(self, training: set[Any]) -> int:
-        """The iterations of a training: each of its optimizers has made them."""
-        return min(self._updates[member] for member in training if isinstance(member, int))
+        """The iterations of a training: each of its optimizers has made them; where it has none,
+        its losses.
+        """
+        made = self._updates or self.trainings.losses
+        return min(made[member] for member in training & made.keys())
 
     def _lives(self, member: str | int) -> bool:
         """Whether a thread or a task may train on."""

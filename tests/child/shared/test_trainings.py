@@ -27,6 +27,12 @@ def test_a_thread_without_losses_is_no_training() -> None:
     assert found(("a", 0), ("b", 1), ("c", 2), losses="ab") == [[0, "a"], [1, "b"]]
 
 
+def test_without_optimizers_each_thread_with_several_losses_is_a_training() -> None:
+    assert found(losses="aabb") == [["a"], ["b"]]
+    assert not found(losses="aab")
+    assert not found(("a", 0), losses="aabb")
+
+
 def test_more_trainings_than_are_told_apart_are_taken_as_one() -> None:
     threads = [chr(256 + number) for number in range(MOST + 1)]
     steps = [(thread, number) for number, thread in enumerate(threads)]
