@@ -60,7 +60,7 @@ class Recorded:
     rank: int | None = None
     world: int | None = None
     in_threads: bool = False
-    """Whether a loss came from another thread than the main one, or from a task."""
+    """Whether a loss or an update came from another thread than the main one, or from a task."""
     training: tuple[str, ...] = ()
     """Of one of several trainings in a process: what tells it from the others."""
     identity: tuple[int, ...] = ()
@@ -290,6 +290,8 @@ def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
                 _append(recorded, event)
         elif type(event) is Update:
             update(event.o, event.c)
+            if event.t:
+                recorded.in_threads = True
         else:
             _HANDLERS[type(event)](recorded, event)
 

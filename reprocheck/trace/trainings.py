@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
 from reprocheck.child.reprocheck_child.shared.trainings import Trainings
-from reprocheck.language import mark
+from reprocheck.language import mark, tr
 from reprocheck.trace import events
 from reprocheck.trace.events import Irregular, Loss, Optimizer, Regular, Update
 from reprocheck.trace.process import Recorded, take
@@ -32,8 +32,10 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
     if not recorded.in_threads:
         return [recorded]
     try:
-        groups = _found(path).several()
+        found = _found(path)
+        groups = found.several()
         if not groups:
+            _say_unknown(recorded, found)
             return [recorded]
         parts = [_part(recorded, group) for group in groups]
         _fill(parts, groups, path)
@@ -44,6 +46,18 @@ def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
         # The recorder looks at weights until it sees some that change, whosever they are.
         part.grouping.weights_seen |= recorded.grouping.weights_seen
     return parts
+
+
+def _say_unknown(recorded: Recorded, found: Trainings) -> None:
+    """Say that several trainings may run whose losses cannot be told apart."""
+    of_optimizers = [group for group in found.groups if group - found.losses.keys()]
+    if len(of_optimizers) > 1:
+        recorded.caveats.append(
+            tr(
+                "Optimizers step in several threads or tasks, and which losses belong to which is"
+                " not known; where the runs differ, let one training run at a time (`n_jobs=1`)."
+            )
+        )
 
 
 def _found(path: Path) -> Trainings:

@@ -176,6 +176,16 @@ for step in range(4):
     assert list(trace.losses.ends) == [2, 4, 6, 8] and trace.unordered == (1, 2, 3, 4)
 
 
+def test_losses_that_belong_to_no_thread_are_said_to_be_of_several_trainings(
+    tmp_path: Path,
+) -> None:
+    program = BY_HAND.replace("train_by_hand", "train").replace("100_000", "6")
+    whose = "def loss(number, step):\n    recorder.loss([1.0], 'float32', thread='')\n"
+    recorded(tmp_path / "1", whose + program)
+    run = read_run(tmp_path / "1", RECORD)
+    assert len(run.traces) == 1 and "`n_jobs=1`" in run.caveats[0]
+
+
 def test_threads_with_one_loss_each_are_no_trainings(tmp_path: Path) -> None:
     recorded(tmp_path / "1", "for step in range(6):\n    start((0, 1), target=train_by_hand)\n")
     (trace,) = read_run(tmp_path / "1", RECORD).traces
