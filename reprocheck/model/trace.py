@@ -159,6 +159,8 @@ class Process:
 
     It is known by it in every run.
     """
+    in_thread: bool = False
+    """Of a trace: whether it is one of several trainings in threads or tasks of the process."""
     started: float = 0.0
     began: float | None = None
     left: float | None = None

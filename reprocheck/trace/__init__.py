@@ -32,15 +32,18 @@ def read_run(folder: Path, record: RunRecord) -> Run:
     from reprocheck.trace import controls, ranks
     from reprocheck.trace.inputs import first_reads, inputs
     from reprocheck.trace.process import read_process
+    from reprocheck.trace.trainings import trainings
 
-    found = [read_process(path) for path in _files(folder / record.trace)]
+    paths = _files(folder / record.trace)
+    found = [read_process(path) for path in paths]
     order = sorted(
         range(len(found)),
         key=lambda index: (found[index].node or 0, found[index].process.time, index),
     )
     recorded = [found[index] for index in order]
     ranks.inherit(recorded)
-    by_rank = ranks.assign([one for one in recorded if one.trained], recorded)
+    trained = chain.from_iterable(trainings(found[index], paths[index]) for index in order)
+    by_rank = ranks.assign([one for one in trained if one.trained], recorded)
     stops = [one.stopped_at for one in by_rank.values() if one.stopped_at is not None]
     traces = tuple(
         _trace(rank, one, max(stops, default=None), record) for rank, one in by_rank.items()
@@ -71,6 +74,7 @@ def read_run(folder: Path, record: RunRecord) -> Run:
             [
                 *(text for one in first for text in one.caveats),
                 *ranks.numbered(by_rank),
+                *ranks.in_threads(by_rank),
                 *ranks.missing(by_rank, recorded),
             ]
         ),
@@ -183,6 +187,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
         failed_at=recorded.failed_at,
         gone=record.gone.get(recorded.name),
         origin=recorded.origin,
+        in_thread=bool(recorded.training),
         started=said.time,
         began=recorded.began,
         left=recorded.left,

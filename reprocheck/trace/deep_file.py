@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeAlias
 import msgspec
 
 from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.child.reprocheck_child.shared.trainings import Trainings
 from reprocheck.files.limits import NO_EVENT, Budget
 from reprocheck.language import tr
 from reprocheck.trace import events
@@ -68,6 +69,7 @@ class DeepFile:
     path: Path
     recorded: Recorded = field(default_factory=lambda: Recorded(process=events.Process()))
     grouping: Grouping = field(default_factory=Grouping)
+    trainings: Trainings = field(default_factory=Trainings)
     seen: list[Seen] = field(default_factory=list)
     gradients: dict[str, Seen] = field(default_factory=dict)
     """Of each place, the last fact `gradient`."""
@@ -200,6 +202,7 @@ def take_again(file: DeepFile, event: Again, at: int) -> None:
 
 def _take_loss(file: DeepFile, event: events.Loss) -> None:
     file.trained = True
+    file.trainings.loss(event.t)
     if file.left:
         return
     iteration = file.grouping.closed + 1
@@ -216,6 +219,7 @@ def _take_loss(file: DeepFile, event: events.Loss) -> None:
 
 def _take_update(file: DeepFile, event: events.Update) -> None:
     file.trained = True
+    file.trainings.update(event.t, event.o)
     if not file.left:
         file.grouping.update(event.o, event.c)
 

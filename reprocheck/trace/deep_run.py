@@ -142,12 +142,14 @@ class _Outline:
 
 def _outline(path: Path, is_enough: Callable[[DeepFile], bool]) -> _Outline:
     file = read(path, _is_no_fact, is_enough)
+    # Which of several trainings a fact is of is not known.
+    one = not file.trainings.several()
     seeds = (seen for seen in file.seen if seen.kind == "seed" and seen.worker is not None)
     return _Outline(
         path=path,
         recorded=file.recorded,
-        trained=file.trained,
-        has_facts=file.skipped or bool(file.seen),
+        trained=one and file.trained,
+        has_facts=one and (file.skipped or bool(file.seen)),
         seeds=tuple(seeds),
     )
 

@@ -91,6 +91,7 @@ class Loss(Event):
 class Update(Event):
     o: int = 0
     c: bool | None = None
+    t: str = ""
 
 
 class Regular(Event):

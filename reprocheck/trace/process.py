@@ -59,6 +59,10 @@ class Recorded:
     """Losses that a double does not hold, by their place."""
     rank: int | None = None
     world: int | None = None
+    in_threads: bool = False
+    """Whether a loss or an update came from another thread than the main one, or from a task."""
+    training: tuple[str, ...] = ()
+    """Of one of several trainings in a process: what tells it from the others."""
     identity: tuple[int, ...] = ()
     task: str = ""
     executor: str = ""
@@ -165,7 +169,7 @@ def read_process(path: Path) -> Recorded:
                 reading.budget.add(column)
         for chunk in events.read(path, reading):
             before = len(recorded.values)
-            _take(recorded, chunk)
+            take(recorded, chunk)
             reading.budget.spend(len(recorded.values) - before, VALUE, "losses")
         _end_stretch(recorded, events.Irregular(u=False))
         if reading.cut:
@@ -263,7 +267,7 @@ def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Check
     return forward, backward
 
 
-def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
+def take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
     """Feed events in order. Losses and updates are the bulk and are dealt with here."""
     grouping, values, dtype_of = recorded.grouping, recorded.values, recorded.dtype_of
     count_loss, update = grouping.loss, grouping.update
@@ -271,6 +275,8 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
     for event in chunk:
         if type(event) is Loss:
             losses = event.v
+            if event.t:
+                recorded.in_threads = True
             answer = count_loss(len(losses), event.k, event.t)
             if answer == COUNTED_FROM_HERE:
                 del values[:], dtype_of[:]
@@ -284,6 +290,8 @@ def _take(recorded: Recorded, chunk: list[events.AnyEvent]) -> None:
                 _append(recorded, event)
         elif type(event) is Update:
             update(event.o, event.c)
+            if event.t:
+                recorded.in_threads = True
         else:
             _HANDLERS[type(event)](recorded, event)
 

@@ -10,10 +10,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from reprocheck.language import form, joined, mark, tr
+from reprocheck.language import form, joined, listed, mark, tr
 from reprocheck.model.ranks import named
 from reprocheck.trace.origin import Origins
 from reprocheck.trace.process import Recorded
+
+_MOST_NAMED = 8
+"""Trainings of which the thread is named."""
 
 
 def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[int, Recorded]:
@@ -34,7 +37,7 @@ def assign(trainers: Sequence[Recorded], processes: Sequence[Recorded]) -> dict[
             left.append(recorded)
     origins = Origins(processes)
     for recorded in left:
-        recorded.origin = origins.of(recorded)
+        recorded.origin = (*origins.of(recorded), *recorded.training)
     _count_starts(left)
     for recorded in sorted(left, key=_order):
         ranks[max(ranks, default=-1) + 1] = recorded
@@ -60,7 +63,7 @@ def _over_before(one: Recorded, other: Recorded) -> bool:
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
     """What is to be said of processes that were given a number."""
-    given = {rank: one for rank, one in by_rank.items() if one.origin}
+    given = {rank: one for rank, one in by_rank.items() if one.origin and not one.training}
     second, unsaid = [], []
     for rank, one in given.items():
         if one.rank is None:
@@ -82,6 +85,27 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
         named=named(unsaid),
     )
     return [*second, said]
+
+
+def in_threads(by_rank: Mapping[int, Recorded]) -> list[str]:
+    """What is to be said of trainings in threads or tasks of one process."""
+    said = [
+        tr("rank {rank} is {name}", rank=rank, name=one.training[-1] or tr("the main thread"))
+        for rank, one in by_rank.items()
+        if one.training
+    ]
+    if not said:
+        return []
+    if len(said) > _MOST_NAMED:
+        said[_MOST_NAMED:] = [tr("{number} more", number=len(said) - _MOST_NAMED)]
+    return [
+        tr(
+            "Several trainings run in threads or tasks of one process: {trainings}. What they"
+            " share, such as a generator, they use in the order of a race; where they differ, let"
+            " one run at a time (`n_jobs=1`). What they report beside losses is not compared.",
+            trainings=listed(said),
+        )
+    ]
 
 
 def _order(recorded: Recorded) -> tuple[object, ...]:

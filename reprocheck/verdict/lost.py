@@ -104,7 +104,9 @@ def lost(run: Run) -> str:
         return ""
     furthest = max(map(_REACHED, ranks))
     on_one_machine = partial(_on_one_machine, run=run, furthest=furthest)
-    said = joined(tr("; "), map(on_one_machine, _by_machine(ranks)))
+    # Trainings in threads of one process do not end one after the other.
+    apart = [rank for rank in ranks if not rank.process.in_thread]
+    said = joined(tr("; "), map(on_one_machine, _by_machine(apart)))
     ended_by_us = run.record.ended in ("timed_out", "interrupted")
     if ended_by_us and not said:
         return _behind(ranks, furthest)

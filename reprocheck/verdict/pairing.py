@@ -187,8 +187,8 @@ def _said(ranks: Sequence[int]) -> str:
     if not ranks:
         return ""
     return tr(
-        "Which process of one run is which of another is not known of {named}: their losses"
-        " were compared as a set, each process with one of run 1 that has the same losses, as far"
+        "Which training of one run is which of another is not known of {named}: their losses"
+        " were compared as a set, each training with one of run 1 that has the same losses, as far"
         " as there was one.",
         named=named(ranks),
     )

@@ -158,7 +158,7 @@ def wanted(check: Check, held: Settings) -> bool:
     """
     if check.verdict.verdict in ENDED_EARLY:
         return False
-    if not any(map(attrgetter("traces"), check.runs)):
+    if not check.traces or any(trace.process.in_thread for trace in check.traces):
         return False
     if held.asks_for_modules:
         return True

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reprocheck.model import Bitwise, Check, Divergence, Rung
+from reprocheck.model import Bitwise, Check, Divergence, Run, Rung
 from reprocheck.model.evidence import CallDiffers, Generator, Generators, PathDiffers
 from reprocheck.recording import record
 from reprocheck.settings import Settings
@@ -162,6 +162,16 @@ def test_an_interrupt_while_recording_again_keeps_what_was_recorded(workdir: Pat
 # ---------------------------------------------------------------------------------------- decisions
 
 
+def in_threads(check: Check) -> Check:
+    """The check, with its ranks as trainings in threads: whose deeper facts are is not known."""
+
+    def threads(run: Run) -> Run:
+        traces = [replace(one, process=replace(one.process, in_thread=True)) for one in run.traces]
+        return replace(run, traces=tuple(traces))
+
+    return replace(check, runs=tuple(map(threads, check.runs)))
+
+
 @pytest.mark.parametrize(
     ("check", "settings", "expected"),
     [
@@ -169,6 +179,7 @@ def test_an_interrupt_while_recording_again_keeps_what_was_recorded(workdir: Pat
         (forward_fails(), Settings(explain=False), False),
         (forward_fails(), Settings(explain=False, level="module"), True),
         (two_ranks(), Settings(fail_on="any-iteration"), True),
+        (in_threads(two_ranks()), Settings(level="module"), False),
         (bitwise_equal(), Settings(), False),
         (bitwise_equal(), Settings(level="op"), True),
         (inconclusive_nan(), Settings(), False),

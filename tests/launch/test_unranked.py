@@ -94,7 +94,7 @@ def test_processes_that_nothing_tells_apart_are_compared_as_a_set(
     made = check(workdir, monkeypatch, command=command)
     assert made.verdict.verdict == "reproducible" and first_losses(made)[0] == first_losses(made)[1]
     assert [caveat for caveat in made.caveats if "compared as a set" in caveat] == [
-        "Which process of one run is which of another is not known of ranks 0–2: their losses were compared as a set, each process with "
+        "Which training of one run is which of another is not known of ranks 0–2: their losses were compared as a set, each training with "
         "one of run 1 that has the same losses, as far as there was one."
     ]
 

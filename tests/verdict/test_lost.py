@@ -56,6 +56,15 @@ def test_ranks_that_came_to_their_end_are_not_lost() -> None:
     assert failing == "rank 3 ended, after iteration 10, with ValueError: no"
 
 
+def test_trainings_in_threads_of_one_process_end_with_it() -> None:
+    ranks = [
+        rank(number, reached, pid=10, gone=9.0, error="ValueError: late", in_thread=True)
+        for number, reached in enumerate((10, 5))
+    ]
+    assert lost(of("failed", *ranks)) == ""
+    assert "rank 1 is behind" in lost(of("timed_out", *ranks))
+
+
 def test_ranks_that_stopped_early_did_not_end_early() -> None:
     ranks = (
         rank(0, 5, stopped_at=5, ended=True, gone=4.0),

@@ -36,8 +36,8 @@ def losses_by_rank(one: Run) -> dict[int, float]:
 
 def caveat(ranks: str) -> str:
     return (
-        f"Which process of one run is which of another is not known of {ranks}: their losses were compared as a set, "
-        "each process with one of run 1 that has the same losses, as far as there was one."
+        f"Which training of one run is which of another is not known of {ranks}: their losses were compared as a set, "
+        "each training with one of run 1 that has the same losses, as far as there was one."
     )
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Mapping
 
     from .first_iterations import FirstIterations
+    from .threads import Threads
 
     Reading = tuple[list[float], str | list[str]]
     Deferred = Callable[[bool], str | None]
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 IMPORTED = "The recorder imported these modules, which the script had not: %s."
+SEVERAL = "several trainings run in threads or tasks of one process"
 REGULAR_AFTER = 3
 """Iterations alike after which a regular stretch begins."""
 
 _getpid, _getppid = os.getpid, os.getppid
+_modules = sys.modules
 
 
 def nothing_awaited() -> None:
@@ -129,6 +132,7 @@ class Recorder(Writer):
         self._in_session = bool(settings.get("session"))
         self._enough = False  # it has come to its stop, records nothing further, and goes on
         self._company: company.Company | None = None
+        self._threads: Threads | None = None  # once one other than the main thread had an event
         self._start_pid = _getpid()
         self._forks: list[int] = []
         self._forked = 0
@@ -264,11 +268,19 @@ class Recorder(Writer):
         if self._enough:
             self._go_on()
             return
+        thread = self._thread_name()
+        if self._threads is not None and self._are_over(thread, index):
+            self._stop()
+            return
         with self._lock:
             self._leave_regular()
             self.grouping.update(index, changed if isinstance(changed, bool) else None)
             closed = len(self.grouping.ends)
-            self._slow_update(index, changed, closed)
+            made = closed
+            if self._threads is not None:
+                made = self._count_in_thread(self._threads, thread, index) or closed
+            self._slow_update(changed, (index, made, thread))
+            self._drain(closed)
             self._tell()
             self._enter_regular(index, closed)
         if closed >= self._last_step:
@@ -287,7 +299,7 @@ class Recorder(Writer):
         self._alike = self._alike + 1 if pattern and again else 0
         if self._alike < REGULAR_AFTER or self._queue or self._watching:
             return
-        alone = self._worker is None and get_ident() == self._main
+        alone = self._worker is None and get_ident() == self._main and not self._in_threads
         if alone and self.shallow and self.grouping.regular(index):
             self._begin_regular(index, pattern, closed)
 
@@ -324,25 +336,24 @@ class Recorder(Writer):
         self.emit({"e": "irregular", "n": regular.losses, "u": even})
 
     def _slow_update(
-        self, index: int, changed: bool | Callable[[bool], bool | None] | None, closed: int
+        self, changed: bool | Callable[[bool], bool | None] | None, which: tuple[int, int, str]
     ) -> None:
         if callable(changed):
-            self._put(self._change_line(index, changed, closed))
-        else:
-            if changed:
-                self._watching = False
-            self._line(update_line(index, changed, closed))
-        self._drain(closed)
+            self._put(self._change_line(changed, which))
+            return
+        if changed:
+            self._watching = False
+        self._line(update_line(changed, *which))
 
     def _change_line(
-        self, index: int, read: Callable[[bool], bool | None], closed: int
+        self, read: Callable[[bool], bool | None], which: tuple[int, int, str]
     ) -> Deferred:
         def line(wait: bool) -> str | None:
             changed = read(wait)
             if changed is None and not wait:
                 return None
             self._watching = self._watching and not changed
-            return update_line(index, changed, closed)
+            return update_line(changed, *which)
 
         return line
 
@@ -477,7 +488,7 @@ class Recorder(Writer):
         self._queue.clear()
         self._said.clear()
         self._watching, self._training, self._finished, self._enough = True, False, False, False
-        self._muted, self._company = False, None
+        self._muted, self._company, self._threads = False, None, None
         self.regular = self._pattern = None
         self.grouping = Grouping()
         self.hello(how)
@@ -510,6 +521,8 @@ class Recorder(Writer):
             self._close_regular()
             self._drain(None)
             self._account()
+            if self._went_on():
+                self.emit({"e": "enough", "i": self._last_iteration})
 
     def ended(self) -> None:
         """The interpreter reached its exit: read what is still on a device, and tell the other
@@ -597,6 +610,9 @@ class Recorder(Writer):
         if self._enough and self._worker is None:
             self._go_on()
             return
+        if self._threads is not None and self._are_over(thread):
+            self._stop()
+            return
         had_begun, self.waiting = bool(self.waiting), 0
         if self.before_iteration is not None and not (had_begun or self.grouping.under_way):
             self.before_iteration()
@@ -613,6 +629,8 @@ class Recorder(Writer):
                 except Exception as error:
                     self.problem("describing the environment", error)
             self.grouping.loss(count, kind, thread)
+            if self._threads is not None:
+                self._threads.loss(thread, is_update=self.grouping.closed_by_loss)
             if isinstance(line, str):
                 self._line(line)
             else:
@@ -623,7 +641,7 @@ class Recorder(Writer):
 
     def _stop(self) -> None:
         """The last iteration that is recorded has closed."""
-        if self._finished or self._enough:
+        if self._finished or self._enough or self._others_train():
             return
         if (self.world[0] is not None or not self._in_session) and self._worker is None:
             self._leave()
@@ -637,9 +655,54 @@ class Recorder(Writer):
             self._close_regular()
             self._drain(None)
             self._account()
-            self.emit({"e": "enough", "i": self.grouping.closed})
+            self.emit({"e": "enough", "i": self._last_iteration})
             self._enough = self._muted = True
             self._company = others
+
+    def _count_in_thread(self, threads: Threads, thread: str, index: int) -> int:
+        """Count an update: the number of those of this optimizer; 0 while the main thread alone
+        trains.
+        """
+        made = threads.update(thread, index)
+        if made and threads.trainings.several():
+            self.stay_shallow(SEVERAL)
+        return made
+
+    def _are_over(self, *members: str | int) -> bool:
+        """Whether the training of a thread or an optimizer is at its stop while others go on."""
+        threads = self._threads
+        return threads is not None and not threads.over(self._last_step).isdisjoint(members)
+
+    @property
+    def _in_threads(self) -> bool:
+        """Whether other threads than the main one train, or tasks."""
+        return self._threads is not None and self._threads.train
+
+    def _others_train(self) -> bool:
+        """Whether a training in another thread or task has not come to the stop, or may yet begin.
+
+        Ranks stop side by side: where each has one training, there is nothing to wait for.
+        """
+        threads = self._threads
+        if threads is None:
+            return False
+        if self.world[0] is not None and not threads.trainings.several():
+            return False
+        return not threads.all_over(self._last_step)
+
+    def _went_on(self) -> bool:
+        """Whether a training in a thread or a task went on behind its last recorded iteration."""
+        threads = self._threads
+        if threads is None or not threads.train:
+            return False
+        if threads.trainings.several():
+            return bool(threads.over(self._last_step))
+        return self.grouping.closed >= self._last_step
+
+    @property
+    def _last_iteration(self) -> int:
+        """The iteration after which the process stops: that of each training, where several run."""
+        return int(self._last_step) if self._in_threads else self.grouping.closed
 
     def _go_on(self) -> None:
         """Nothing further is recorded: end once the others have come to their stop, too.
@@ -658,7 +721,7 @@ class Recorder(Writer):
             if not self._enough:
                 self._drain(None)
                 self._account()
-            self.emit({"e": "stop", "i": self.grouping.closed, "time": time_ns() / 1e9})
+            self.emit({"e": "stop", "i": self._last_iteration, "time": time_ns() / 1e9})
             self._file.close()
         stop.leave(self.folder, self.world, self.stop_wait)
 
@@ -677,11 +740,17 @@ class Recorder(Writer):
                 self.problem("the account at the end", error)
 
     def _thread_name(self) -> str:
-        """The thread that calls, "" for the main one."""
-        if get_ident() == self._main:
+        """The thread or the asynchronous task that calls, "" for the main thread."""
+        loops = _modules.get("_asyncio")
+        in_loop = loops is not None and loops._get_running_loop() is not None
+        if not in_loop and get_ident() == self._main:
             return ""
-        threads = sys.modules.get("threading")
-        return str(threads.current_thread().name) if threads else "thread"
+        from .threads import Threads  # without the lock: another import may wait for that
+
+        with self._lock:
+            if self._threads is None:
+                self._threads = Threads()
+            return self._threads.name()
 
 
 def log(values: Mapping[str, Any]) -> None:

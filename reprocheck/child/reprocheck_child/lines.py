@@ -75,8 +75,13 @@ def finite(value: float) -> float | str:
     return value if value - value == 0.0 else repr(value)
 
 
-def update_line(index: int, changed: bool | None, closed: int) -> str:
-    """An `update` event of optimizer `index`, after which `closed` iterations are closed."""
+def update_line(changed: bool | None, index: int, closed: int, thread: str) -> str:
+    """An `update` event of optimizer `index`, after which `closed` iterations are closed; `thread`
+    stands in it where it is not the main one.
+    """
+    if thread:
+        event = {"e": "update", "o": index, "c": changed, "i": closed, "t": thread}
+        return jsontext.dumps(event) + "\n"
     return _UPDATE % (index, _JSON[changed], closed)
 
 

@@ -21,6 +21,7 @@ _WORKERS = {
         "joblib.externals.loky.process_executor",
         "loky.process_executor",
     ),
+    "_worker": ("concurrent.futures.thread",),
 }
 """Function in which a worker of a pool waits for tasks -> the modules that have it."""
 
@@ -72,6 +73,14 @@ def task(worker: FrameType | None) -> str:
     if item is not None:
         return str(item)
     return "" if job is None else "%s.%s" % (job, part)
+
+
+def item(worker: FrameType) -> object:
+    """What a thread of an executor works at, which has no number; None in other workers."""
+    held = worker.f_locals
+    item = held.get("work_item")
+    _let_go(held)
+    return item
 
 
 def _let_go(held: object) -> None:

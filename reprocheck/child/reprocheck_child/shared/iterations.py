@@ -199,10 +199,14 @@ class Grouping:
             self.unfinished = True
             self._attach()
             self._close()
-        looked_at = self.weights_seen or self.moved_at is not None
-        if self.closed and not looked_at:
+        if not self.closed or self.moved_at is not None:
+            return
+        if not self.weights_seen:
             self.moved_at = self.first_end
             self.moved_in = self._unseen_update or 1
+        elif self._unseen_update is not None:
+            self.moved_at = self.ends[self._unseen_update - 1]
+            self.moved_in = self._unseen_update
 
     def _is_open(self) -> bool:
         """Whether the open iteration holds a loss or an update."""

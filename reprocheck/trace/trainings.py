@@ -1,0 +1,109 @@
+"""The trainings that run in threads or tasks of one process: `trainings(recorded, path)`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reprocheck.child.reprocheck_child.shared.iterations import Grouping
+from reprocheck.child.reprocheck_child.shared.trainings import Trainings
+from reprocheck.language import mark, tr
+from reprocheck.trace import events
+from reprocheck.trace.events import Irregular, Loss, Optimizer, Regular, Update
+from reprocheck.trace.process import Recorded, take
+from reprocheck.trace.series import Columns
+
+if TYPE_CHECKING:
+    from reprocheck.child.reprocheck_child.shared.trainings import Member
+
+_LONGEST_NAME = 60
+_NOT_DEEP = mark("several trainings run in threads or tasks of one process")
+_OF_A_TRAINING = (Loss, Optimizer, Update, Regular, Irregular)
+
+
+def trainings(recorded: Recorded, path: Path) -> list[Recorded]:
+    """Return the trainings of a process, each with its own losses; itself where it has one.
+
+    The file is read again: only at its end it is known which threads train.
+    """
+    if not recorded.in_threads:
+        return [recorded]
+    try:
+        found = _found(path)
+        groups = found.several()
+        if not groups:
+            _say_unknown(recorded, found)
+            return [recorded]
+        parts = [_part(recorded, group) for group in groups]
+        _fill(parts, groups, path)
+    except OSError:
+        return [recorded]
+    for part in parts:
+        part.grouping.finish()
+        # The recorder looks at weights until it sees some that change, whosever they are.
+        part.grouping.weights_seen |= recorded.grouping.weights_seen
+    return parts
+
+
+def _say_unknown(recorded: Recorded, found: Trainings) -> None:
+    """Say that several trainings may run whose losses cannot be told apart."""
+    of_optimizers = [group for group in found.groups if group - found.losses.keys()]
+    if len(of_optimizers) > 1:
+        recorded.caveats.append(
+            tr(
+                "Optimizers step in several threads or tasks, and which losses belong to which is"
+                " not known; where the runs differ, let one training run at a time (`n_jobs=1`)."
+            )
+        )
+
+
+def _found(path: Path) -> Trainings:
+    found = Trainings()
+    for event in _events(path):
+        thread = getattr(event, "t", "")
+        if isinstance(event, (Loss, Regular)):
+            found.loss(thread)
+        if isinstance(event, (Update, Regular)):
+            found.update(thread, event.o)
+    return found
+
+
+def _part(recorded: Recorded, group: set[Member]) -> Recorded:
+    """A training without its losses: its process without its rank, which others have, too."""
+    threads = sorted(member for member in group if isinstance(member, str))
+    return replace(
+        recorded,
+        grouping=Grouping(),
+        values=array("d"),
+        dtype_of=array("B"),
+        dtypes={},
+        exact={},
+        series=Columns(),
+        in_stretches=0,
+        rank=None,
+        deep=False,
+        left_because=_NOT_DEEP,
+        training=(f"rank {recorded.rank}", threads[0][:_LONGEST_NAME]),
+    )
+
+
+def _fill(parts: list[Recorded], groups: list[set[Member]], path: Path) -> None:
+    """Give each training its events. A stretch is the main thread's; what belongs to none, such as
+    an optimizer that never steps, is left out.
+    """
+    owners = {member: part for part, group in zip(parts, groups, strict=True) for member in group}
+    for event in _events(path):
+        if isinstance(event, _OF_A_TRAINING):
+            owner = owners.get(getattr(event, "o", getattr(event, "t", "")))
+            if owner is not None:
+                take(owner, [event])
+    for part in parts:
+        take(part, [Irregular(u=False)])
+
+
+def _events(path: Path) -> Iterator[events.AnyEvent]:
+    for chunk in events.read(path, events.Reading()):
+        yield from chunk
