@@ -88,7 +88,8 @@ def export(history: History, file: Path, selection: Selection, *, series: bool =
     """
     if file.suffix.lower() != ".csv":
         raise HistoryError(f"{file}: there is no such export.", "Name a file .csv.")
-    columns, rows = CHECKS, _checks(history, selection)
+    columns: Sequence[str] = CHECKS
+    rows: Iterable[Row] = _checks(history, selection)
     if series:
         columns, rows = SERIES, _values(history, selection)
     try:
