@@ -38,8 +38,10 @@ _RARE = names("kernels", "rare")
 _METHODS = words("kernels", "methods")
 _WITHOUT_TORCH = ("numpy.", "mindspore.", "tensorflow.", "jax.")
 """Where such a method is one of another library all the same."""
-_LEFT_OUT = re.compile(r"Conv|cumsum$|interpolate|grid_sample|__getitem__|resize_")
-"""Operators with a rule of their own, or for uses that no call shows."""
+_LEFT_OUT = re.compile(r"Conv|RNN|LSTM|GRU|cumsum$|interpolate|grid_sample|__getitem__|resize_")
+"""Operators with a rule of their own, or for uses that no call shows: layers with a state are noisy
+with some versions of CUDA alone.
+"""
 _ADDING = re.compile(r"accumulate=True|accumulate=`True`|accumulating")
 # `median` with `dim` gives indices too, and `bincount` counts whole numbers unless it has weights.
 _ONLY_WITH = {"median": ("dim", 1), "bincount": ("weights", 1), "EmbeddingBag": ("mode=max", 5)}
