@@ -66,7 +66,11 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
     later = _calls_behind(pair, seen)
     before = pair.before_in_iteration(difference.step, "outgrad")
     agreeing = {step.seen.place for step in before if pair.agrees(step)}
-    between = _users(pair, seen, later) or _up_to(later, agreeing)
+    own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
+    returned = compare.returned(own)
+    users = [call for call in later if returned & compare.hashes(call.inputs)]
+    agree = (n for n, call in enumerate(later, start=1) if call.place in agreeing)
+    between = users or later[: next(agree, 0)]
     nodes: list[str] = []
     if not between:
         nodes = _nodes(pair, difference)
@@ -269,6 +273,8 @@ def _said(
     inside: str = "",
 ) -> Finding:
     seen = difference.seen
+    calls = (call.seen for call in pair.of_kind("call"))
+    of_module = next((call.class_ for call in calls if call.place == seen.place), "")
     return found(
         pair,
         difference.step,
@@ -276,7 +282,7 @@ def _said(
         said,
         measure(pair, difference),
         # a gradient has no class, its module has
-        place=words.place(seen.place, seen.class_ or _class_of(pair, seen.place)),
+        place=words.place(seen.place, seen.class_ or of_module),
         evidence=evidence,
         operations=operations,
         inside=inside,
@@ -315,21 +321,6 @@ def _parents(place: str) -> Iterator[str]:
     return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
-def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
-    """The calls that took what a module returned, known by the hash."""
-    own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
-    returned = compare.returned(own)
-    return [call for call in later if returned & compare.hashes(call.inputs)]
-
-
-def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
-    """The calls behind a module up to the first whose gradient of the output agrees, that one
-    included.
-    """
-    agree = (n for n, call in enumerate(later, start=1) if call.place in agreeing)
-    return list(later[: next(agree, 0)])
-
-
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """The operations recorded between the last module and the loss, that of the loss first."""
     between = pair.before_in_iteration(difference.step, "between")
@@ -341,7 +332,3 @@ def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
     before = pair.before_in_iteration(difference.step, "outgrad")
     incoming = next((step for step in before if step.seen.place == module.place), None)
     return incoming is not None and not pair.differs(incoming)
-
-
-def _class_of(pair: Pair, place: str) -> str:
-    return next((call.seen.class_ for call in pair.of_kind("call") if call.seen.place == place), "")

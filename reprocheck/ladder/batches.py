@@ -9,7 +9,6 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.seeds import drawn_before_seed, is_key, seedings, worker_seeds
@@ -58,10 +57,11 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         seeded=tuple(sorted(seedings(pair, number))),
         drawn_before_seed=early,
     )
+    names = set(chain.from_iterable(seen.after for seen in difference.step.known))
     known = in_words.OfBatch(
         content=content,
         batches=len(loader.batches),
-        moved=_moved(difference.step),
+        moved=sorted(filterfalse(is_key, names)),
         own_seeds=list(own_seeds.values()),
     )
     return found(
@@ -225,12 +225,3 @@ def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
     if isinstance(a, str) or isinstance(b, str):
         return ()
     return tuple(sorted(compare.unequal_states(a, b)))
-
-
-def _moved(step: Step) -> list[str]:
-    """The generators that moved for a batch.
-
-    Keys do not move: those that stand with a batch were made by then, and maybe never used.
-    """
-    names = set(chain.from_iterable(seen.after for seen in step.known))
-    return sorted(filterfalse(is_key, names))

@@ -16,7 +16,6 @@ from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
 from reprocheck.ladder.sentences import generators as in_words
 from reprocheck.model import RungName
 from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
-from reprocheck.trace.deep import Seen
 
 _OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
 """Rungs whose first difference can be made of what was drawn around it."""
@@ -85,13 +84,9 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
     # the nearest first: the earliest is written last
     for step in pair.before_in_iteration(around, "call"):
         if step.first and is_inside(step.seen.place, around.seen.place):
-            inside |= _states_before_draws(step.first)
+            states = step.first.before
+            inside |= {name: states[name] for name in step.first.after if name in states}
     return [name for name in names if inside.get(name) != around.seen.before.get(name)]
-
-
-def _states_before_draws(seen: Seen) -> dict[str, str]:
-    """Generator -> its state before a module drew from it."""
-    return {name: seen.before[name] for name in seen.after if name in seen.before}
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:

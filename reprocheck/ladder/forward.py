@@ -66,7 +66,10 @@ def _own(pair: Pair, difference: Difference) -> Finding:
 def _victim(pair: Pair, difference: Difference) -> Finding:
     """Other inputs although nothing recorded before differs: something between was not recorded."""
     enters = _enclosing(pair, difference)
-    before = _last_agreeing(pair, difference.step, enters)
+    # no place begins with a dot: around the model itself, which has no path, every call counts
+    inside = f"{enters.place}."
+    agreeing = filter(pair.agrees, pair.before_in_iteration(difference.step, "call", "batch"))
+    before = next((one.seen for one in agreeing if not one.seen.place.startswith(inside)), None)
     return found(
         pair,
         difference.step,
@@ -105,14 +108,6 @@ def _enclosing(pair: Pair, difference: Difference) -> Seen:
             break
         outermost = seen
     return outermost
-
-
-def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
-    """The nearest call or batch before a call, outside of `around`, that agrees."""
-    # no place begins with a dot: around the model itself, which has no path, every call counts
-    inside = f"{around.place}."
-    before = filter(pair.agrees, pair.before_in_iteration(step, "call", "batch"))
-    return next((one.seen for one in before if not one.seen.place.startswith(inside)), None)
 
 
 def _shared(before: Seen | None, after: Seen) -> str:
@@ -181,14 +176,17 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     ]
     difference = min(entering, key=lambda one: not _label_names(one), default=first)
     seen = difference.seen
-    last, agreed = _last_seen(pair, first.step), _agreed(pair)
+    # where a generator alone shows a call, nothing says what came before it
+    before = filter(pair.tells, pair.before_in_iteration(first.step, "call"))
+    last, agreed = next((call.seen for call in before), None), _agreed(pair)
     unseen = Unseen(compiled=shown_by(pair), first_weights=bool(unseen_weights(pair)))
     said = in_words.loss(seen.iteration, unseen, last=last, agreed=agreed)
     only_labels, operations = False, []
     # an operation before the loss is recorded by its inputs, a loss by what comes out
     if seen.kind == "between":
         names = _label_names(difference)
-        only_labels = bool(names) or not _is_number(difference)
+        leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
+        only_labels = bool(names) or leaf is None or not _is_single(leaf)
         operations = [seen.place]
         said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=agreed)
     return found(
@@ -201,20 +199,6 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
         evidence=LossDiffers(only_labels=only_labels),
         operations=operations,
     )
-
-
-def _last_seen(pair: Pair, step: Step) -> Seen | None:
-    """The nearest call before a step of which something that it took or returned was recorded:
-    where a generator alone shows a call, nothing says what came before it.
-    """
-    before = filter(pair.tells, pair.before_in_iteration(step, "call"))
-    return next((call.seen for call in before), None)
-
-
-def _is_number(difference: Difference) -> bool:
-    """Whether the first input that differs is a single number."""
-    leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
-    return leaf is not None and _is_single(leaf)
 
 
 def _label_names(difference: Difference) -> list[str]:

@@ -98,11 +98,12 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     itself = None
     if not paths:
         itself = Operation(seen=seen, unfilled=dirty)
+    takes_generator = "generator" in seen.place.split(".")[-1]
     evidence = OperatorDiffers(
         name=seen.place,
         inputs_differ=bool(paths),
         reads_unfilled=bool(dirty) and not paths,
-        given_generator=_given_generator(seen.place) and not paths and not dirty,
+        given_generator=takes_generator and not paths and not dirty,
     )
     explained = paths or evidence.reads_unfilled or evidence.given_generator
     states: tuple[str, ...] = ()
@@ -165,11 +166,6 @@ def _alone(step: Step) -> Operator:
         source=SourceLine.of(step.seen.line),
         evidence=OperatorDiffers(name=step.seen.place, only_in_one_run=True),
     )
-
-
-def _given_generator(name: str) -> bool:
-    """Whether an operator is the variant that takes a generator, such as `aten.rand.generator`."""
-    return "generator" in name.split(".")[-1]
 
 
 def _base(name: str) -> str:

@@ -33,7 +33,11 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
 
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
     one, other = (first or "").splitlines(), (second or "").splitlines()
-    shown = _diff(name, one, other)
+    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
+    left_out = len(diff) - MOST_LINES
+    if left_out > 0:
+        diff = [*diff[:MOST_LINES], tr("… {left_out} more lines", left_out=left_out)]
+    shown = "\n".join(diff) + "\n"
     if first is None or second is None:
         only_in = 2 if first is None else 1
         return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
@@ -41,15 +45,6 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
     return SourceDifference(
         file=name, diff=shown, only_in=None, same_code=_same_code(first, second), changed=changed
     )
-
-
-def _diff(name: str, one: Sequence[str], other: Sequence[str]) -> str:
-    """The first lines of the diff of a file."""
-    diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
-    left_out = len(diff) - MOST_LINES
-    if left_out > 0:
-        diff = [*diff[:MOST_LINES], tr("… {left_out} more lines", left_out=left_out)]
-    return "\n".join(diff) + "\n"
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:

@@ -79,8 +79,11 @@ def _ladder(check: Check, folder: Path) -> Ladder:
     level = main.level
     if "op" in levels:
         level = "op"
+    sources = Sources(check, folder)
+    with_texts = [replace(one, source=sources.with_text(one.source)) for one in rungs.values()]
+    sources.keep()
     return Ladder(
-        rungs=_with_lines(check, folder, list(rungs.values())),
+        rungs=tuple(with_texts),
         first=first.rung if first is not None else None,
         level=level,
         independent=shown.independent,
@@ -106,10 +109,12 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     first = refined(check, folder, lead.first, leading)
     if len(ranks) > 1:
         first = across_ranks(first, pairs.of_place)
+    end = leading.position(step_number(leading, first))
+    places = [fact.at for fact in of_run_1(leading.steps[: end + 1]) if fact.at >= 0]
     first = replace(
         first,
         iterations=found[first.rung].iterations,
-        recorded_at=_recorded_at(first, leading),
+        recorded_at=TracePosition(trace=leading.first.path.name, at=next(reversed(places), 0)),
     )
     return _Shown(
         ranks=ranks,
@@ -154,13 +159,6 @@ def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
     return {name: finding for name, finding in found if finding is not None}
 
 
-def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
-    """Where run 1 recorded the first difference."""
-    end = pair.position(step_number(pair, first))
-    places = [fact.at for fact in of_run_1(pair.steps[: end + 1]) if fact.at >= 0]
-    return TracePosition(trace=pair.first.path.name, at=next(reversed(places), 0))
-
-
 # -------------------------------------------------------------------------------------------- rungs
 
 
@@ -188,14 +186,6 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
         iterations=finding.iterations,
         recorded_at=finding.recorded_at,
     )
-
-
-def _with_lines(check: Check, folder: Path, rungs: Sequence[Rung]) -> tuple[Rung, ...]:
-    """The rungs with the texts of the user's lines, which the report folder keeps from now on."""
-    sources = Sources(check, folder)
-    found = tuple(replace(rung, source=sources.with_text(rung.source)) for rung in rungs)
-    sources.keep()
-    return found
 
 
 # ---------------------------------------------------------------------------------------- the whole

@@ -119,7 +119,8 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
             continue
         text = read(name)
         if text is not None:
-            found[name] = Script(name=name, text=text, makefile=_is_makefile(name))
+            makefile = posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
+            found[name] = Script(name=name, text=text, makefile=makefile)
             waiting += _mentioned(text)
     return [*own, *found.values()]
 
@@ -140,10 +141,6 @@ def _mentioned(text: str) -> Iterator[str]:
     yield from _OTHER_SCRIPT.findall(text)
     if _CALLS_MAKE.search(text):
         yield from MAKEFILES
-
-
-def _is_makefile(name: str) -> bool:
-    return posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
 
 
 def made(

@@ -218,7 +218,9 @@ class _Skim:
         if is_known or compare.known(a.inputs, b.inputs, algorithms):
             self.told.add(kind)
         if is_known and kind == _WEIGHTS:
-            self.known.add(_place(one[1]))
+            line = one[1]
+            start = line.find(_PLACE) + len(_PLACE)
+            self.known.add(line[start : line.find(b'"', start)])
         return True
 
     def _take_again(self, one: _Line, other: _Line) -> bool:
@@ -255,9 +257,4 @@ def _taken(file: DeepFile, line: _Line) -> Seen | None:
 
 def _kind(line: bytes) -> bytes:
     start = len(_SEEN)
-    return line[start : line.find(b'"', start)]
-
-
-def _place(line: bytes) -> bytes:
-    start = line.find(_PLACE) + len(_PLACE)
     return line[start : line.find(b'"', start)]
