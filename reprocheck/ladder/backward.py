@@ -24,8 +24,6 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.trace.deep import Seen
 
-_UP_TO_LOSS = frozenset({"forward", "loss", "batch"})
-
 
 def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first gradient, in backward order, that differs."""
@@ -63,7 +61,10 @@ def _same_gradient(a: Difference, b: Difference) -> bool:
 def _of_output(pair: Pair, difference: Difference) -> Finding:
     """The gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
-    later = _calls_behind(pair, seen)
+    # behind the last call of a module, or inside it; none where it was not called
+    calls = _leaf_calls(pair, seen.iteration)
+    inner = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
+    later = calls[inner[-1] + 1 :] if inner else []
     before = pair.before_in_iteration(difference.step, "outgrad")
     agreeing = {step.seen.place for step in before if pair.agrees(step)}
     own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
@@ -291,18 +292,7 @@ def _said(
 
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
     """Whether everything agrees up to the loss, as far as it was recorded."""
-    return _UP_TO_LOSS.isdisjoint(pair.rungs_before(difference.step.number))
-
-
-def _calls_behind(pair: Pair, seen: Seen) -> list[Seen]:
-    """The calls of an iteration behind the last of a module, or inside it; none where it was not
-    called.
-    """
-    calls = _leaf_calls(pair, seen.iteration)
-    own = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
-    if not own:
-        return []
-    return calls[own[-1] + 1 :]
+    return {"forward", "loss", "batch"}.isdisjoint(pair.rungs_before(difference.step.number))
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:

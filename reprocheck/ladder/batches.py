@@ -207,13 +207,8 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:
     """How often each sample comes; indices may be lists."""
-    return Counter(map(_hashable, values or ()))
-
-
-def _hashable(value: object) -> Hashable:
-    if isinstance(value, Hashable):
-        return value
-    return repr(value)
+    each = values or ()
+    return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)
 
 
 def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:

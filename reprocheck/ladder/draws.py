@@ -19,10 +19,6 @@ from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, Stat
 
 _OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
 """Rungs whose first difference can be made of what was drawn around it."""
-_LATE = ("reduced", "update", "written")
-"""Facts of an iteration's end, behind all modules and loaders."""
-_WITHOUT_PRODUCER = ("between", "root", "loss")
-"""Facts of what no module and no loader makes."""
 _WITH_STATES = (*LOOKS, "seed", *DRAWERS)
 """Facts that hold states of generators."""
 
@@ -36,9 +32,11 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
         return None
     difference = next(one for one in pair.differences if one.step.number == end)
     kind = difference.seen.kind
-    if kind in _LATE:
+    # facts of an iteration's end, behind all modules and loaders
+    if kind in ("reduced", "update", "written"):
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    if kind not in _WITHOUT_PRODUCER and not _has_no_producer(first.evidence):
+    # facts of what no module and no loader makes
+    if kind not in ("between", "root", "loss") and not _has_no_producer(first.evidence):
         return None
     within = _drawn_within(pair, difference)
     return within or _drawn_outside(pair, difference, _moved_outside(pair, end))

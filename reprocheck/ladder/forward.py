@@ -26,7 +26,6 @@ from reprocheck.model.evidence import (
 from reprocheck.trace.deep import Leaf, Seen
 
 _LABELS = ("target", "targets", "label", "labels")
-_INTEGERS = ("int", "uint", "bool")
 _LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogits")
 """Classes of losses, by name: those of MindSpore do not all end as the others do."""
 
@@ -206,7 +205,8 @@ def _label_names(difference: Difference) -> list[str]:
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
         return named
-    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(_INTEGERS)}
+    integers = ("int", "uint", "bool")
+    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)}
     return [path for path in difference.inputs if path in whole]
 
 

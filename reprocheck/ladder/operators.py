@@ -23,8 +23,6 @@ _ALLOCATES = (
     "all_gather_copy_in",
 )
 """How operators begin that return memory of which a part is filled later, by others."""
-_COLLECTIVES = "c10d."
-"""How collectives begin: what they return is filled while they are under way."""
 FILLS = {
     "fill_",
     "zero_",
@@ -86,7 +84,8 @@ def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
     if step.facts is None or not compare.outputs(step, pair.algorithms):
         return False
     name = step.seen.place
-    filled_later = name.startswith(_COLLECTIVES) or _base(name).startswith(_ALLOCATES)
+    # what collectives return is filled while they are under way
+    filled_later = name.startswith("c10d.") or _base(name).startswith(_ALLOCATES)
     if filled_later:
         unfilled |= compare.returned(step.facts)
     return not filled_later

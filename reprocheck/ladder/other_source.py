@@ -14,7 +14,6 @@ from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
 
 MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
 """Files that are shown, lines of the diff of one, and lines of it that are quoted."""
-_TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
@@ -42,8 +41,13 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
         only_in = 2 if first is None else 1
         return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
     changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
+    # in comments and layout alone
+    try:
+        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        same_code = False
     return SourceDifference(
-        file=name, diff=shown, only_in=None, same_code=_same_code(first, second), changed=changed
+        file=name, diff=shown, only_in=None, same_code=same_code, changed=changed
     )
 
 
@@ -64,14 +68,6 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
 
 def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:
     return [
-        SourceLine(file=name, line=number, text=text.strip()[:_TEXT])
+        SourceLine(file=name, line=number, text=text.strip()[:160])
         for number, text in enumerate(lines[start:end], start=start + 1)
     ]
-
-
-def _same_code(first: str, second: str) -> bool:
-    """Whether two texts differ in comments and layout alone."""
-    try:
-        return ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
-    except (SyntaxError, ValueError, RecursionError):
-        return False

@@ -72,13 +72,18 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         "later": later(check, main, only_here=only_later),
     }
     rungs = {name: others.get(name) or _rung(name, shown) for name in RUNGS}
-    came_back = _came_back(check, main, shown)
+    # whether the runs that were recorded again say something of the difference of the check
+    says_it = shown.first is not None or not shown.ranks or _beyond(check, main)
+    came_back = says_it or check.verdict.bitwise.equal is True
     first = _first(check, rungs, shown, came_back=came_back)
     replay = _replay(check, shown, first)
     levels = {pair.level for pair in deeper}
     level = main.level
     if "op" in levels:
         level = "op"
+    lacking = []
+    if isinstance(replay, NoReplay):
+        lacking = [on_replays.not_made(replay.of, replay.missing)]
     sources = Sources(check, folder)
     with_texts = [replace(one, source=sources.with_text(one.source)) for one in rungs.values()]
     sources.keep()
@@ -89,7 +94,7 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         independent=shown.independent,
         came_back=came_back,
         sentence=_sentence(check, shown, first, came_back=came_back),
-        coverage=(*_coverage(shown.ranks, pairs.alone), *_not_replayed(replay)),
+        coverage=(*_coverage(shown.ranks, pairs.alone), *lacking),
         replay=replay if isinstance(replay, Replay) else None,
     )
 
@@ -191,13 +196,6 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
 # ---------------------------------------------------------------------------------------- the whole
 
 
-def _came_back(check: Check, main: DeeperPair, shown: _Shown) -> bool:
-    """Whether the runs that were recorded again say something of the difference of the check."""
-    if shown.first is not None or not shown.ranks:
-        return True
-    return _beyond(check, main) or check.verdict.bitwise.equal is True
-
-
 def _beyond(check: Check, main: DeeperPair) -> bool:
     """Whether the losses of the check differ, in any bit, only behind the iterations that were
     recorded deeply.
@@ -241,13 +239,6 @@ def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoRepla
     if found is None or shown.lead is None or first is None or first.rung != found.rung:
         return None
     return replay_of(check, shown.lead, found)
-
-
-def _not_replayed(replay: Replay | NoReplay | None) -> list[str]:
-    """Why an operation that makes the difference cannot be replayed."""
-    if isinstance(replay, NoReplay):
-        return [on_replays.not_made(replay.of, replay.missing)]
-    return []
 
 
 def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
