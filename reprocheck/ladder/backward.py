@@ -61,7 +61,6 @@ def _same_gradient(a: Difference, b: Difference) -> bool:
 def _of_output(pair: Pair, difference: Difference) -> Finding:
     """The gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
-    # behind the last call of a module, or inside it; none where it was not called
     calls = _leaf_calls(pair, seen.iteration)
     inner = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
     later = calls[inner[-1] + 1 :] if inner else []

@@ -17,7 +17,6 @@ def shown_by(pair: Pair) -> str:
     if not hidden or "forward" in pair.recorded:
         return ""
     batches = {step.seen.place for step in pair.of_kind("batch")}
-    # batches of Keras' own training loop, which compiles its step
     if batches.isdisjoint(("fit", "train_on_batch")):
         return "`tf.config.run_functions_eagerly(True)`"
     return "`compile(run_eagerly=True)`"

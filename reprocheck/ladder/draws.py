@@ -32,10 +32,8 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
         return None
     difference = next(one for one in pair.differences if one.step.number == end)
     kind = difference.seen.kind
-    # facts of an iteration's end, behind all modules and loaders
     if kind in ("reduced", "update", "written"):
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    # facts of what no module and no loader makes
     if kind not in ("between", "root", "loss") and not _has_no_producer(first.evidence):
         return None
     within = _drawn_within(pair, difference)

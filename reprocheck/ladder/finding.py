@@ -148,7 +148,6 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         dtype=leaves[0].dtype,
         shapes=_shapes(a, b),
         values=compare.values(a, b),
-        # none of a weight that was filled has such a norm
         like_left_over_memory=any(norm != 0 and not _TINY <= norm <= _HUGE for norm in norms),
     )
     if a is None or b is None:

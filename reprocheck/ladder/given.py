@@ -176,7 +176,6 @@ def _is_spawned(process: Process) -> bool:
 
 def _behind_program(words: Sequence[str]) -> list[str]:
     """The arguments of the program: what stands behind the script, or behind the module of -m."""
-    # an option of the interpreter stands before the program
     started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", words))
     own = 1
     if started[:1] == ["-m"]:

@@ -41,7 +41,6 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
         only_in = 2 if first is None else 1
         return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
     changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
-    # in comments and layout alone
     try:
         same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
     except (SyntaxError, ValueError, RecursionError):

@@ -224,7 +224,6 @@ def _is_victim(finding: Finding, first: Finding) -> bool:
     if finding.rank == first.rank:
         return finding.order >= first.order
     in_later_iteration = finding.when[0] > first.when[0]
-    # rungs on which a rank is given what others made, in the same iteration
     meeting = finding.rung in {"reduced gradient", "update"} and finding.when > first.when
     return in_later_iteration or meeting
 

@@ -251,7 +251,6 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
         device = _device(seen)
     except _UnknownError:
         return NoReplay(of=named, missing="inputs")
-    # bytes of all tensors that a replay makes
     if sum(_bytes_of(argument) for _, argument in arguments) > 16 << 30:
         return NoReplay(of=named, missing="size")
     return replace(bare, arguments=arguments, device=device)

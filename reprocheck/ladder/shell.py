@@ -99,7 +99,6 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
     own: list[Script] = []
     if program in ("sh", "bash", "dash", "ksh", "zsh"):
         words = pairwise(command)
-        # options of a shell before a text that it executes
         inline = ("-c", "-lc", "-ec")
         own = [Script(name="", text=word) for option, word in words if option in inline]
     found: dict[str, Script] = {}
@@ -151,7 +150,6 @@ def made(
     uses = [one for script in reversed(found) for one in reversed(list(places(script, name)))]
     # what the command makes tells more than the other targets of a Makefile
     uses = [one for one in uses if _is_made(one, command)] or uses
-    # no more than four assignments are followed one behind the other
     return _first_origin(found, uses, value, 4)
 
 
@@ -260,7 +258,6 @@ def _assigned(script: Script, name: str) -> Iterator[_Value]:
     `NAME=value`, also behind `export` or before a command, and `NAME := value` in a Makefile.
     """
     text = _joined(script.text)
-    # how a Makefile, and how a shell script assigns
     sign = {True: r"[ \t]*[:?+!]{0,3}=[ \t]*", False: r"\+?="}[script.makefile]
     for end in _ends_in(text, rf"(?<![\w$-]){re.escape(name)}{sign}"):
         begins = text.rfind("\n", 0, end) + 1

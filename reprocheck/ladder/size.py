@@ -209,7 +209,6 @@ def _estimated(side: Fingerprint) -> _Estimated | None:
         data = base64.b64decode(side.sketch, validate=True)
     except ValueError:
         return None
-    # 64 numbers of float32
     if len(data) != 64 * 4:
         return None
     return _Estimated(norm, np.frombuffer(data, "<f4").astype(np.float64))

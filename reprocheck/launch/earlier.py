@@ -29,7 +29,6 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
     """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
     found = {}
-    # report folders, the newest first
     for other in sorted(others, reverse=True)[:20]:
         with contextlib.suppress(ReportError):
             found[other] = record.read(other)

@@ -221,7 +221,6 @@ class _Watch:
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
         """Takes note of what is being written: programs that are not Python leave no trace."""
-        # seconds between two looks at what the processes of a run hold open for writing
         if now - self.looked_at_files >= 0.5:
             self.looked_at_files = now
             beat(self.job.folder)

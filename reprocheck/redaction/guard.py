@@ -153,7 +153,6 @@ class Redaction:
             return self._masking.path(text)
         if not self.strict:
             return self.checked(place(text))
-        # in front of an option or a variable that a setting came from
         if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith(("--", "REPROCHECK_")):
             if self.checked(text) != text:
                 return self._numbered("option", text)

@@ -58,7 +58,6 @@ def _said_by_the_script(check: Recorded) -> Iterator[str]:
     for run in check.runs:
         yield from (process.error for process in run.processes)
         lines = map(str.strip, f"{run.stdout_tail}\n{run.stderr_tail}".splitlines())
-        # letters of a line of a log that is looked for in sentences
         yield from (line for line in lines if len(line) >= 12 and " " in line)
     if not isinstance(check, Check):
         return

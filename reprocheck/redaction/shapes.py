@@ -115,7 +115,6 @@ def shape(text: str) -> str:
     """
     if text.lower() in LISTS.arguments or not text:
         return text
-    # characters of a number that leaves in an argument: a seed, a rate, a size
     if NUMBER.fullmatch(text) and len(text) <= 12:
         return text
     if _MARK.fullmatch(text):

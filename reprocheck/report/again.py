@@ -27,7 +27,6 @@ def again(check: Check, options: str, command: str = "run", words: tuple[str, ..
     """`reprocheck run` with the options that were given on the command line, some replaced, and the
     same entry point, or `words`.
     """
-    # settings that a command decides by itself
     left_out = (*_SAID_ELSEWHERE, *{"explain": ("explain", "level")}.get(command, ()))
     given = _options(check, options, left_out)
     started = words or check.record.entry_point.words
@@ -58,7 +57,6 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
     if any(removal in word for word in entry.command):
         return ""
     starts = f"{removal}; exec {' '.join(map(in_shell, entry.command))}"
-    # settings that a whole command after `--` does not take
     left_out = (*_SAID_ELSEWHERE, "python")
     given = _options(check, options, left_out)
     return line(" ".join(["reprocheck", "run", *given, "--", "sh", "-c", shlex.quote(starts)]))

@@ -49,7 +49,6 @@ def _side(side: Side) -> str:
 
 
 def _between(check: Check) -> Between:
-    # of runs that were made here, one after the other
     return check.between or Between(sentence="")
 
 

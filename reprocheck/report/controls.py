@@ -25,7 +25,6 @@ def any_shown(check: Check) -> bool:
 
 def names(controls: Iterable[str]) -> str:
     """`seed + hash-seed`; `unmodified` for none."""
-    # runs to which the search added nothing
     return " + ".join(map(line, controls)) or tr("unmodified")
 
 

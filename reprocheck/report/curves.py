@@ -202,7 +202,6 @@ def _finite(values: Array) -> Array:
     """Leave out what cannot be drawn: Matplotlib multiplies the size of an axis."""
     import numpy as np
 
-    # more is not drawn
     return np.where(np.abs(values) < 1e300, values, np.nan)
 
 

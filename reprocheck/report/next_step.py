@@ -128,7 +128,6 @@ def _after_failure(check: Check) -> Step:
 
 def _after_timeout(check: Check) -> Step:
     longest = max((run.record.seconds for run in check.runs), default=float(SHORTEST_TIMEOUT))
-    # how many times as long as the longest run so far the next timeout is
     minutes = round(longest * 4 / 60)
     return tr("Give it more time:"), again(
         check, f"--timeout {max(SHORTEST_TIMEOUT, minutes * 60)}"

@@ -130,7 +130,6 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
 
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
     """The series that are drawn, each with its curves and the name of its axis."""
-    # series that are drawn: those that differ first
     for row in rows(check)[:8]:
         place = row.first_difference
         rank = 0 if place is None else place.rank

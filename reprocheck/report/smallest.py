@@ -84,7 +84,6 @@ def _second_run_shows_it(check: Check) -> bool:
 def _steps(check: Check) -> str:
     """How many iterations it takes to reach the first difference that the verdict is about."""
     verdict = check.verdict
-    # verdicts whose difference says how many iterations it takes
     if verdict.verdict not in ("not_reproducible", "reproducible"):
         return str(check.record.setting("steps", 10))
     needed = [row.iteration for row in verdict.comparisons]

@@ -61,7 +61,6 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     programs = (n for n, word in enumerate(words) if n >= start and _is_program(word))
     end = next(programs, len(words))
     own = list(words[start:end])
-    # values of an option for the number of machines
     if set(_values(own, launcher.nodes).values()) - {"1", "1:1"}:
         raise _refused(ranks, "the command starts ranks on several machines")
     for index, value in _values(own, (*launcher.options, *launcher.further)).items():

@@ -87,7 +87,6 @@ def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Me
     """
     found: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
-        # mechanisms of generators, whatever rung shows them
         of_generators = ("RC109", "RC110", "RC111", "RC112")
         undone: model.StateRungName = "RNG state" if mechanism.code in of_generators else rung
         found.setdefault(undone, mechanism)

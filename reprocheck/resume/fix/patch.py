@@ -147,7 +147,6 @@ def _around_the_loop(
         pass_over(draft, loop)
     known = {f"{name}." for name in draft.source.loading.names.values()}
     reached = all(any(state.write.startswith(name) for name in known) for state in drawn)
-    # a generator that was put back, and what came behind it
     came_behind = {"RC109", "RC110"} & {*lost.codes}
     is_early = came_behind or not reached or draft.source.seeds_behind
     put_last = [*late, *drawn] if late or is_early else []

@@ -61,7 +61,6 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
     found = _restarted(continued, resumed)
     counted = (continued.offset, continued.offset + 1)
     steps = [name for name in found if found[name].values[0] in counted]
-    # in the names of what a training counts
     counting = ("step", "iter", "update", "epoch")
     named = (name for name in found if any(word in name.lower() for word in counting))
     name = next(iter((*steps, *named)), None)

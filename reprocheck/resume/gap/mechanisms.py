@@ -140,7 +140,6 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-epoch-skipped", _skips_an_epoch),
         ("resume-rng-not-restored", lambda gap: gap.without_loader and gap.unrestored),
         ("resume-loader-position", _begins_again),
-        # the order was drawn from a generator of which no state was put back
         ("resume-rng-not-restored", lambda gap: bool(set(gap.drawn_from) & set(gap.unrestored))),
         ("resume-first-order", _has_the_first_order),
         *_of_generator("order_from"),

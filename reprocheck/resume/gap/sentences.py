@@ -276,7 +276,6 @@ def _counted(gap: evidence.BatchGap) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    # names that stand in a sentence; of more, their number
     if len(names) > 3:
         return f"{names[0]} and {len(names) - 1} more"
     return ", ".join(names)

@@ -159,7 +159,6 @@ def _of_torch(data: bytes) -> Twister | None:
 
 
 def _counter(data: bytes) -> Counter | None:
-    # of a state of PyTorch's on CUDA: its seed (8 bytes), and its offset (8)
     if len(data) != 16:
         return None
     return Counter(int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))

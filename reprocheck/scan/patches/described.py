@@ -45,7 +45,6 @@ def described(before: str, after: str, line: int) -> str | None:
     """
     old, new = before.splitlines(), after.splitlines()
     said = [_told(change, line) for change in _changes(old, new, ast.parse(after))]
-    # changes of a file that one line tells
     if not all(said) or not 0 < len(said) <= 3:
         return None
     first, *others = [*said, *_imported(old, new)]

@@ -88,7 +88,6 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
-    # keywords that switch an order off
     match keyword(call, "in_order", "deterministic"):
         case cst.Arg(value=cst.Name(value="False")) as given:
             return Edit(changes=(with_value(given, "True"),))

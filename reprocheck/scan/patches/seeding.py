@@ -63,7 +63,6 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
-    # keywords of calls that take a number as their seed
     if word in ("random_state", "seed"):
         if finding.may_repeat:
             return None

@@ -149,7 +149,6 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     """Whether what a number is assigned to holds a seed and nothing else: other files that use it
     are not seen here.
     """
-    # what keeps or gives back the number that is made in it
     holder = tree.nearest(number, cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
     targets = _targets(holder)
     names = [last_part(written(target)) for target in targets]
@@ -191,7 +190,6 @@ def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
     number: cst.BaseExpression = made
     around = takewhile(lambda node: isinstance(node, (*_ARITHMETIC, cst.Arg)), tree.around(made))
     for node in of_kind(around, *_ARITHMETIC):
-        # of calls a method of the number, or a conversion
         function = node.func if isinstance(node, cst.Call) else number
         if function is not number and _root(function) not in _CONVERT:
             break

@@ -26,7 +26,6 @@ class Argument:
         self.rows = rows
         """The samples of an array: at most one."""
         self.line = ""
-        # what a fact of the kind `held` says of a state
         self.state = {"b": True}
         """What it is where it is carried: see the facts of the kind `held`."""
         self.weight = self.carried = False

@@ -85,7 +85,6 @@ class Keys:
             return NAME
         where = line or "made elsewhere"
         if count > 1:
-            # keys of one line that have names of their own
             where += ", number %d" % min(count, 8)
         return "%s (%s)" % (NAME, where)
 

@@ -42,7 +42,6 @@ class Loops:
 
     def hook(self) -> None:
         """Wrap the functions that make loops and branches."""
-        # what evaluates its body as often as values say
         uncounted = ("while_loop", "cond", "switch")
         lengths = {"scan": self._length_of_scan, **dict.fromkeys(uncounted, lambda *_, **__: None)}
         also = list(filter(None, map(sys.modules.get, MODULES)))

@@ -129,7 +129,6 @@ class Held:
         named = self.watcher.updates.states(optimizer) if optimizer.built else []
         states = [(name, state) for name, state in named if ":" in name]
         known = {id(state) for _, state in states}
-        # a variable of an optimizer that is recorded with its hyper-parameters
         others = [
             (str(one.name), one)
             for one in optimizer.variables

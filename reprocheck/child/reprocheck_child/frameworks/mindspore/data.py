@@ -140,7 +140,6 @@ def _runs_python(dataset: Any) -> bool:
     for node in nodes:  # grows by the children of each
         if _is_python(node):
             return True
-        # datasets of a pipeline that are looked at
         if len(nodes) < 1000:
             nodes.extend(getattr(node, "children", None) or ())
     return False

@@ -151,7 +151,6 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
     size = 0
     for name, tensor in attributes(torch, held.names):
         size += tensor.numel() * tensor.element_size()
-        # bytes of tensors that modules keep beside their weights, such as caches
         if size > 1 << 26:
             return
         yield name, tensor

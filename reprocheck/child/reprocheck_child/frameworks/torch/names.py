@@ -155,7 +155,6 @@ class Names:
         """The place of a root in a list or a dict that holds other modules, too; also in the frames
         that called this one.
         """
-        # frames outwards that are looked at for the list that holds a module
         for _ in range(6):
             if frame is None:
                 break

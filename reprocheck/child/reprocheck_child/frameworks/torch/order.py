@@ -73,7 +73,6 @@ def sequence(values: Any) -> Any:
     if isinstance(values, _SEQUENCES):
         return values
     dimensions = getattr(values, "ndim", 0)
-    # modules of the classes that arrays of indices have
     if type(values).__module__ not in ("numpy", "torch") or dimensions != 1:
         return ()
     return values.tolist()

@@ -33,7 +33,6 @@ def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], 
         return
     if depth >= leaves.DEPTH or len(found) >= leaves.COUNT:
         return
-    # a plain list of labels, one for each sample
     is_filled = isinstance(value, (list, tuple)) and value
     if is_filled and all(isinstance(part, (str, int, float)) for part in value):
         found.append(_label_rows(value))

@@ -53,7 +53,6 @@ class StateDicts:
             return "optimizer", self._optimizer(value.state_dict())
         if not isinstance(value, dict) or not value:
             return None
-        # keys of the state dict of an optimizer
         if value.keys() >= {"state", "param_groups"}:
             return "optimizer", self._optimizer(value)
         if not value.keys().isdisjoint(_OF_LOADER):
