@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file: the earliest that a zip can say."""
-_READABLE = 0o644 << 16
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
@@ -18,7 +17,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
         for name, data in sorted(files.items()):
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = _READABLE
+            entry.external_attr = 0o644 << 16
             entry.create_system = 3  # Unix, whatever made it
             archive.writestr(entry, data)
     return buffer.getvalue()

@@ -38,8 +38,6 @@ MEANS: Mapping[str, str] = {
 }
 """By what `--redact` asks for."""
 MOST_LINES = 100
-_PATCHED = "b"
-"""Stands before the name of a file in the second head of a patch, and of no other difference."""
 
 
 def way(redaction: Redaction) -> str:
@@ -133,13 +131,8 @@ def counted(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind, the most frequent first."""
     if not counts:
         yield say("- nothing")
-    for kind, number in sorted(counts.items(), key=_most_first):
+    for kind, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield say("- {name}: {value}", name=tr(kind), value=f"{number:,}")
-
-
-def _most_first(item: tuple[str, int]) -> tuple[int, str]:
-    kind, number = item
-    return -number, kind
 
 
 def _source(subject: Subject) -> str:
@@ -161,5 +154,6 @@ def _lines_of(diff: str) -> Iterator[SourceLine]:
     for one in diffs.lines(diff):
         if one.sign != "+":
             yield SourceLine(file=one.file, line=one.before, text=one.text)
-        elif one.head != _PATCHED:
+        # stands before the name of a file in the second head of a patch, and of no other difference
+        elif one.head != "b":
             yield SourceLine(file=one.file, line=one.after, text=one.text)

@@ -9,8 +9,6 @@ from reprocheck.model import Run
 from reprocheck.redaction import Redaction
 
 FOLDER, LOGS = "source", "log"
-_CELL = ":cell "
-"""Between the name of a notebook and the number of a cell, as reports name it."""
 
 
 def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
@@ -33,7 +31,8 @@ def logs(shown: Iterable[Run]) -> dict[str, bytes]:
 
 def _place(name: str) -> str:
     """Where a file stands: as in the project; one from elsewhere by its name alone."""
-    notebook, is_cell, number = name.partition(_CELL)
+    # between the name of a notebook and the number of a cell, as reports name it
+    notebook, is_cell, number = name.partition(":cell ")
     if is_cell:
         name = f"{notebook}.cell-{number}.py"
     path = PurePosixPath(name)

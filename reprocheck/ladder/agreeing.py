@@ -21,7 +21,11 @@ def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
     """A rung on which no rank has a difference."""
     kept = [rank.kept for rank in ranks]
     if name == "RNG state":
-        return _states(kept, _drawn_for_weights(ranks))
+        # The rung of the generators begins with the first iteration; what the weights were drawn
+        # from belongs to the weights.
+        weights = [rank.findings.get("initial weights") for rank in ranks]
+        names = (generators_of(one.evidence).names for one in weights if one is not None)
+        return _states(kept, next(filter(None, names), ()))
     if name == "initial weights":
         return _weights(kept)
     return _compared(name, kept)
@@ -77,13 +81,3 @@ def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
         detail=sentences(*said),
         unused_generators=tuple(unused),
     )
-
-
-def _drawn_for_weights(ranks: Sequence[Rank]) -> tuple[str, ...]:
-    """The generators that stood otherwise when the weights of the first such rank were made.
-
-    The rung of the generators begins with the first iteration; this belongs to the weights.
-    """
-    weights = [rank.findings.get("initial weights") for rank in ranks]
-    names = (generators_of(one.evidence).names for one in weights if one is not None)
-    return next(filter(None, names), ())

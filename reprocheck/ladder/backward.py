@@ -24,8 +24,6 @@ from reprocheck.model.evidence import (
 )
 from reprocheck.trace.deep import Seen
 
-_UP_TO_LOSS = frozenset({"forward", "loss", "batch"})
-
 
 def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
     """The first gradient, in backward order, that differs."""
@@ -63,10 +61,16 @@ def _same_gradient(a: Difference, b: Difference) -> bool:
 def _of_output(pair: Pair, difference: Difference) -> Finding:
     """The gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
-    later = _calls_behind(pair, seen)
+    calls = _leaf_calls(pair, seen.iteration)
+    inner = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
+    later = calls[inner[-1] + 1 :] if inner else []
     before = pair.before_in_iteration(difference.step, "outgrad")
     agreeing = {step.seen.place for step in before if pair.agrees(step)}
-    between = _users(pair, seen, later) or _up_to(later, agreeing)
+    own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
+    returned = compare.returned(own)
+    users = [call for call in later if returned & compare.hashes(call.inputs)]
+    agree = (n for n, call in enumerate(later, start=1) if call.place in agreeing)
+    between = users or later[: next(agree, 0)]
     nodes: list[str] = []
     if not between:
         nodes = _nodes(pair, difference)
@@ -269,6 +273,8 @@ def _said(
     inside: str = "",
 ) -> Finding:
     seen = difference.seen
+    calls = (call.seen for call in pair.of_kind("call"))
+    of_module = next((call.class_ for call in calls if call.place == seen.place), "")
     return found(
         pair,
         difference.step,
@@ -276,7 +282,7 @@ def _said(
         said,
         measure(pair, difference),
         # a gradient has no class, its module has
-        place=words.place(seen.place, seen.class_ or _class_of(pair, seen.place)),
+        place=words.place(seen.place, seen.class_ or of_module),
         evidence=evidence,
         operations=operations,
         inside=inside,
@@ -285,18 +291,7 @@ def _said(
 
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
     """Whether everything agrees up to the loss, as far as it was recorded."""
-    return _UP_TO_LOSS.isdisjoint(pair.rungs_before(difference.step.number))
-
-
-def _calls_behind(pair: Pair, seen: Seen) -> list[Seen]:
-    """The calls of an iteration behind the last of a module, or inside it; none where it was not
-    called.
-    """
-    calls = _leaf_calls(pair, seen.iteration)
-    own = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
-    if not own:
-        return []
-    return calls[own[-1] + 1 :]
+    return {"forward", "loss", "batch"}.isdisjoint(pair.rungs_before(difference.step.number))
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
@@ -315,21 +310,6 @@ def _parents(place: str) -> Iterator[str]:
     return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
-def _users(pair: Pair, seen: Seen, later: Sequence[Seen]) -> list[Seen]:
-    """The calls that took what a module returned, known by the hash."""
-    own = (call for call in pair.calls(seen.iteration) if call.place == seen.place)
-    returned = compare.returned(own)
-    return [call for call in later if returned & compare.hashes(call.inputs)]
-
-
-def _up_to(later: Sequence[Seen], agreeing: set[str]) -> list[Seen]:
-    """The calls behind a module up to the first whose gradient of the output agrees, that one
-    included.
-    """
-    agree = (n for n, call in enumerate(later, start=1) if call.place in agreeing)
-    return list(later[: next(agree, 0)])
-
-
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
     """The operations recorded between the last module and the loss, that of the loss first."""
     between = pair.before_in_iteration(difference.step, "between")
@@ -341,7 +321,3 @@ def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
     before = pair.before_in_iteration(difference.step, "outgrad")
     incoming = next((step for step in before if step.seen.place == module.place), None)
     return incoming is not None and not pair.differs(incoming)
-
-
-def _class_of(pair: Pair, place: str) -> str:
-    return next((call.seen.class_ for call in pair.of_kind("call") if call.seen.place == place), "")

@@ -9,7 +9,6 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.align import Step
 from reprocheck.ladder.finding import Finding, found, measure
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.seeds import drawn_before_seed, is_key, seedings, worker_seeds
@@ -58,10 +57,11 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         seeded=tuple(sorted(seedings(pair, number))),
         drawn_before_seed=early,
     )
+    names = set(chain.from_iterable(seen.after for seen in difference.step.known))
     known = in_words.OfBatch(
         content=content,
         batches=len(loader.batches),
-        moved=_moved(difference.step),
+        moved=sorted(filterfalse(is_key, names)),
         own_seeds=list(own_seeds.values()),
     )
     return found(
@@ -207,13 +207,8 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:
     """How often each sample comes; indices may be lists."""
-    return Counter(map(_hashable, values or ()))
-
-
-def _hashable(value: object) -> Hashable:
-    if isinstance(value, Hashable):
-        return value
-    return repr(value)
+    each = values or ()
+    return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)
 
 
 def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
@@ -225,12 +220,3 @@ def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
     if isinstance(a, str) or isinstance(b, str):
         return ()
     return tuple(sorted(compare.unequal_states(a, b)))
-
-
-def _moved(step: Step) -> list[str]:
-    """The generators that moved for a batch.
-
-    Keys do not move: those that stand with a batch were made by then, and maybe never used.
-    """
-    names = set(chain.from_iterable(seen.after for seen in step.known))
-    return sorted(filterfalse(is_key, names))

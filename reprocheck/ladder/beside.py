@@ -11,7 +11,7 @@ from reprocheck.ladder.agreeing import BY_RECORD
 from reprocheck.ladder.drift import classes, of_libraries
 from reprocheck.ladder.given import rank_by_rank
 from reprocheck.ladder.sentences import given as in_words, ladder as of_ladder
-from reprocheck.model import Check, DeeperPair, Drift, LossSeries, Rung
+from reprocheck.model import Check, DeeperPair, LossSeries, Rung
 
 
 def environment(check: Check) -> Rung:
@@ -19,8 +19,10 @@ def environment(check: Check) -> Rung:
     differences = of_libraries(check.environment_differences)
     different = [one for one in differences if one.run == 2] or differences
     if check.record.compared:
-        acting = filter(_acts, classes(different))
-        different = list(chain.from_iterable(group.differences for group in acting))
+        # source has a rung of its own
+        others = [group for group in classes(different) if group.name != "source"]
+        acting = (group.differences for group in others if group.expects != "nothing")
+        different = list(chain.from_iterable(acting))
     if not different:
         known = any(map(attrgetter("environment"), check.runs))
         return Rung(rung="environment", status=BY_RECORD[known])
@@ -32,16 +34,14 @@ def environment(check: Check) -> Rung:
     )
 
 
-def _acts(group: Drift) -> bool:
-    """Whether differences of a class can bear on numbers; source has a rung of its own."""
-    return group.expects != "nothing" and group.name != "source"
-
-
 def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
     """Losses beyond the iterations that were recorded deeply, as the first pair has them;
     `only_here`: nothing differs up to there.
     """
-    pairs = _losses_of_both(check)
+    pairs = []
+    if len(check.runs) > 1:
+        first, second, *_ = check.runs
+        pairs = [(one.losses, other.losses) for one, other in rank_by_rank(first, second)]
     recorded = any(min(len(one), len(other)) > deeper.iterations for one, other in pairs)
     found = [_unequal(one, other, deeper.iterations + 1) for one, other in pairs]
     unequal = min(filter(None, found), default=None)
@@ -51,13 +51,6 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
     if only_here:
         detail = of_ladder.only_later(unequal, deeper.iterations)
     return Rung(rung="later", status="differs", iteration=unequal, place="loss", detail=detail)
-
-
-def _losses_of_both(check: Check) -> list[tuple[LossSeries, LossSeries]]:
-    """The losses of runs 1 and 2, rank by rank."""
-    if len(check.runs) < 2:
-        return []
-    return [(trace.losses, other.losses) for trace, other in rank_by_rank(*check.runs[:2])]
 
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:

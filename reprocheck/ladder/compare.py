@@ -17,7 +17,6 @@ from reprocheck.trace.deep import DeepTrace, Leaf, Leaves, Seen
 
 NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
 """How a trace writes the floats that JSON does not know."""
-_NO_LEAF = Leaf()
 _NOTHING = Seen(kind="")
 NO_FACTS = (_NOTHING, _NOTHING)
 """Stands for a fact that not both runs have: nothing of it differs."""
@@ -114,7 +113,7 @@ def leaf(leaves: Leaves, path: str) -> Leaf | None:
 def first_output(seen: Seen | None) -> Leaf:
     """The first leaf that came out of a fact; one that says nothing where none did."""
     if seen is None or not seen.outputs:
-        return _NO_LEAF
+        return Leaf()
     return seen.outputs[0][1]
 
 

@@ -16,14 +16,9 @@ from reprocheck.ladder.seeds import drawn_from, seedings, unequal_line
 from reprocheck.ladder.sentences import generators as in_words
 from reprocheck.model import RungName
 from reprocheck.model.evidence import BatchDiffers, Evidence, InputsDiffer, StateDiffers
-from reprocheck.trace.deep import Seen
 
 _OF_RUNGS = frozenset({"batch", "forward", "loss", "gradient", "update"})
 """Rungs whose first difference can be made of what was drawn around it."""
-_LATE = ("reduced", "update", "written")
-"""Facts of an iteration's end, behind all modules and loaders."""
-_WITHOUT_PRODUCER = ("between", "root", "loss")
-"""Facts of what no module and no loader makes."""
 _WITH_STATES = (*LOOKS, "seed", *DRAWERS)
 """Facts that hold states of generators."""
 
@@ -37,9 +32,9 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
         return None
     difference = next(one for one in pair.differences if one.step.number == end)
     kind = difference.seen.kind
-    if kind in _LATE:
+    if kind in ("reduced", "update", "written"):
         return _drawn_outside(pair, difference, _moved_around(pair, end))
-    if kind not in _WITHOUT_PRODUCER and not _has_no_producer(first.evidence):
+    if kind not in ("between", "root", "loss") and not _has_no_producer(first.evidence):
         return None
     within = _drawn_within(pair, difference)
     return within or _drawn_outside(pair, difference, _moved_outside(pair, end))
@@ -85,13 +80,9 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
     # the nearest first: the earliest is written last
     for step in pair.before_in_iteration(around, "call"):
         if step.first and is_inside(step.seen.place, around.seen.place):
-            inside |= _states_before_draws(step.first)
+            states = step.first.before
+            inside |= {name: states[name] for name in step.first.after if name in states}
     return [name for name in names if inside.get(name) != around.seen.before.get(name)]
-
-
-def _states_before_draws(seen: Seen) -> dict[str, str]:
-    """Generator -> its state before a module drew from it."""
-    return {name: seen.before[name] for name in seen.after if name in seen.before}
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:

@@ -18,8 +18,6 @@ from reprocheck.trace.deep import Leaf, Seen, Sketched, sketched
 
 _HUGE, _TINY = 1e18, 1e-30
 """Norms beyond them are those of memory that nobody filled, rather than of a weight."""
-_KNOWN_AS = {"": "float64", "unknown": "float64"}
-"""How numbers of Python, and what has no type that is known, are rounded."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,7 +148,7 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         dtype=leaves[0].dtype,
         shapes=_shapes(a, b),
         values=compare.values(a, b),
-        like_left_over_memory=any(map(_is_left_over, norms)),
+        like_left_over_memory=any(norm != 0 and not _TINY <= norm <= _HUGE for norm in norms),
     )
     if a is None or b is None:
         return Measure(of=measured)
@@ -161,7 +159,8 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
         relative = _between_sketches(pair, *facts, side, path)
     if relative is None:
         return Measure(of=measured)
-    size = size_of(relative, _KNOWN_AS.get(a.dtype, a.dtype))
+    # how numbers of Python, and what has no type that is known, are rounded
+    size = size_of(relative, {"": "float64", "unknown": "float64"}.get(a.dtype, a.dtype))
     # what is not finite has a size, and no number
     return Measure(size=size, relative=relative if isfinite(relative) else None, of=measured)
 
@@ -174,11 +173,6 @@ def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int,
     if not is_tensor or a.shape == b.shape:
         return None
     return tuple(a.shape or ()), tuple(b.shape or ())
-
-
-def _is_left_over(norm: float) -> bool:
-    """Whether a norm is none of a weight that was filled."""
-    return norm != 0 and not _TINY <= norm <= _HUGE
 
 
 def _norms(leaf: Leaf) -> list[float]:

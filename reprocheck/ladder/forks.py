@@ -15,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
-_MOST = 4
-"""Processes at once: each needs memory of its own."""
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -29,7 +27,8 @@ def shared(
     """
     count = 1
     if much and _can_fork():
-        count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
+        # each process needs memory of its own
+        count = min(len(os.sched_getaffinity(0)), 4, len(items))
     shares = [items[number::count] for number in range(count)]
     forks: list[_Fork] = []
     results: dict[_Item, _Result] = {}

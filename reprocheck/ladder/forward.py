@@ -26,7 +26,6 @@ from reprocheck.model.evidence import (
 from reprocheck.trace.deep import Leaf, Seen
 
 _LABELS = ("target", "targets", "label", "labels")
-_INTEGERS = ("int", "uint", "bool")
 _LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogits")
 """Classes of losses, by name: those of MindSpore do not all end as the others do."""
 
@@ -66,7 +65,10 @@ def _own(pair: Pair, difference: Difference) -> Finding:
 def _victim(pair: Pair, difference: Difference) -> Finding:
     """Other inputs although nothing recorded before differs: something between was not recorded."""
     enters = _enclosing(pair, difference)
-    before = _last_agreeing(pair, difference.step, enters)
+    # no place begins with a dot: around the model itself, which has no path, every call counts
+    inside = f"{enters.place}."
+    agreeing = filter(pair.agrees, pair.before_in_iteration(difference.step, "call", "batch"))
+    before = next((one.seen for one in agreeing if not one.seen.place.startswith(inside)), None)
     return found(
         pair,
         difference.step,
@@ -105,14 +107,6 @@ def _enclosing(pair: Pair, difference: Difference) -> Seen:
             break
         outermost = seen
     return outermost
-
-
-def _last_agreeing(pair: Pair, step: Step, around: Seen) -> Seen | None:
-    """The nearest call or batch before a call, outside of `around`, that agrees."""
-    # no place begins with a dot: around the model itself, which has no path, every call counts
-    inside = f"{around.place}."
-    before = filter(pair.agrees, pair.before_in_iteration(step, "call", "batch"))
-    return next((one.seen for one in before if not one.seen.place.startswith(inside)), None)
 
 
 def _shared(before: Seen | None, after: Seen) -> str:
@@ -181,14 +175,17 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     ]
     difference = min(entering, key=lambda one: not _label_names(one), default=first)
     seen = difference.seen
-    last, agreed = _last_seen(pair, first.step), _agreed(pair)
+    # where a generator alone shows a call, nothing says what came before it
+    before = filter(pair.tells, pair.before_in_iteration(first.step, "call"))
+    last, agreed = next((call.seen for call in before), None), _agreed(pair)
     unseen = Unseen(compiled=shown_by(pair), first_weights=bool(unseen_weights(pair)))
     said = in_words.loss(seen.iteration, unseen, last=last, agreed=agreed)
     only_labels, operations = False, []
     # an operation before the loss is recorded by its inputs, a loss by what comes out
     if seen.kind == "between":
         names = _label_names(difference)
-        only_labels = bool(names) or not _is_number(difference)
+        leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
+        only_labels = bool(names) or leaf is None or not _is_single(leaf)
         operations = [seen.place]
         said = in_words.labels(seen, difference.inputs[0], names, last=last, agreed=agreed)
     return found(
@@ -203,26 +200,13 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
     )
 
 
-def _last_seen(pair: Pair, step: Step) -> Seen | None:
-    """The nearest call before a step of which something that it took or returned was recorded:
-    where a generator alone shows a call, nothing says what came before it.
-    """
-    before = filter(pair.tells, pair.before_in_iteration(step, "call"))
-    return next((call.seen for call in before), None)
-
-
-def _is_number(difference: Difference) -> bool:
-    """Whether the first input that differs is a single number."""
-    leaf = compare.leaf(difference.seen.inputs, difference.inputs[0])
-    return leaf is not None and _is_single(leaf)
-
-
 def _label_names(difference: Difference) -> list[str]:
     """The differing inputs of a loss that are labels by name, or integers that a loss takes."""
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
         return named
-    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(_INTEGERS)}
+    integers = ("int", "uint", "bool")
+    whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)}
     return [path for path in difference.inputs if path in whole]
 
 

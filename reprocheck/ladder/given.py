@@ -34,7 +34,6 @@ _NAMING_BEHIND: Mapping[str, frozenset[str]] = {
 """The last part of such a name -> the parts of which one stands before it: `--run-name`,
 `--output-dir`.
 """
-_TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/", "/run/")
 _SPAWNED = (
     "from multiprocessing.spawn import",
     "from multiprocessing.forkserver import",
@@ -45,10 +44,6 @@ BY_NUMBER = "argument "
 _OF_FILES = frozenset({"", "hyper-parameters", "initial weights", "batch", "loss"})
 """Rungs that may hold what a training reads from files; "" where none of the training is known to
 differ.
-"""
-_OWN = {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}
-"""Modules of the recorder that start a notebook or a function, and how many words of theirs stand
-before the user's.
 """
 
 
@@ -181,17 +176,14 @@ def _is_spawned(process: Process) -> bool:
 
 def _behind_program(words: Sequence[str]) -> list[str]:
     """The arguments of the program: what stands behind the script, or behind the module of -m."""
-    started = list(dropwhile(_is_option, words))
+    started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", words))
     own = 1
     if started[:1] == ["-m"]:
         module = "".join(started[1:2])
-        own = 2 + _OWN.get(module, 0)
+        # modules of the recorder that start a notebook or a function, with the number of their
+        # words
+        own = 2 + {"reprocheck_child.notebook": 2, "reprocheck_child.call": 3}.get(module, 0)
     return started[own:]
-
-
-def _is_option(word: str) -> bool:
-    """Whether a word is an option of the interpreter, which stands before the program."""
-    return word.startswith("-") and word != "-m"
 
 
 def _unequal_words(one: Sequence[str], other: Sequence[str]) -> Iterator[Given]:
@@ -225,7 +217,8 @@ def _is_harmless(argument: Given) -> bool:
     of_launchers = of_launchers or not _NAMES["parts_of_launchers"].isdisjoint(parts)
     # one that a run was not given at all is no path
     values = map(str, (argument.first, argument.second))
-    temporary = all(value.startswith(_TEMPORARY) for value in values)
+    folders = ("/tmp/", "/var/tmp/", "/dev/shm/", "/run/")
+    temporary = all(value.startswith(folders) for value in values)
     return of_launchers or temporary
 
 

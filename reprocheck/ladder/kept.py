@@ -43,6 +43,8 @@ class Kept:
 
 def kept(pair: Pair, first: Finding | None) -> Kept:
     """What is kept of a pair whose first difference is this one."""
+    # up to here, a rank shows that its generators agree
+    end = pair.last if first is None or first.number < 0 else first.number
     return Kept(
         recorded=pair.recorded,
         algorithms=pair.algorithms if pair.incomparable else None,
@@ -50,16 +52,9 @@ def kept(pair: Pair, first: Finding | None) -> Kept:
         unseen_weights=tuple(unseen_weights(pair)),
         states=generators.recorded(pair),
         unequal_at_the_start=tuple(unequal_at_the_start(pair)),
-        unused=tuple(generators.unused(pair, _end(pair, first))),
+        unused=tuple(generators.unused(pair, end)),
         unrecorded=(*_unrecorded(pair.first), *_unrecorded(pair.second)),
     )
-
-
-def _end(pair: Pair, first: Finding | None) -> int:
-    """The step up to which a rank shows that its generators agree."""
-    if first is None or first.number < 0:
-        return pair.last
-    return first.number
 
 
 def _unrecorded(trace: DeepTrace) -> tuple[str, ...]:

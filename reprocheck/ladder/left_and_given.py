@@ -34,7 +34,11 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
     left = [path for path in check.state_left if path != anew]
     in_time = [path for path in left if _in_time(path, first, lead)]
     alike: set[str] = set()
-    if _explained_otherwise(evidence):
+    # One that was seeded equally does not explain it: making a file may have moved it in run 1
+    # alone. Keys do not move.
+    generators = generators_of(evidence)
+    only_keys = all(map(attrgetter("key"), generators.drawn))
+    if generators.drawn and (only_keys or not generators.seeded_equally):
         alike = set(check.state_alike)
     paths = [path for path in in_time if path not in alike]
     if paths:
@@ -53,17 +57,6 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
     # run 1 itself read the same from all that are in time
     detail = in_words.left_without_effect(in_time, left)
     return Rung(rung="files and arguments", status="equal", detail=detail)
-
-
-def _explained_otherwise(evidence: Evidence | None) -> bool:
-    """Whether the generators that the first difference is drawn from say why they stand otherwise.
-
-    One that was seeded equally does not: making a file may have moved it in run 1 alone. Keys do
-    not move.
-    """
-    generators = generators_of(evidence)
-    only_keys = all(map(attrgetter("key"), generators.drawn))
-    return bool(generators.drawn) and (only_keys or not generators.seeded_equally)
 
 
 def _written_anew(check: Check, evidence: Evidence | None) -> str:

@@ -23,8 +23,6 @@ _ALLOCATES = (
     "all_gather_copy_in",
 )
 """How operators begin that return memory of which a part is filled later, by others."""
-_COLLECTIVES = "c10d."
-"""How collectives begin: what they return is filled while they are under way."""
 FILLS = {
     "fill_",
     "zero_",
@@ -86,7 +84,8 @@ def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
     if step.facts is None or not compare.outputs(step, pair.algorithms):
         return False
     name = step.seen.place
-    filled_later = name.startswith(_COLLECTIVES) or _base(name).startswith(_ALLOCATES)
+    # what collectives return is filled while they are under way
+    filled_later = name.startswith("c10d.") or _base(name).startswith(_ALLOCATES)
     if filled_later:
         unfilled |= compare.returned(step.facts)
     return not filled_later
@@ -98,11 +97,12 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
     itself = None
     if not paths:
         itself = Operation(seen=seen, unfilled=dirty)
+    takes_generator = "generator" in seen.place.split(".")[-1]
     evidence = OperatorDiffers(
         name=seen.place,
         inputs_differ=bool(paths),
         reads_unfilled=bool(dirty) and not paths,
-        given_generator=_given_generator(seen.place) and not paths and not dirty,
+        given_generator=takes_generator and not paths and not dirty,
     )
     explained = paths or evidence.reads_unfilled or evidence.given_generator
     states: tuple[str, ...] = ()
@@ -165,11 +165,6 @@ def _alone(step: Step) -> Operator:
         source=SourceLine.of(step.seen.line),
         evidence=OperatorDiffers(name=step.seen.place, only_in_one_run=True),
     )
-
-
-def _given_generator(name: str) -> bool:
-    """Whether an operator is the variant that takes a generator, such as `aten.rand.generator`."""
-    return "generator" in name.split(".")[-1]
 
 
 def _base(name: str) -> str:

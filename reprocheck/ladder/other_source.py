@@ -14,7 +14,6 @@ from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
 
 MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
 """Files that are shown, lines of the diff of one, and lines of it that are quoted."""
-_TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
@@ -33,23 +32,22 @@ def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
 
 def _difference(name: str, first: str | None, second: str | None) -> SourceDifference:
     one, other = (first or "").splitlines(), (second or "").splitlines()
-    shown = _diff(name, one, other)
-    if first is None or second is None:
-        only_in = 2 if first is None else 1
-        return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
-    changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
-    return SourceDifference(
-        file=name, diff=shown, only_in=None, same_code=_same_code(first, second), changed=changed
-    )
-
-
-def _diff(name: str, one: Sequence[str], other: Sequence[str]) -> str:
-    """The first lines of the diff of a file."""
     diff = list(unified_diff(one, other, f"run 1/{name}", f"run 2/{name}", lineterm=""))
     left_out = len(diff) - MOST_LINES
     if left_out > 0:
         diff = [*diff[:MOST_LINES], tr("… {left_out} more lines", left_out=left_out)]
-    return "\n".join(diff) + "\n"
+    shown = "\n".join(diff) + "\n"
+    if first is None or second is None:
+        only_in = 2 if first is None else 1
+        return SourceDifference(file=name, diff=shown, only_in=only_in, same_code=False, changed=())
+    changed = tuple(_changed(name, one, other))[:MOST_CHANGED]
+    try:
+        same_code = ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
+    except (SyntaxError, ValueError, RecursionError):
+        same_code = False
+    return SourceDifference(
+        file=name, diff=shown, only_in=None, same_code=same_code, changed=changed
+    )
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
@@ -69,14 +67,6 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
 
 def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:
     return [
-        SourceLine(file=name, line=number, text=text.strip()[:_TEXT])
+        SourceLine(file=name, line=number, text=text.strip()[:160])
         for number, text in enumerate(lines[start:end], start=start + 1)
     ]
-
-
-def _same_code(first: str, second: str) -> bool:
-    """Whether two texts differ in comments and layout alone."""
-    try:
-        return ast.dump(ast.parse(first)) == ast.dump(ast.parse(second))
-    except (SyntaxError, ValueError, RecursionError):
-        return False

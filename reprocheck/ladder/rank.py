@@ -36,11 +36,7 @@ _DESCRIBE: Mapping[RungName, Callable[[Pair, Sequence[Difference]], Finding]] = 
     "update": update,
 }
 _BEHIND_STATES = frozenset(RUNGS[RUNGS.index("RNG state") + 1 :])
-_ORIGINS = frozenset({"hyper-parameters", "initial weights", "RNG state", "batch"})
-"""Rungs on which a difference does not follow from rounding in the same iteration."""
 _CONSEQUENCES = frozenset({"forward", "loss", "gradient", "reduced gradient", "update"})
-_MEETING = frozenset({"reduced gradient", "update"})
-"""Rungs on which a rank is given what others made, in the same iteration."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,7 +177,9 @@ def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
     if earliest is None or earliest.size != "rounding":
         return earliest
     gross = [one for one in findings.values() if one.size == "gross"]
-    origins = [one for one in gross if one.rung in _ORIGINS]
+    # rungs on which a difference does not follow from rounding in the same iteration
+    of_origin = {"hyper-parameters", "initial weights", "RNG state", "batch"}
+    origins = [one for one in gross if one.rung in of_origin]
     in_time = [one for one in origins if one.when[0] <= earliest.when[0]]
     return min(in_time, key=lambda finding: finding.order, default=earliest)
 
@@ -226,7 +224,7 @@ def _is_victim(finding: Finding, first: Finding) -> bool:
     if finding.rank == first.rank:
         return finding.order >= first.order
     in_later_iteration = finding.when[0] > first.when[0]
-    meeting = finding.rung in _MEETING and finding.when > first.when
+    meeting = finding.rung in {"reduced gradient", "update"} and finding.when > first.when
     return in_later_iteration or meeting
 
 

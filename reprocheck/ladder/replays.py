@@ -68,8 +68,6 @@ _SIZES = {
     "complex128": 16,
 }
 """Bytes of an element, of the dtypes that can be made."""
-_MOST_BYTES = 16 << 30
-"""Of all tensors that a replay makes."""
 _FORWARD = {"0": "input", "1": "hx"}
 """Place -> name of the arguments of `forward` of these modules."""
 _MODULES_OF_TORCH = frozenset(
@@ -253,7 +251,7 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
         device = _device(seen)
     except _UnknownError:
         return NoReplay(of=named, missing="inputs")
-    if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
+    if sum(_bytes_of(argument) for _, argument in arguments) > 16 << 30:
         return NoReplay(of=named, missing="size")
     return replace(bare, arguments=arguments, device=device)
 
@@ -351,7 +349,9 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
     shape = leaf.shape or ()
     if leaf.dtype not in _SIZES or any(length < 0 for length in shape):
         raise _UnknownError
-    strides = how.strides.get(path, _contiguous(shape))
+    lengths = [max(1, length) for length in shape[:0:-1]]
+    contiguous = list(accumulate([1, *lengths], mul))[: len(shape)]
+    strides = how.strides.get(path, tuple(reversed(contiguous)))
     if len(strides) != len(shape) or any(stride < 0 for stride in strides):
         raise _UnknownError
     made = TensorArgument(
@@ -365,13 +365,6 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
     if not -(1 << 63) <= low <= high < (1 << 63) - 1:
         raise _UnknownError
     return replace(made, fill="integers", low=low, high=high)
-
-
-def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides of a contiguous tensor: (6, 2, 1) for (5, 3, 2)."""
-    lengths = [max(1, length) for length in shape[:0:-1]]
-    strides = list(accumulate([1, *lengths], mul))[: len(shape)]
-    return tuple(reversed(strides))
 
 
 def _highest(inputs: Leaves) -> int:

@@ -72,21 +72,29 @@ def _ladder(check: Check, folder: Path) -> Ladder:
         "later": later(check, main, only_here=only_later),
     }
     rungs = {name: others.get(name) or _rung(name, shown) for name in RUNGS}
-    came_back = _came_back(check, main, shown)
+    # whether the runs that were recorded again say something of the difference of the check
+    says_it = shown.first is not None or not shown.ranks or _beyond(check, main)
+    came_back = says_it or check.verdict.bitwise.equal is True
     first = _first(check, rungs, shown, came_back=came_back)
     replay = _replay(check, shown, first)
     levels = {pair.level for pair in deeper}
     level = main.level
     if "op" in levels:
         level = "op"
+    lacking = []
+    if isinstance(replay, NoReplay):
+        lacking = [on_replays.not_made(replay.of, replay.missing)]
+    sources = Sources(check, folder)
+    with_texts = [replace(one, source=sources.with_text(one.source)) for one in rungs.values()]
+    sources.keep()
     return Ladder(
-        rungs=_with_lines(check, folder, list(rungs.values())),
+        rungs=tuple(with_texts),
         first=first.rung if first is not None else None,
         level=level,
         independent=shown.independent,
         came_back=came_back,
         sentence=_sentence(check, shown, first, came_back=came_back),
-        coverage=(*_coverage(shown.ranks, pairs.alone), *_not_replayed(replay)),
+        coverage=(*_coverage(shown.ranks, pairs.alone), *lacking),
         replay=replay if isinstance(replay, Replay) else None,
     )
 
@@ -106,10 +114,12 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
     first = refined(check, folder, lead.first, leading)
     if len(ranks) > 1:
         first = across_ranks(first, pairs.of_place)
+    end = leading.position(step_number(leading, first))
+    places = [fact.at for fact in of_run_1(leading.steps[: end + 1]) if fact.at >= 0]
     first = replace(
         first,
         iterations=found[first.rung].iterations,
-        recorded_at=_recorded_at(first, leading),
+        recorded_at=TracePosition(trace=leading.first.path.name, at=next(reversed(places), 0)),
     )
     return _Shown(
         ranks=ranks,
@@ -154,13 +164,6 @@ def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
     return {name: finding for name, finding in found if finding is not None}
 
 
-def _recorded_at(first: Finding, pair: Pair) -> TracePosition:
-    """Where run 1 recorded the first difference."""
-    end = pair.position(step_number(pair, first))
-    places = [fact.at for fact in of_run_1(pair.steps[: end + 1]) if fact.at >= 0]
-    return TracePosition(trace=pair.first.path.name, at=next(reversed(places), 0))
-
-
 # -------------------------------------------------------------------------------------------- rungs
 
 
@@ -190,22 +193,7 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
     )
 
 
-def _with_lines(check: Check, folder: Path, rungs: Sequence[Rung]) -> tuple[Rung, ...]:
-    """The rungs with the texts of the user's lines, which the report folder keeps from now on."""
-    sources = Sources(check, folder)
-    found = tuple(replace(rung, source=sources.with_text(rung.source)) for rung in rungs)
-    sources.keep()
-    return found
-
-
 # ---------------------------------------------------------------------------------------- the whole
-
-
-def _came_back(check: Check, main: DeeperPair, shown: _Shown) -> bool:
-    """Whether the runs that were recorded again say something of the difference of the check."""
-    if shown.first is not None or not shown.ranks:
-        return True
-    return _beyond(check, main) or check.verdict.bitwise.equal is True
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:
@@ -251,13 +239,6 @@ def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoRepla
     if found is None or shown.lead is None or first is None or first.rung != found.rung:
         return None
     return replay_of(check, shown.lead, found)
-
-
-def _not_replayed(replay: Replay | NoReplay | None) -> list[str]:
-    """Why an operation that makes the difference cannot be replayed."""
-    if isinstance(replay, NoReplay):
-        return [on_replays.not_made(replay.of, replay.missing)]
-    return []
 
 
 def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:

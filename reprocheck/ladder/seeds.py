@@ -16,11 +16,6 @@ from reprocheck.trace.deep import Seen
 
 _FOLD = "fold"
 """The fact that a number was folded into a key."""
-_OF_KEYS = "jax"
-"""What the names of generators begin with that stand for keys.
-
-A key has no state that draws would move: others are derived from it.
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -214,7 +209,9 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
 
 def is_key(generator: str) -> bool:
     """Whether what is called a generator stands for the keys that one line makes."""
-    return generator.partition(" ")[0] == _OF_KEYS
+    # What the names of generators begin with that stand for keys. A key has no state that draws
+    # would move: others are derived from it.
+    return generator.partition(" ")[0] == "jax"
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:

@@ -13,13 +13,6 @@ from itertools import chain, dropwhile, pairwise, takewhile
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 SHELLS = (".sh", ".bash", ".ksh", ".zsh")
-_INTERPRETERS = ("sh", "bash", "dash", "ksh", "zsh")
-_INLINE = ("-c", "-lc", "-ec")
-"""Options of a shell before a text that it executes."""
-_MAKES = ("make", "gmake")
-_DEEPEST = 4
-"""Assignments followed one behind the other."""
-_MOST_FILES = 20
 _OTHER_SCRIPT = re.compile(rf"[\w./-]+(?:{'|'.join(map(re.escape, SHELLS))})(?![\w.])")
 _CALLS_MAKE = re.compile(r"(?:^|[\s;&|])g?make(?=$|[\s;&|])")
 _OF_SHELL = ("RANDOM", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "PPID", "SECONDS")
@@ -48,8 +41,6 @@ _IN_ARITHMETIC = re.compile(r"\b[A-Za-z_]\w*")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]")
 """The beginning of `${SEED:-$RANDOM}`, up to what stands in for a variable that is not set."""
 _TARGET = re.compile(r"(?m)^([\w./ -]+?)\s*::?(?![=:])")
-_ENDS = " \t\n;&|)<>"
-_QUOTES = "\"'`"
 _CLOSING = {
     "(": ")",
     "{": "}",
@@ -57,8 +48,6 @@ _CLOSING = {
 _OPENINGS = tuple(f"${bracket}" for bracket in _CLOSING)
 _PLAIN_VALUE = re.compile(r"[\w.+:-]+")
 """A value that needs no quotation marks."""
-_SIGNS = {True: r"[ \t]*[:?+!]{0,3}=[ \t]*", False: r"\+?="}
-"""How a Makefile, and how a shell script assigns."""
 _SPECIAL = re.compile(r"\$+|\w+")
 _BARE = re.compile(r"(?<![^\W_])S?RANDOM\b")
 """A variable of the shell as a word of arithmetic."""
@@ -108,18 +97,20 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
     """
     program = posixpath.basename(next(iter(command), ""))
     own: list[Script] = []
-    if program in _INTERPRETERS:
+    if program in ("sh", "bash", "dash", "ksh", "zsh"):
         words = pairwise(command)
-        own = [Script(name="", text=word) for option, word in words if option in _INLINE]
+        inline = ("-c", "-lc", "-ec")
+        own = [Script(name="", text=word) for option, word in words if option in inline]
     found: dict[str, Script] = {}
     waiting = [*_named(command), *chain.from_iterable(_mentioned(one.text) for one in own)]
-    while waiting and len(found) < _MOST_FILES:
+    while waiting and len(found) < 20:
         name = posixpath.normpath(waiting.pop(0))
         if name in found:
             continue
         text = read(name)
         if text is not None:
-            found[name] = Script(name=name, text=text, makefile=_is_makefile(name))
+            makefile = posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
+            found[name] = Script(name=name, text=text, makefile=makefile)
             waiting += _mentioned(text)
     return [*own, *found.values()]
 
@@ -127,7 +118,7 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 def _named(command: Sequence[str]) -> Iterator[str]:
     """The files of a command that may be scripts."""
     program = next(iter(command), "")
-    if posixpath.basename(program) in _MAKES:
+    if posixpath.basename(program) in ("make", "gmake"):
         yield from (word for option, word in pairwise(command) if option == "-f")
         yield from MAKEFILES
     yield from (word for word in command if word.endswith(SHELLS))
@@ -140,10 +131,6 @@ def _mentioned(text: str) -> Iterator[str]:
     yield from _OTHER_SCRIPT.findall(text)
     if _CALLS_MAKE.search(text):
         yield from MAKEFILES
-
-
-def _is_makefile(name: str) -> bool:
-    return posixpath.basename(name) in MAKEFILES or name.endswith(".mk")
 
 
 def made(
@@ -163,7 +150,7 @@ def made(
     uses = [one for script in reversed(found) for one in reversed(list(places(script, name)))]
     # what the command makes tells more than the other targets of a Makefile
     uses = [one for one in uses if _is_made(one, command)] or uses
-    return _first_origin(found, uses, value, _DEEPEST)
+    return _first_origin(found, uses, value, 4)
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
@@ -271,7 +258,7 @@ def _assigned(script: Script, name: str) -> Iterator[_Value]:
     `NAME=value`, also behind `export` or before a command, and `NAME := value` in a Makefile.
     """
     text = _joined(script.text)
-    sign = _SIGNS[script.makefile]
+    sign = {True: r"[ \t]*[:?+!]{0,3}=[ \t]*", False: r"\+?="}[script.makefile]
     for end in _ends_in(text, rf"(?<![\w$-]){re.escape(name)}{sign}"):
         begins = text.rfind("\n", 0, end) + 1
         value = _word(text, end)
@@ -308,9 +295,9 @@ def _word(text: str, at: int) -> str:
             continue
         if one == quote:
             quote = ""
-        elif quote == "" and one in _QUOTES:
+        elif quote == "" and one in "\"'`":
             quote = one
-        elif quote == "" and one in _ENDS:
+        elif quote == "" and one in " \t\n;&|)<>":
             break
         end += 1
     return text[at:end]

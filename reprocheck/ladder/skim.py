@@ -34,12 +34,6 @@ _SAYS_MORE = {b"call": b',"g2":', _WEIGHTS: b'"h":""'}
 """What stands in a fact that says something beside its values: a call that drew, a weight that
 could not be read.
 """
-_STATE = b":"
-"""Stands in the name of what an optimizer keeps of a weight."""
-_NONE = b"\0"
-"""With which no line of a fact begins."""
-_LONGEST_HEAD = 100
-"""Bytes up to the place of a fact, where the key `r` is the first."""
 _AGAIN_DECODER: msgspec.json.Decoder[Again] = msgspec.json.Decoder(Again)
 
 
@@ -135,10 +129,11 @@ class _Skim:
 
         It decides as `take` does, for most lines in fewer steps.
         """
-        head = _NONE
+        head = b"\0"  # no line of a fact begins with it
         for a, b in pairs:
             if not a.startswith(head):
-                start = a.find(_PLACE, 0, _LONGEST_HEAD) + len(_PLACE)
+                # a place stands in the first 100 bytes, as the key `r` is the first
+                start = a.find(_PLACE, 0, 100) + len(_PLACE)
                 head = a[:start]
                 kind = _kind(head)
                 if kind not in self.told or not head.startswith(_SEEN):
@@ -189,7 +184,8 @@ class _Skim:
 
     def _is_unknown(self, place: bytes) -> bool:
         """Whether no first values were recorded of a weight."""
-        return place.find(_STATE) < 0 and place not in self.known
+        # a colon stands in the name of what an optimizer keeps of a weight
+        return place.find(b":") < 0 and place not in self.known
 
     def _says_more(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
         """Whether a fact says something beside its values."""
@@ -218,7 +214,9 @@ class _Skim:
         if is_known or compare.known(a.inputs, b.inputs, algorithms):
             self.told.add(kind)
         if is_known and kind == _WEIGHTS:
-            self.known.add(_place(one[1]))
+            line = one[1]
+            start = line.find(_PLACE) + len(_PLACE)
+            self.known.add(line[start : line.find(b'"', start)])
         return True
 
     def _take_again(self, one: _Line, other: _Line) -> bool:
@@ -255,9 +253,4 @@ def _taken(file: DeepFile, line: _Line) -> Seen | None:
 
 def _kind(line: bytes) -> bytes:
     start = len(_SEEN)
-    return line[start : line.find(b'"', start)]
-
-
-def _place(line: bytes) -> bytes:
-    start = line.find(_PLACE) + len(_PLACE)
     return line[start : line.find(b'"', start)]

@@ -30,14 +30,11 @@ from reprocheck.redaction import Redaction, identity, unmask
 NAME = "sources.json"
 MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
 """Sizes above which a file, or all that are kept, are left out."""
-MOST_OF_NOTEBOOK = 32 << 20
-"""Likewise of a notebook, most of which is pictures."""
 NOTEBOOK, CELL = ".ipynb", ":cell "
 """A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
-_TEXT = 200
 MOST_OF = {
     ".py": MOST_BYTES,
-    NOTEBOOK: MOST_OF_NOTEBOOK,
+    NOTEBOOK: 32 << 20,  # most of it is pictures
     ".mk": MOST_BYTES,
     **dict.fromkeys(SHELLS, MOST_BYTES),
 }
@@ -77,7 +74,10 @@ class Sources:
 
     def __init__(self, check: Recorded, folder: Path) -> None:
         self._file = folder / NAME
-        self._started = _end_of_second(check.record.started)
+        self._started = inf
+        with suppress(ValueError):
+            # the record holds whole seconds
+            self._started = datetime.fromisoformat(check.record.started).timestamp() + 1
         held = _held(self._file)
         self._texts: dict[str, str | None] = dict(held.files)
         self._changed = held is _NOTHING_HELD
@@ -137,7 +137,7 @@ class Sources:
         lines = (self.text(line.file) or "").splitlines()
         # nothing where the file has fewer lines
         text = "".join(lines[line.line - 1 : line.line])
-        return replace(line, text=text.strip()[:_TEXT])
+        return replace(line, text=text.strip()[:200])
 
     def keep(self) -> None:
         """Write down what was read, in one step.
@@ -167,16 +167,10 @@ class Sources:
             with suppress(OSError, ValueError):
                 state = path.stat()
                 unchanged = state.st_mtime < self._started
-                if unchanged and state.st_size <= _most_bytes(path):
+                most = MOST_BYTES if path.name in MAKEFILES else MOST_OF.get(path.suffix, -1)
+                if unchanged and state.st_size <= most:
                     return path
         return None
-
-
-def _most_bytes(path: Path) -> int:
-    """The largest size of a file of that name that is read; -1 for what is not read."""
-    if path.name in MAKEFILES:
-        return MOST_BYTES
-    return MOST_OF.get(path.suffix, -1)
 
 
 def _read_shareable(path: Path, name: str) -> str:
@@ -281,14 +275,6 @@ def _write(file: Path, held: _Held) -> bool:
             stream.write(json.dumps(plain, indent=1, sort_keys=True).encode())
         return True
     return False
-
-
-def _end_of_second(started: str) -> float:
-    """The end of the second in which a check began; never where that is not known."""
-    with suppress(ValueError):
-        # the record holds whole seconds
-        return datetime.fromisoformat(started).timestamp() + 1
-    return inf
 
 
 def _notebook(check: Recorded) -> str:

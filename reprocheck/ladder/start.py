@@ -31,13 +31,14 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
     # `group.params` stands for the list of the weights, not for a value of the optimizer
     group, _, what = name.rpartition(".")
     evidence = HyperParameterDiffers(other_weights=bool(group) and what == "params")
+    first = pair.differences[0].step.number
     said = in_words.hyper_parameter(
         evidence,
         difference.seen,
         name,
         measured.of.values,
         others,
-        all_before_agrees=_all_before_agrees(pair, difference),
+        all_before_agrees=first >= difference.step.number and "gradient" in pair.recorded,
     )
     return found(
         pair,
@@ -49,12 +50,6 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
         line=difference.seen.line,
         evidence=evidence,
     )
-
-
-def _all_before_agrees(pair: Pair, difference: Difference) -> bool:
-    """Whether the gradients were recorded, and nothing recorded before a difference differs."""
-    first = pair.differences[0].step.number
-    return first >= difference.step.number and "gradient" in pair.recorded
 
 
 def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
@@ -101,21 +96,14 @@ def _evidence(pair: Pair, difference: Difference) -> WeightsDiffer:
         loaded = _loaded(pair, step.number)
     if not states_known:
         early = drawn_before_seed(pair, step.number)
+    one, other = _order_of_writes(pair.first), _order_of_writes(pair.second)
     return WeightsDiffer(
         states_known=states_known,
-        filled_in_other_order=_in_other_order(pair),
+        filled_in_other_order=one != other and sorted(one) == sorted(other),
         loaded=loaded,
         missing_from=_missing(pair, difference.seen),
         drawn_before_seed=early,
     )
-
-
-def _in_other_order(pair: Pair) -> bool:
-    """Whether the weights that were written to after they were made were written to in another
-    order in each run.
-    """
-    one, other = _order_of_writes(pair.first), _order_of_writes(pair.second)
-    return one != other and sorted(one) == sorted(other)
 
 
 def _order_of_writes(trace: DeepTrace) -> list[str]:

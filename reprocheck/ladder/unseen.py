@@ -12,10 +12,6 @@ from reprocheck.ladder import generators
 from reprocheck.ladder.align import of_run_1
 from reprocheck.ladder.pair import Pair
 
-_OF_WEIGHTS = ("reduced", "update")
-_STATE = ":"
-"""Stands in the name of what an optimizer keeps of a weight: `dense.kernel:momentum`."""
-
 
 def unseen_weights(pair: Pair) -> list[str]:
     """The weights that are updated and whose first values cannot be compared, in the order of their
@@ -23,8 +19,9 @@ def unseen_weights(pair: Pair) -> list[str]:
     """
     told = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
     told |= pair.known_weights
-    updates = (step.seen.place for step in pair.of_kind(*_OF_WEIGHTS))
-    untold = [place for place in updates if _STATE not in place and place not in told]
+    updates = (step.seen.place for step in pair.of_kind("reduced", "update"))
+    # a colon stands in the name of what an optimizer keeps of a weight: `dense.kernel:momentum`
+    untold = [place for place in updates if ":" not in place and place not in told]
     return list(dict.fromkeys(untold))
 
 
@@ -34,17 +31,9 @@ def unequal_at_the_start(pair: Pair) -> list[str]:
     """
     if not unseen_weights(pair):
         return []
-    untouched = _untouched(pair)
-    return [name for name in generators.unequal_states(pair, 0) if name not in untouched]
-
-
-def _untouched(pair: Pair) -> set[str]:
-    """Generators that stand, whenever they are looked at in run 1, where they were found: nobody
-    drew from them.
-    """
     looks = of_run_1(pair.of_kind(*generators.LOOKS))
     found = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
     states = set(chain.from_iterable(look.before.items() for look in looks))
-    # each state of a generator is in it once
     counts = Counter(map(itemgetter(0), states))
-    return {name for name in found if counts[name] == 1}
+    untouched = {name for name in found if counts[name] == 1}
+    return [name for name in generators.unequal_states(pair, 0) if name not in untouched]

@@ -70,7 +70,11 @@ def check(
                 level=settings.level_of_runs,
                 portable=portable,
             )
-            empty = _record_or_nothing(made)
+            try:
+                empty = record_of(made)
+            except BaseException:
+                shutil.rmtree(made.scratch, ignore_errors=True)
+                raise
         with operation("keeping what was recorded"):
             return _check(made, empty, enough)
     except (UsageError, KeyboardInterrupt):
@@ -86,15 +90,6 @@ def _check(made: Plan, empty: CheckRecord, enough: Enough | None) -> CheckRecord
         record.write(made.folder, replace(empty, runs=runs))
 
     return replace(empty, runs=record_runs(made, keep, enough))
-
-
-def _record_or_nothing(made: Plan) -> CheckRecord:
-    """`record_of`; where that fails or is interrupted, the runs' temporary files are gone."""
-    try:
-        return record_of(made)
-    except BaseException:
-        shutil.rmtree(made.scratch, ignore_errors=True)
-        raise
 
 
 def record_of(made: Plan) -> CheckRecord:

@@ -15,10 +15,6 @@ from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 
-MOST_LOOKED_AT = 20
-"""Report folders, the newest first."""
-
-
 MOST_FILES = 200
 SLACK = 2.0
 """Seconds after the end of a check's last run within which a file may still have been written by
@@ -33,7 +29,7 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
     """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
     found = {}
-    for other in sorted(others, reverse=True)[:MOST_LOOKED_AT]:
+    for other in sorted(others, reverse=True)[:20]:
         with contextlib.suppress(ReportError):
             found[other] = record.read(other)
     return found
@@ -47,20 +43,15 @@ def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for other, known in checks.items():
-        made = _made_by(known)
+        each = [run.files for run in known.runs if not run.files.copied]
+        created = {path for files in each for path in files.created}
+        made = created - {path for files in each for path in files.unseen}
         if made:
             made -= read_events(other.glob("run-1/trace/*.jsonl")).early
         until = max((_ended(run) for run in known.runs), default=0.0) + SLACK
         left = (path for path in sorted(made) if _written_until(cwd / path, until))
         found = {**dict.fromkeys(left, known.started), **found}
     return dict(list(found.items())[:MOST_FILES])
-
-
-def _made_by(known: CheckRecord) -> set[str]:
-    """What the runs of a check were seen to make in the working directory itself."""
-    each = [run.files for run in known.runs if not run.files.copied]
-    created = {path for files in each for path in files.created}
-    return created - {path for files in each for path in files.unseen}
 
 
 def _ended(run: RunRecord) -> float:

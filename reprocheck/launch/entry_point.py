@@ -19,7 +19,6 @@ from reprocheck.errors import EntryPointError
 from reprocheck.launch import notebook
 from reprocheck.model import EntryPoint
 
-OLDEST_PYTHON = (3, 9)
 LONGEST_NAME = 60
 CALL = "reprocheck_child.call"
 """The module that calls a function in each run, which only runs can import."""
@@ -50,7 +49,10 @@ def entry_point(
     if module is not None:
         _check_module(module, here, ours=ours)
         words = (interpreter, "-m", module, *args)
-        return EntryPoint(command=words, kind="module", name=_module_name(module, args))
+        named = module.rpartition(".")[2]
+        if module == CALL and len(args) > 1:
+            named = args[1]
+        return EntryPoint(command=words, kind="module", name=safe_name(named))
     if script is None:
         raise EntryPointError(
             "There is nothing to run.", "Name a script, `-m MODULE`, or a command after `--`."
@@ -58,14 +60,6 @@ def entry_point(
     _check_script(script, here, ours=ours)
     name = safe_name((here / script).resolve().stem)
     return EntryPoint(command=(interpreter, script, *args), kind="script", name=name)
-
-
-def _module_name(module: str, args: Sequence[str]) -> str:
-    """The name of a check of a module: of the function where one is called."""
-    name = module.rpartition(".")[2]
-    if module == CALL and len(args) > 1:
-        name = args[1]
-    return safe_name(name)
 
 
 def _program(name: str, cwd: Path) -> Path | None:
@@ -100,7 +94,7 @@ def find_python(python: str | None, cwd: Path) -> str:
     if version is None:
         raise EntryPointError(f"--python {python} is not a Python interpreter.", fix)
     major, minor = version
-    if version < OLDEST_PYTHON:
+    if version < (3, 9):
         raise EntryPointError(
             f"--python {python} is Python {major}.{minor}; the recorder needs 3.9 or later.",
             fix,
@@ -150,15 +144,6 @@ def _interpreter_for(program: str) -> str:
     return "python"
 
 
-def _similar_script(path: Path) -> str:
-    """Return the name of a script beside a missing one that is written alike; "" for none."""
-    from difflib import get_close_matches
-
-    name = path.name if path.suffix else f"{path.name}.py"
-    scripts = [one.name for one in path.parent.glob("*.py")]
-    return next(iter(get_close_matches(name, scripts, n=1)), "")
-
-
 def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
     path = cwd / script
     if script == "-":
@@ -166,8 +151,12 @@ def _check_script(script: str, cwd: Path, *, ours: bool) -> None:
             "A script from standard input cannot be run twice.", "Write it to a file."
         )
     if not path.exists():
+        from difflib import get_close_matches
+
         hint = "Check the path."
-        meant = _similar_script(path)
+        name = path.name if path.suffix else f"{path.name}.py"
+        scripts = [one.name for one in path.parent.glob("*.py")]
+        meant = next(iter(get_close_matches(name, scripts, n=1)), "")
         if meant:
             hint = f"Did you mean {Path(script).with_name(meant)}?"
         raise EntryPointError(f"There is no script {script}.", hint)

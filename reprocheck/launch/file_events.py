@@ -13,11 +13,8 @@ from reprocheck.files.regular_file import open_regular
 from reprocheck.model import is_elsewhere
 
 _WROTE, _OPEN = b'{"e":"wrote"', b'{"e":"open"'
-_LOSSES = (b'{"e":"loss"', b'{"e":"regular"')
 COPIES = "overwritten"
 """Folder beside the traces of a run, with copies of what its processes found."""
-WITH_ALL_BELOW = ("rename", "tree")
-"""How a path was written that takes everything below it along."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -59,7 +56,7 @@ class FileEvents:
         """Take lines of a trace; those of other events, and broken ones, are passed over."""
         trained = False
         for line in lines:
-            trained = trained or line.startswith(_LOSSES)
+            trained = trained or line.startswith((b'{"e":"loss"', b'{"e":"regular"'))
             if not line.startswith((_WROTE, _OPEN)):
                 continue
             try:
@@ -69,7 +66,11 @@ class FileEvents:
                 continue
             if event["e"] == "wrote":
                 self._wrote(path, how, new=bool(event.get("new")))
-                self._take_copy(path, event.get("copy"), trace)
+                copy = event.get("copy")
+                if isinstance(copy, int) and copy > 0:
+                    self.copies.add((path, trace, trace.parent / COPIES / str(copy)))
+                elif copy is not None:
+                    self.first.add((path, trace))
             elif how == "r" and is_elsewhere(path):
                 self.read.add(path)
             elif how == "r" and not trained:
@@ -105,14 +106,9 @@ class FileEvents:
         if new and is_elsewhere(path) and path not in self.written:
             self.made.add(path)
         self.written.add(path)
-        if how in WITH_ALL_BELOW:
+        # such a path takes everything below it along
+        if how in ("rename", "tree"):
             self.trees.add(path)
-
-    def _take_copy(self, path: str, copy: object, trace: Path) -> None:
-        if isinstance(copy, int) and copy > 0:
-            self.copies.add((path, trace, trace.parent / COPIES / str(copy)))
-        elif copy is not None:
-            self.first.add((path, trace))
 
 
 def read_events(traces: Iterable[Path]) -> FileEvents:

@@ -16,8 +16,6 @@ from reprocheck.errors import ReportError
 
 FIX = "Name a folder that can be written and has space with --output."
 PROBE = 1 << 20
-_FILES_OF_THE_USER = ("snapshot", "before", "meanwhile")
-"""Folders in a report folder that hold what may stand nowhere else."""
 _GITIGNORE = ".gitignore"
 
 
@@ -37,7 +35,8 @@ def prepare(output: Path, name: str) -> Path:
         hidden = folder
         if ours:
             hidden = output
-        _hide_from_git(hidden)
+        with contextlib.suppress(OSError):
+            (hidden / _GITIGNORE).write_text("*\n")
         probe = folder / ".probe"
         with probe.open("wb") as file:
             file.write(bytes(PROBE))
@@ -91,11 +90,12 @@ def reports_of_same_name(folder: Path) -> list[Path]:
     found = []
     for path in folder.parent.iterdir():
         same = pattern.fullmatch(path.name)
+        # folders in a report folder that hold what may stand nowhere else
         if (
             same
             and not path.is_symlink()
             and (path / "record.json").is_file()
-            and not any((path / name).exists() for name in _FILES_OF_THE_USER)
+            and not any((path / name).exists() for name in ("snapshot", "before", "meanwhile"))
         ):
             found.append((same[1], int(same[2] or 1), path))
     return [path for _, _, path in sorted(found)]
@@ -109,15 +109,6 @@ def _made(output: Path) -> bool:
         output.mkdir(exist_ok=True)  # raises where it is no folder
         return False
     return True
-
-
-def _hide_from_git(folder: Path) -> None:
-    """Reports stay out of `git status`.
-
-    An output folder that was there already is the user's: only what is made in it is hidden.
-    """
-    with contextlib.suppress(OSError):
-        (folder / _GITIGNORE).write_text("*\n")
 
 
 def _make_new(output: Path, stem: str) -> Path:

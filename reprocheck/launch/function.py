@@ -28,8 +28,6 @@ NAME = "call.json"
 """In the report folder: what was called."""
 PROTOCOL = 4
 """Of pickle: the newest that Python 3.9 to 3.13 have as their default."""
-_IN_MAIN = {"__main__": ""}
-"""The module that a fresh process does not import by its name."""
 _RUN_LATER: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (inspect.isgeneratorfunction, "a generator function"),
     (inspect.iscoroutinefunction, "asynchronous"),
@@ -66,9 +64,10 @@ class FunctionCall:
         """
         shown = _from(cwd, self.file) or self.module
         whole = python == sys.executable
+        # the module that a fresh process does not import by its name
         facts = {
             "name": f"{self.name} ({shown})",
-            "module": _IN_MAIN.get(self.module, self.module),
+            "module": {"__main__": ""}.get(self.module, self.module),
             "file": _from(cwd, self.file),
             **_main(cwd),
             "argv": sys.argv,

@@ -37,10 +37,9 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ADDR_NO_RANDOMIZE = 0x0040000
-SETTLE = 0.1
-"""Seconds in which helpers that end by themselves once the command has ended may do so."""
+# seconds in which helpers that end by themselves once the command has ended may do so
 GRACES = {
-    "left": ((0, SETTLE), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
+    "left": ((0, 0.1), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
     "asked": ((_signal.SIGINT, 2.0), (_signal.SIGTERM, 2.0)),
 }
 """Signals and the seconds given after each, before SIGKILL: for what the command left behind, and
@@ -52,7 +51,6 @@ left alone.
 """
 END, RELEASE = b"e", b"r"
 """What reprocheck says: end the tree; I have heard that the run is over."""
-WAKING = (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
 class Guard:
@@ -73,7 +71,7 @@ class Guard:
         os.set_blocking(self.wake, False)
         os.set_blocking(wake_write, False)
         self.poll.register(self.wake, select.POLLIN)
-        for number in WAKING:
+        for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
             # what nohup ignores is ignored by the run, too
             if _signal.getsignal(number) != _signal.SIG_IGN:
                 _signal.signal(number, lambda *_: None)

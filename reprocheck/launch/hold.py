@@ -68,7 +68,12 @@ class Hold:
         try:
             for name in gone:
                 with archive.location(f"{STORE}/{name}", of_runs=False) as location:
-                    _copy(self.files[name], location)
+                    descriptor = self.files[name]
+                    with (
+                        open(descriptor, "rb", buffering=0, closefd=False) as source,
+                        replacing(location) as file,
+                    ):
+                        copy_part(source, file, 0, os.fstat(descriptor).st_size)
         except OSError as error:
             raise ReportError(
                 f"{store} was removed by the script, and the files that the runs changed cannot be"
@@ -90,23 +95,12 @@ def hold_of(store: Path) -> Hold:
         for name in (OWNER, PACK, INDEX, *moved):
             if len(found) < most:
                 found[name] = os.open(store / name, os.O_RDONLY | os.O_NOFOLLOW)
-    return Hold(_index_last(found))
+    # a store with an index counts as complete
+    index_last = {name: found[name] for name in sorted(found, key=lambda name: name == INDEX)}
+    return Hold(index_last)
 
 
 def held_by(words: Iterable[str]) -> Hold:
     """What `Hold.words` said to this process."""
     pairs = (word.split("=") for word in words)
     return Hold({name: int(descriptor) for name, descriptor in pairs})
-
-
-def _index_last(files: dict[str, int]) -> dict[str, int]:
-    """A store with an index counts as complete."""
-    return {name: files[name] for name in sorted(files, key=lambda name: name == INDEX)}
-
-
-def _copy(descriptor: int, target: Path) -> None:
-    with (
-        open(descriptor, "rb", buffering=0, closefd=False) as source,
-        replacing(target) as file,
-    ):
-        copy_part(source, file, 0, os.fstat(descriptor).st_size)

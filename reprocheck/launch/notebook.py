@@ -15,7 +15,6 @@ from typing import Any
 
 from reprocheck.errors import EntryPointError
 
-SUFFIX = ".ipynb"
 NAME = "notebook.json"
 """In the report folder: the cells as they run."""
 SKIP, MAY_FAIL = "skip-execution", "raises-exception"
@@ -37,7 +36,7 @@ class CodeCell:
 
 def is_notebook(script: str) -> bool:
     """Whether a script is a notebook, by its name."""
-    return script.endswith(SUFFIX)
+    return script.endswith(".ipynb")
 
 
 def refuse(path: Path, shown: str, *, ours: bool) -> None:

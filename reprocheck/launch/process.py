@@ -112,7 +112,10 @@ class GuardedProcess:
             if not data and not self.done:
                 self._lost()
         elif time.monotonic() > self._give_up:
-            self._do_without_guard()
+            # it does not do what it was asked for: somebody keeps it stopped
+            self._guard.kill()
+            self._end_strays()
+            self.done = True
         else:
             # The script may have stopped the guard; else this does nothing. Not `send_signal`: it
             # takes a lock, which an interrupt at the wrong moment leaves taken for ever.
@@ -173,12 +176,6 @@ class GuardedProcess:
         raise ReprocheckError(
             "The process that guards the run was killed.", "Start the check again."
         )
-
-    def _do_without_guard(self) -> None:
-        """The guard does not do what it was asked for: somebody keeps it stopped."""
-        self._guard.kill()
-        self._end_strays()
-        self.done = True
 
     def _end_strays(self) -> None:
         self._guard.wait()

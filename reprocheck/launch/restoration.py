@@ -45,8 +45,6 @@ from reprocheck.launch.tree import Entry, Tree, entry_of, hard_links, read_tree
 from reprocheck.launch.writers import open_for_writing
 from reprocheck.model import FilesAfter
 
-_IN_THE_WAY = (errno.EEXIST, errno.ENOTDIR, errno.ELOOP)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ours:
@@ -125,7 +123,11 @@ class _Restoration:
                 self.lost += self._index.kept
                 return
             self._root, self._top = root, stack.enter_context(Anchor(Path("/")))
-            self._put_back_folders()
+            entries = self._index.kept
+            folders = [path for path in entries if entries[path].entry.kind == "folder"]
+            for path in sorted(folders, key=lambda path: path.count("/")):
+                with suppress(OSError):  # a file that needs it is then named as lost
+                    self._put_back_folder(path, entries[path])
             mine, theirs = self._changed_files()
             for path in mine:
                 self._put_back(path)
@@ -157,13 +159,6 @@ class _Restoration:
         )
 
     # ------------------------------------------------------------------------------------- folders
-
-    def _put_back_folders(self) -> None:
-        kept = self._index.kept
-        folders = [path for path in kept if kept[path].entry.kind == "folder"]
-        for path in sorted(folders, key=lambda path: path.count("/")):
-            with suppress(OSError):  # a file that needs it is then named as lost
-                self._put_back_folder(path, kept[path])
 
     def _put_back_folder(self, path: str, kept: Kept) -> None:
         is_ours = kept.aside or self._ours.events.wrote(path)
@@ -244,7 +239,7 @@ class _Restoration:
                     self.unkept.append(path)
                     return
         except OSError as error:
-            if error.errno in _IN_THE_WAY:  # somebody else's
+            if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.ELOOP):  # somebody else's
                 self._leave(path)
             else:
                 self.lost.append(path)
@@ -264,7 +259,11 @@ class _Restoration:
         if now is not None and _can_only_be_written(location, now, entry):
             self._archive.copy_left(location, path)
             self.replaced.append(path)
-            _write_into(location, kept, self._store)
+            set_mode(location, kept.entry.mode | stat.S_IWUSR)
+            descriptor = os.open(location, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+            with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor has no path
+                write_content(file, kept, self._store)
+            set_metadata(location, kept.entry)
             return True
         self._replace(location, now, path, kept)
         return True
@@ -393,14 +392,6 @@ def _can_only_be_written(location: Path, now: Entry, before: Entry) -> bool:
     """
     is_same = (now.kind, now.inode) == (before.kind, before.inode) == ("file", before.inode)
     return is_same and (now.links > 1 or not os.access(location.parent, os.W_OK))
-
-
-def _write_into(location: Path, kept: Kept, store: Path) -> None:
-    set_mode(location, kept.entry.mode | stat.S_IWUSR)
-    descriptor = os.open(location, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
-    with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor has no path
-        write_content(file, kept, store)
-    set_metadata(location, kept.entry)
 
 
 def _name(draft: Path, location: Path) -> None:

@@ -30,8 +30,6 @@ POLL = 0.1
 ATTENDED = 0.001
 """Seconds between two looks at a run, and at what it waits for."""
 SILENT = 60.0
-LOOK_AT_FILES = 0.5
-"""Seconds between two looks at what the processes of a run hold open for writing."""
 STOP_WAIT = 60
 """Seconds for which a rank that has come to its stop waits for the others."""
 STOP_GRACE = 10.0
@@ -141,7 +139,11 @@ def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord,
     observer.masking(job.number)
     with interrupts.waiting():
         masked = sum(mask_log(path, job.names, known) for path in logs)
-    _mask_settings(job.trace / "recorder.json", job.names)
+    settings = job.trace / "recorder.json"
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, NotRegularError):
+        with open_regular(settings) as file:
+            text = file.read().decode()
+        settings.write_text(Redaction("folder", identity=job.names).path(text))
     made = RunRecord(
         number=job.number,
         ended=watch.how_it_ended(process.exit_status),
@@ -170,14 +172,6 @@ def _start(job: Job) -> GuardedProcess:
         fixed_addresses=job.fixed_addresses,
         held=(*alone.held(), *job.workdir.hold.descriptors),
     )
-
-
-def _mask_settings(path: Path, names: tuple[str, str, str]) -> None:
-    """Takes names out of what the recorder was told."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError, NotRegularError):
-        with open_regular(path) as file:
-            text = file.read().decode()
-        path.write_text(Redaction("folder", identity=names).path(text))
 
 
 class _Watch:
@@ -227,7 +221,7 @@ class _Watch:
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
         """Takes note of what is being written: programs that are not Python leave no trace."""
-        if now - self.looked_at_files >= LOOK_AT_FILES:
+        if now - self.looked_at_files >= 0.5:
             self.looked_at_files = now
             beat(self.job.folder)
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)

@@ -16,13 +16,9 @@ from reprocheck.child.reprocheck_child.shared.regular import WIDTH, stored
 from reprocheck.files.regular_file import open_regular
 from reprocheck.launch.file_events import FileEvents
 
-MOST_AT_ONCE = 16 << 20
-MOST_OPEN = 32
-"""Traces that stay open, so that they can be read on where the script removes their folder."""
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
-_RANK = (_PROCESS, b'{"e":"rank"')
 _COUNTING = (b'{"e":"update"', b'{"e":"regular"', b'{"e":"stop"', b'{"e":"enough"')
 
 Output = Callable[[str, bytes], None]
@@ -67,11 +63,10 @@ class TraceTail:
         """
         if not self._last_loss:
             return None
-        return self._last_loss[min(self._last_loss, key=self._place)]
-
-    def _place(self, name: str) -> int:
-        """The rank of a process; those without one come after all others."""
-        return self._rank_of.get(name, sys.maxsize)
+        # those without a rank come after all others
+        return self._last_loss[
+            min(self._last_loss, key=lambda name: self._rank_of.get(name, sys.maxsize))
+        ]
 
     @property
     def all_recorded(self) -> bool:
@@ -148,9 +143,10 @@ class TraceTail:
                 file = open_regular(self.folder / name, buffer=0)
         except OSError:
             return b""
-        if len(self._open) < MOST_OPEN:
+        # traces that stay open, so that they can be read on where the script removes their folder
+        if len(self._open) < 32:
             self._open[name] = file
-        data = os.pread(file.fileno(), MOST_AT_ONCE, self._offsets.get(name, 0))
+        data = os.pread(file.fileno(), 16 << 20, self._offsets.get(name, 0))
         if name not in self._open:
             file.close()
         # behind zero bytes nothing was written yet
@@ -170,7 +166,10 @@ class TraceTail:
             self.training.add(name)
         if name in self.training or _names_a_rank(lines[:1]):
             self.ranks.add(name)
-        self._take_rank(name, lines)
+        for said in _events(line for line in lines if line.startswith((_PROCESS, b'{"e":"rank"'))):
+            rank = said.get("rank")
+            if isinstance(rank, int):
+                self._rank_of[name] = rank
         if any(line.startswith(_OPTIMIZER) for line in lines):
             self._with_optimizer.add(name)
         for event in _events(losses[-1:]):
@@ -179,13 +178,6 @@ class TraceTail:
             self.iteration = max(self.iteration, self._closed[name])
         elif name not in self._with_optimizer:
             self.iteration = max(self.iteration, self._losses[name])
-
-    def _take_rank(self, name: str, lines: list[bytes]) -> None:
-        """What a launcher, or later the framework, says of the rank of a process."""
-        for event in _events(line for line in lines if line.startswith(_RANK)):
-            rank = event.get("rank")
-            if isinstance(rank, int):
-                self._rank_of[name] = rank
 
     def _count(self, name: str, lines: list[bytes]) -> None:
         """Closed iterations: an update says how many."""

@@ -21,7 +21,6 @@ SUITE_MARK = ".reprocheck-suite"
 """Marks the folder of a suite: its nights are no files of the training."""
 MARKS = frozenset({"pyvenv.cfg", "conda-meta", SUITE_MARK})
 """Files and folders that mark a folder that is passed over: a virtual environment, a suite."""
-MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Tree:
     complete: bool = True
 
 
-def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
+def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = 100_000) -> Tree:
     """Lists everything below `root` but caches, version control, virtual environments, folders of
     suites, `leave_out` (absolute paths) and what is on another device.
     """
@@ -112,7 +111,10 @@ def written_since(root: Path, moment: int) -> dict[str, Entry]:
     waiting = [""]
     while waiting:
         folder = waiting.pop()
-        items = _items(os.path.join(root, folder))
+        try:
+            items = list(os.scandir(os.path.join(root, folder)))
+        except OSError:  # removed meanwhile, or not to be read
+            items = []
         if folder and not MARKS.isdisjoint(item.name for item in items):
             continue
         for item in items:
@@ -125,13 +127,6 @@ def written_since(root: Path, moment: int) -> dict[str, Entry]:
                 if entry is not None:
                     found[path] = entry
     return found
-
-
-def _items(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        return list(os.scandir(folder))
-    except OSError:  # removed meanwhile, or not to be read
-        return []
 
 
 def _device(path: str) -> int | None:

@@ -72,7 +72,11 @@ def added_variables(
         added["PWD"] = str(pwd)
     if side_by_side and WAIT_POLICY not in user:
         added[WAIT_POLICY] = "passive"
-    if _one_of_several(user):  # the other nodes know the port that the user chose
+    # the other nodes know the port that the user chose
+    one_of_several = any(user.get(name) for name in _NODES) or bool(
+        user.get("RANK") and user.get("WORLD_SIZE", "1") not in ("", "1")
+    )
+    if one_of_several:
         return added
     names = [name for name in PORTS if _is_local_port(user, name)]
     return added | dict(zip(names, map(str, free_ports(len(names))), strict=True))
@@ -88,13 +92,6 @@ def free_ports(count: int) -> list[int]:
         for each in sockets:
             each.bind(("", 0))
         return [each.getsockname()[1] for each in sockets]
-
-
-def _one_of_several(user: Mapping[str, str]) -> bool:
-    """Whether the user's environment is that of one machine, or of one rank, of several."""
-    return any(user.get(name) for name in _NODES) or bool(
-        user.get("RANK") and user.get("WORLD_SIZE", "1") not in ("", "1")
-    )
 
 
 def _is_local_port(user: Mapping[str, str], name: str) -> bool:

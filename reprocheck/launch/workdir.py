@@ -37,8 +37,6 @@ from reprocheck.model import FileChanges, FilesAfter
 from reprocheck.recording import record
 
 Say = Callable[[str], None]
-CLOCK_SLACK = 0.01
-"""Seconds by which the clock of a file system may be late."""
 NO_COPY = "Name a folder that has more space with --output, or leave --workdir copy out."
 COPY_ADVICE = "Use `--workdir copy` to give each run its own copy."
 NO_ROOM = "There is no space for `--workdir copy` here: make sure that the script only reads them."
@@ -144,7 +142,8 @@ class InPlace:
         """Prepare a run, which finds what the run before it left, and keep what somebody else has
         changed since.
         """
-        self.began = time.time() - CLOCK_SLACK
+        # the clock of a file system may be late
+        self.began = time.time() - 0.01
         if self._runs:
             self._keep_changes()
         self._runs += 1
@@ -415,7 +414,12 @@ class Copies:
 
     def _remove(self) -> None:
         if self._root.exists():
-            _make_removable(self._root)
+            # the script may have closed folders
+            for parent, names, _ in os.walk(self._root):
+                for name in names:
+                    path = Path(parent, name)
+                    if not path.is_symlink() and not os.access(path, os.W_OK | os.X_OK):
+                        path.chmod(0o700)
             shutil.rmtree(self._root, ignore_errors=True)
 
 
@@ -492,12 +496,3 @@ def _link_target(source: Path, path: str, entry: Entry) -> str:
     if Path(target).is_absolute() or reached.is_relative_to(source):
         return target
     return str(reached)
-
-
-def _make_removable(folder: Path) -> None:
-    """Gives back write permission on folders that the script closed."""
-    for parent, names, _ in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            if not path.is_symlink() and not os.access(path, os.W_OK | os.X_OK):
-                path.chmod(0o700)

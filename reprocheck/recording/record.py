@@ -125,7 +125,11 @@ def read(folder: Path) -> CheckRecord:
     if why:
         raise _broken(path, why)
     _refuse_other_places(record, folder)
-    _refuse_links(record, folder)
+    paths = chain.from_iterable(map(_paths, _all_runs(record)))
+    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
+    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
+    if linked is not None:
+        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
     return record
 
 
@@ -139,17 +143,6 @@ def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
                     f"The record of {folder} names {place!r}, which is no place in a recording.",
                     "Do not use it.",
                 )
-
-
-def _refuse_links(record: CheckRecord, folder: Path) -> None:
-    """ReportError where a folder of a run is a link: what lies behind it belongs to somebody
-    else.
-    """
-    paths = chain.from_iterable(map(_paths, _all_runs(record)))
-    folders = {*chain.from_iterable(map(attrgetter("parents"), paths))} - {PurePosixPath()}
-    linked = next(filter(Path.is_symlink, map(folder.joinpath, sorted(folders))), None)
-    if linked is not None:
-        raise ReportError(f"{linked} is a link, and not read.", _DISTRUST)
 
 
 def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:

@@ -23,20 +23,10 @@ _BEGIN = r"(?:(?<!\w)|(?<=[^\w-]-[A-Za-z])|(?<=^-[A-Za-z]))"
 _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|dbfs|tos|bos"
 
 
-def _tells_an_owner(found: str) -> bool:
-    owner, _, _ = found.partition("/")
-    return owner.lower() not in LISTS.public_owners
-
-
 def _file_of(found: str) -> str:
     """The name of the file alone, where there is one."""
     _, slash, name = found.rpartition("/")
     return f"<path>/{name}" if slash and name else "<path>"
-
-
-def _without_names(groups: str) -> str:
-    """Groups as `id` prints them, by their numbers."""
-    return re.sub(r"\([^)]*\)", "(<user>)", groups)
 
 
 def _user(regex: str) -> Pattern:
@@ -58,7 +48,8 @@ ACCOUNTS: tuple[Pattern, ...] = (
     Pattern(
         kind=mark("user name"),
         regex=re.compile(rf"(?<!\w)groups=(\d+\({_NAME}\)(?:,\d+\({_NAME}\))*)"),
-        shown=_without_names,
+        # as `id` prints them, by their numbers
+        shown=lambda groups: re.sub(r"\([^)]*\)", "(<user>)", groups),
         group=1,
     ),
     masked(
@@ -95,7 +86,7 @@ ADDRESSES: tuple[Pattern, ...] = (
         mark("place of data"),
         rf"(?<!\w)(?:github\.com|huggingface\.co|hf\.co)[:/]({_REST})",
         "<path>",
-        _tells_an_owner,
+        lambda found: found.partition("/")[0].lower() not in LISTS.public_owners,
         group=1,
     ),
 )

@@ -37,11 +37,6 @@ KINDS_OF_MARKS = {
 """What stands in a masked text -> the kind under which it is counted."""
 KNOWN = "<argument>"
 _OF_A_KNOWN_VALUE = mark("value of an argument or a variable")
-SHORTEST_KNOWN = 6
-LONGEST_WORD = 12
-"""A value that is one word in small letters is looked for from this length on: `transformer` is a
-module's name, too.
-"""
 
 
 class Detector:
@@ -81,7 +76,8 @@ class Detector:
         shown = mask(Redactor().keys(text), *self._identity)
         for pattern in (*self._folders, WINDOWS_PATHS, PATHS):
             shown = _replaced(shown, pattern, counts)
-        shown = self._without_known(shown, counts)
+        shown, found = without(shown, self._known, KNOWN)
+        counts[_OF_A_KNOWN_VALUE] += found
         shown = self._scanned(shown, counts)
         shown = Redactor().text(shown)
         for sign, kind in KINDS_OF_MARKS.items():
@@ -89,11 +85,6 @@ class Detector:
         for pattern in (*ACCOUNTS, *NAMED_HOSTS, BANK_ACCOUNTS, *PATTERNS, *ADDRESSES):
             shown = _replaced(shown, pattern, counts)
         return shown, +counts
-
-    def _without_known(self, text: str, counts: Counter[str]) -> str:
-        shown, found = without(text, self._known, KNOWN)
-        counts[_OF_A_KNOWN_VALUE] += found
-        return shown
 
     def _scanned(self, text: str, counts: Counter[str]) -> str:
         if self._scanner is None:
@@ -159,5 +150,6 @@ def is_telling(value: str) -> bool:
     """Whether a value is found again in a text without finding other things."""
     is_word = value.isalpha() and value.islower()
     is_mark = value.startswith("<")
-    least = LONGEST_WORD if is_word else SHORTEST_KNOWN
+    # one word in small letters has to be longer: `transformer` is a module's name, too
+    least = 12 if is_word else 6
     return len(value) >= least and not is_mark and not value.isdigit()

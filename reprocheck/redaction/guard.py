@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Level = Literal["folder", "paste", "attachment"]
 """The folder of a check, a text to paste into an issue or a chat, a file that is attached."""
-_ORIGINS = ("--", "REPROCHECK_")
-"""In front of an option or a variable that a setting came from."""
 _NUMBERED: Mapping[str, str] = {
     "name": mark("name (numbered)"),
     "file": mark("file (numbered)"),
@@ -155,14 +153,11 @@ class Redaction:
             return self._masking.path(text)
         if not self.strict:
             return self.checked(place(text))
-        if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith(_ORIGINS):
-            return self._option(text)
+        if shapes.is_plain_name(text.removesuffix(".py")) or text.startswith(("--", "REPROCHECK_")):
+            if self.checked(text) != text:
+                return self._numbered("option", text)
+            return text
         return self._numbered("file", text) + shapes.suffix(text)
-
-    def _option(self, text: str) -> str:
-        if self.checked(text) != text:
-            return self._numbered("option", text)
-        return text
 
     def value(self, text: str) -> str:
         """A value that code was given: its shape."""

@@ -22,8 +22,6 @@ class Secret:
 
 Scanner = Callable[[str], list[Secret]]
 """Looks for secrets in a text."""
-_SOURCES = ("betterleaks.", "kingfisher.", "veles.secrets/")
-"""Where rules come from: it stands in front of their names."""
 
 
 @cache
@@ -50,6 +48,7 @@ def _secret(data: bytes, finding: Any) -> Secret:
 
 
 def _kind(rule: str) -> str:
-    for source in _SOURCES:
+    # where rules come from: it stands in front of their names
+    for source in ("betterleaks.", "kingfisher.", "veles.secrets/"):
         rule = rule.removeprefix(source)
     return rule.replace("-", " ")

@@ -25,12 +25,9 @@ from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
 from reprocheck.redaction.signs import SMALL, Signs, lines
 
-_LINE = 1 << 20
 _BLOCK = 1 << 18
-_SEAMS = (b" ", b"\t", b",")
 _NEAR = 4096
 """Bytes at the end of a line without end that are searched for a place to cut."""
-_MOST_SHAPES = 100_000
 _DENSE, _FEW_SHAPES = 200, 50
 """Bytes for a sign in a block of which all lines are looked at; the most shapes that they have."""
 _SHAPE = bytes.maketrans(b"0123456789", b"1" * 10)
@@ -178,7 +175,7 @@ class _Log:
 
     def _holds_nothing(self, shape: bytes) -> bool:
         """Whether lines of a shape hold nothing, whatever their digits are."""
-        if shape in self._holding or len(self._empty) + len(self._holding) > _MOST_SHAPES:
+        if shape in self._holding or len(self._empty) + len(self._holding) > 100_000:
             return False
         text, redactor = shape.decode("latin-1"), Redactor()
         if redactor.text(text) != text or redactor.in_key or _goes_on(shape):
@@ -227,12 +224,12 @@ def _whole_lines(data: bytes) -> int:
     whole = end
     while whole and _goes_on(data[max(0, whole - _NEAR) : whole]):
         whole = _line_end(data, whole - 1)
-    if len(data) <= _LINE:
+    if len(data) <= 1 << 20:
         return whole
     if end:
         return whole or end
     # an endless line
-    seam = max(data.rfind(mark, len(data) - _NEAR) for mark in _SEAMS)
+    seam = max(data.rfind(mark, len(data) - _NEAR) for mark in (b" ", b"\t", b","))
     if seam < 0:
         return len(data)
     return seam + 1

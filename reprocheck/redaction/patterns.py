@@ -78,16 +78,6 @@ def is_card(found: str) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def is_card_behind_a_name(found: str) -> bool:
-    """Whether the last number behind a name (`blocks.0.4111111111111111`) is that of a card."""
-    return is_card(found.rpartition(".")[2])
-
-
-def is_phone(found: str) -> bool:
-    """Whether it has as many digits as ITU-T E.164 lets a number have."""
-    return 8 <= sum(letter.isdigit() for letter in found) <= 15
-
-
 def is_address(found: str) -> bool:
     """Whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address. Nothing
     says which four of them it would be, so that all of them are taken for it; small ones alone are
@@ -164,14 +154,16 @@ PATTERNS: tuple[Pattern, ...] = (
         mark("payment card"),
         r"(?<=[A-Za-z_\])]\.)(?:\d{1,3}\.)*\d{13,19}(?![\w.])",
         "<number>",
-        is_card_behind_a_name,
+        # the last number behind a name, such as `blocks.0.4111111111111111`
+        lambda found: is_card(found.rpartition(".")[2]),
     ),
     masked(
         mark("phone number"),
         r"(?<![\w+])\+[1-9][\d ()-]{6,20}\d(?!\w)"
         r"|(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-])",
         "<number>",
-        is_phone,
+        # as many digits as ITU-T E.164 lets a number have
+        lambda found: 8 <= sum(letter.isdigit() for letter in found) <= 15,
     ),
     masked(
         mark("network address"),

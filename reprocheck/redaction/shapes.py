@@ -11,8 +11,6 @@ from typing import Literal
 from reprocheck.redaction.lists import LISTS
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
-LONGEST_NUMBER = 12
-"""Characters of a number that leaves in an argument: a seed, a rate, a size."""
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
 _MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
 PLACEHOLDER = re.compile(r"(\{checkpoint\}|\{iteration\})")
@@ -101,16 +99,12 @@ def values_of(command: Sequence[str]) -> Iterator[str]:
         if word.kind != "text" or shape(word.value) not in ("<text>", "<path>"):
             continue
         yield word.value
-        inner = _split(word.value)
+        try:
+            inner = shlex.split(word.value)
+        except ValueError:  # a quotation mark without another: no command
+            inner = word.value.split()
         if inner != [word.value]:  # a command of `bash -c`, or quoted
             yield from values_of(inner)
-
-
-def _split(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # a quotation mark without another: no command
-        return command.split()
 
 
 def shape(text: str) -> str:
@@ -121,7 +115,7 @@ def shape(text: str) -> str:
     """
     if text.lower() in LISTS.arguments or not text:
         return text
-    if NUMBER.fullmatch(text) and len(text) <= LONGEST_NUMBER:
+    if NUMBER.fullmatch(text) and len(text) <= 12:
         return text
     if _MARK.fullmatch(text):
         return text

@@ -111,12 +111,9 @@ def _text(value: str, how: How | None, redaction: Redaction) -> str:
 def _printable(text: str, how: How | None) -> str:
     """Take out what steers a terminal; a name and a path take one line."""
     text = printable(text)
-    if how in _OF_SEVERAL_LINES:
+    if how in (None, "sentence", "text", "log"):
         return text
     return text.replace("\n", REPLACEMENT)
-
-
-_OF_SEVERAL_LINES = (None, "sentence", "text", "log")
 
 
 def _empty(value: Any) -> Any:

@@ -35,13 +35,9 @@ def place(path: str) -> str:
     return f"<path>{separator}{name}"
 
 
-def _is_own_folder(found: str) -> bool:
-    return not _SYSTEM.match(found) or _LIBRARY.match(found) is not None
-
-
 WINDOWS_PATHS = Pattern(
     kind=mark("folder of the machine"),
     regex=re.compile(rf"(?:{_OF_A_DRIVE}|{_OF_A_USER}|{_OF_A_SHARE})(?:{_WORD})?"),
     shown=place,
-    accepted=_is_own_folder,
+    accepted=lambda found: not _SYSTEM.match(found) or _LIBRARY.match(found) is not None,
 )

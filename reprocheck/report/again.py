@@ -21,19 +21,13 @@ _SAID_ELSEWHERE = (
     "jobs",
     "jobs_on_accelerator",
 )
-_SET_BY = {"explain": ("explain", "level")}
-"""Settings that a command decides by itself."""
-_OF_A_SCRIPT = ("python",)
-"""Settings that a whole command after `--` does not take."""
-_CALL = "reprocheck_child.call"
-"""The module that calls a function in each run: it is never started by hand."""
 
 
 def again(check: Check, options: str, command: str = "run", words: tuple[str, ...] = ()) -> str:
     """`reprocheck run` with the options that were given on the command line, some replaced, and the
     same entry point, or `words`.
     """
-    left_out = (*_SAID_ELSEWHERE, *_SET_BY.get(command, ()))
+    left_out = (*_SAID_ELSEWHERE, *{"explain": ("explain", "level")}.get(command, ()))
     given = _options(check, options, left_out)
     started = words or check.record.entry_point.words
     return line(" ".join(["reprocheck", command, *given, *map(shlex.quote, started)]))
@@ -56,12 +50,14 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
     """
     entry = check.record.entry_point
     removal = f"rm -f {' '.join(map(in_shell, files))}"
-    if _CALL in entry.command or any(word.endswith(".ipynb") for word in entry.command[:2]):
+    # the module that calls a function in each run is never started by hand
+    is_notebook = any(word.endswith(".ipynb") for word in entry.command[:2])
+    if is_notebook or "reprocheck_child.call" in entry.command:
         return ""
     if any(removal in word for word in entry.command):
         return ""
     starts = f"{removal}; exec {' '.join(map(in_shell, entry.command))}"
-    left_out = (*_SAID_ELSEWHERE, *_OF_A_SCRIPT)
+    left_out = (*_SAID_ELSEWHERE, "python")
     given = _options(check, options, left_out)
     return line(" ".join(["reprocheck", "run", *given, "--", "sh", "-c", shlex.quote(starts)]))
 

@@ -66,7 +66,6 @@ _STROKES = {
 }
 """Whether a curve is that of run 1 -> how it is drawn."""
 _SIZE = (9.2, 3.5)
-_MARGINS = {"left": 0.092, "right": 0.985, "top": 0.9, "bottom": 0.135}
 _FAMILY = re.compile(r"font(-family)?:([^;\"]*?)'DejaVu Sans'[^;\"]*")
 
 
@@ -220,7 +219,11 @@ def inline(document: str, name: str, title: str) -> str:
     for colour, role in ROLES.items():
         body = body.replace(colour, f"var({role})")
     body = _FAMILY.sub(lambda found: f"font{found[1] or ''}:{found[2]}var(--sans)", body)
-    opening = _opening(title)
+    width, height = _SIZE[0] * 72, _SIZE[1] * 72
+    opening = (
+        f'<svg class="chart-static" role="img" aria-label="{escape(title)}"'
+        f' viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
+    )
     return re.sub(
         r"<svg [^>]*?(?:width|height)=\"[^\"]*pt\"[^>]*>", lambda _: opening, body, count=1
     )
@@ -247,7 +250,7 @@ def _figure(quantity: str) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=_SIZE, facecolor=PAPER)
     axes = figure.add_subplot()
-    figure.subplots_adjust(**_MARGINS)
+    figure.subplots_adjust(left=0.092, right=0.985, top=0.9, bottom=0.135)
     axes.set_facecolor(PAPER)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -392,11 +395,3 @@ def _positive(series: Iterable[Array]) -> list[float]:
     if not len(found):
         return []
     return [float(found.min()), float(found.max())]
-
-
-def _opening(title: str) -> str:
-    width, height = _SIZE[0] * 72, _SIZE[1] * 72
-    return (
-        f'<svg class="chart-static" role="img" aria-label="{escape(title)}"'
-        f' viewBox="0 0 {width:.6g} {height:.6g}" xmlns="http://www.w3.org/2000/svg">'
-    )

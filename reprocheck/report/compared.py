@@ -48,12 +48,8 @@ def _side(side: Side) -> str:
     )
 
 
-_NOT_COMPARED = Between(sentence="")
-"""Of runs that were made here, one after the other."""
-
-
 def _between(check: Check) -> Between:
-    return check.between or _NOT_COMPARED
+    return check.between or Between(sentence="")
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:

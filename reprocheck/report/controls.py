@@ -25,7 +25,7 @@ def any_shown(check: Check) -> bool:
 
 def names(controls: Iterable[str]) -> str:
     """`seed + hash-seed`; `unmodified` for none."""
-    return " + ".join(map(line, controls)) or tr(_UNMODIFIED)
+    return " + ".join(map(line, controls)) or tr("unmodified")
 
 
 def control_class(name: str) -> str:
@@ -49,9 +49,6 @@ def _entries(name: str) -> list[Control]:
 
 _TIMES = {1: mark("once"), 2: mark("twice")}
 _WITH_PATCH = mark("{runs} runs with it, without any control, {outcome}.")
-_UNMODIFIED = mark("unmodified")
-"""Runs to which the search added nothing."""
-_NO_SEARCH = Search(tried=())
 _NOT_TRIED = Tried(
     controls=(), runs=0, agrees=None, bitwise=None, note=mark("no runs were made with it")
 )
@@ -75,7 +72,7 @@ def overrides(check: Check) -> tuple[Override, ...]:
 
 def _search(check: Check) -> Search:
     """The search; one that tried nothing where none was made."""
-    return check.search or _NO_SEARCH
+    return check.search or Search(tried=())
 
 
 def conflicts(check: Check) -> tuple[Conflict, ...]:
@@ -241,9 +238,9 @@ def document(check: Check) -> dict[str, object] | None:
     search = _search(check)
     return {
         "on": check.record.controls,
-        "touched": list(map(_touch, touches(check))),
-        "overrides": list(map(_override, overrides(check))),
-        "conflicts": list(map(_conflict, conflicts(check))),
+        "touched": [_at(one, "control", "what", "count", "value") for one in touches(check)],
+        "overrides": [_at(one, "control", "what", "old", "new") for one in overrides(check)],
+        "conflicts": [_at(one, "control", "what", "value", "wanted") for one in conflicts(check)],
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
         "tried": list(map(_tried, search.tried)),
         **attributes(
@@ -252,19 +249,9 @@ def document(check: Check) -> dict[str, object] | None:
     }
 
 
-def _touch(touch: Touch) -> dict[str, object]:
-    source = source_line(touch.source)
-    return {**attributes(touch, "control", "what", "count", "value"), "source": source}
-
-
-def _override(one: Override) -> dict[str, object]:
-    source = source_line(one.source)
-    return {**attributes(one, "control", "what", "old", "new"), "source": source}
-
-
-def _conflict(conflict: Conflict) -> dict[str, object]:
-    source = source_line(conflict.source)
-    return {**attributes(conflict, "control", "what", "value", "wanted"), "source": source}
+def _at(one: Touch | Override | Conflict, *names: str) -> dict[str, object]:
+    """Return some attributes with the line of the script that they belong to."""
+    return {**attributes(one, *names), "source": source_line(one.source)}
 
 
 def _tried(tried: Tried) -> dict[str, object]:

@@ -28,6 +28,7 @@ def to_json(check: Check) -> dict[str, Any]:
     null, no lone surrogates.
     """
     record, verdict = check.record, check.verdict
+    names = ("key", "run", "reference", "value")
     document = {
         "schema_version": record.schema_version,
         "reprocheck_version": record.reprocheck_version,
@@ -56,7 +57,10 @@ def to_json(check: Check) -> dict[str, Any]:
         "changed_to_observe": check.changed_to_observe,
         "caveats": words.caveats(check),
         "coverage": check.coverage,
-        "environment": _environment(check),
+        "environment": {
+            "facts": facts(check),
+            "differences": [attributes(row, *names) for row in check.environment_differences],
+        },
         "settings": {
             setting.name: {"value": setting.value, "origin": setting.origin}
             for setting in record.settings
@@ -132,15 +136,8 @@ def _ladder(ladder: Ladder | None) -> dict[str, object] | None:
         "came_back": ladder.came_back,
         "rungs": [_rung(rung) for rung in ladder.rungs],
         "first": ladder.first,
-        "replay": _replayed(ladder),
+        "replay": None if ladder.replay is None else ladder.replay.name,
     }
-
-
-def _replayed(ladder: Ladder) -> str | None:
-    """What `replay.py` runs."""
-    if ladder.replay is None:
-        return None
-    return ladder.replay.name
 
 
 def _rung(rung: Rung) -> dict[str, object]:
@@ -161,14 +158,6 @@ def _rung(rung: Rung) -> dict[str, object]:
 def _cause(cause: Cause) -> dict[str, object]:
     names = ("code", "title", "confidence", "evidence", "fix")
     return {**attributes(cause, *names), "source": source_line(cause.source)}
-
-
-def _environment(check: Check) -> dict[str, object]:
-    names = ("key", "run", "reference", "value")
-    return {
-        "facts": facts(check),
-        "differences": [attributes(row, *names) for row in check.environment_differences],
-    }
 
 
 def facts(check: Recorded, number: int = 1) -> dict[str, object]:

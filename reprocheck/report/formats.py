@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -76,10 +77,6 @@ class Format:
         return b"".join(self.chunks(Sheet(check)))
 
 
-def _has_replay(check: Check) -> bool:
-    return replay.script(check) is not None
-
-
 _ALL = (
     Format(
         name="json", filename="report.json", chunks=lambda sheet: [document.render(sheet.check)]
@@ -111,7 +108,7 @@ _ALL = (
         name="replay",
         filename=replay.NAME,
         chunks=lambda sheet: [(replay.script(sheet.check) or "").encode()],
-        wanted=_has_replay,
+        wanted=lambda check: replay.script(check) is not None,
     ),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
@@ -142,20 +139,14 @@ def write(check: Check, folder: Path, formats: Iterable[str] | None = None) -> N
         raise ReportError(f"the report cannot be written to {folder}: {reason}", _FIX) from None
     finally:
         for draft, _ in done:
-            _discard(draft)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 _FIX = (
     "Free some space or choose another folder with --output; the recorded traces are kept,"
     " `reprocheck report` draws them again."
 )
-
-
-def _discard(draft: Path) -> None:
-    try:
-        draft.unlink(missing_ok=True)
-    except OSError:
-        return
 
 
 def warm_up() -> None:

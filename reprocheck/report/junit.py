@@ -4,7 +4,7 @@ and, where asked for, the stricter rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -101,7 +101,8 @@ def _of_kind(check: Check, kind: CheckKind) -> _Case:
     if failed or verdict.failed_check == kind:
         message = verdict.reason
         if verdict.failed_check != kind:
-            message = _differs(kind, failed, ranks)
+            worst = max(failed, key=lambda row: row.weight)
+            message = f"The {kind} check differs, too: {_row(worst, ranks)}."
         said = [*(_row(row, ranks) for row in failed), *why.summary(check, every=False)]
         return _Case(name, "failure", message, "\n".join(said))
     if rows and all(row.passed for row in rows):
@@ -110,12 +111,6 @@ def _of_kind(check: Check, kind: CheckKind) -> _Case:
         return _Case(name, "skipped", "the check could not be made")
     not_made = (_row(row, ranks) for row in rows if row.passed is None)
     return _Case(name, "error", verdict.reason, "\n".join(not_made))
-
-
-def _differs(kind: CheckKind, failed: Sequence[Comparison], ranks: int) -> str:
-    """What the check that did not decide the verdict says for itself."""
-    worst = max(failed, key=lambda row: row.weight)
-    return f"The {kind} check differs, too: {_row(worst, ranks)}."
 
 
 def _row(row: Comparison, ranks: int) -> str:

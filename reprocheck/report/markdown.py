@@ -7,7 +7,7 @@ of `Markdown` is escaped where the document is put together.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reprocheck.language import tr
 from reprocheck.model import Check, Run, SourceLine
@@ -127,8 +127,15 @@ def _longest_fence(text: str) -> int:
 
 def _lines(check: Check) -> Iterator[str]:
     yield md("## reprocheck: {}", check.verdict.title)
-    yield from _headline(check)
-    yield from _about(check)
+    lead = why.lead(check)
+    yield from ("", md("**{}**", lead or check.verdict.reason), "")
+    if lead:
+        yield from (check.verdict.reason, "")
+    yield from (*words.meaning(check), "")
+    for name, value in about.rows(check):
+        shown = {"command": code}.get(name, prose)(value)
+        yield say("- {name}: {value}", name=tr(name), value=shown)
+    yield ""
     yield from _answer(check)
     yield from pipe_table(_numbers(check))
     yield from _sides(check)
@@ -143,26 +150,6 @@ def _lines(check: Check) -> Iterator[str]:
     reason, command = next_command(check)
     yield from (md("### {}", tr("Next")), "", reason, "", *block(command, "sh"), "")
     yield md("<sub>reprocheck {}</sub>", check.record.reprocheck_version)
-
-
-def _headline(check: Check) -> Iterator[str]:
-    lead, reason = why.lead(check), check.verdict.reason
-    yield from ("", md("**{}**", lead or reason), "")
-    if lead:
-        yield from (reason, "")
-    yield from (*words.meaning(check), "")
-
-
-_SHOWN_AS: Mapping[str, Callable[[str], Markdown]] = {"command": code}
-"""Rows of `about` that are not prose."""
-
-
-def _about(check: Check) -> Iterator[str]:
-    """Command, machine and commit: what a reader of an issue asks first."""
-    for name, value in about.rows(check):
-        shown = _SHOWN_AS.get(name, prose)(value)
-        yield say("- {name}: {value}", name=tr(name), value=shown)
-    yield ""
 
 
 def _answer(check: Check) -> Iterator[str]:
@@ -303,7 +290,8 @@ def pipe_table(table: Table) -> Iterator[str]:
     """A pipe table; rows that fail or differ are bold in one cell."""
     if not table.rows:
         return
-    rules = (_RULES[index in table.numeric] for index in range(len(table.heads)))
+    # numbers stand to the right, all else as it comes
+    rules = ("--:" if index in table.numeric else "---" for index in range(len(table.heads)))
     yield row(table.heads)
     yield Markdown(f"|{'|'.join(rules)}|")
     for index, texts in enumerate(table.rows):
@@ -317,10 +305,6 @@ def pipe_table(table: Table) -> Iterator[str]:
 def row(texts: Iterable[str]) -> Markdown:
     """A row of a pipe table."""
     return Markdown(f"| {' | '.join(map(cell, texts))} |")
-
-
-_RULES = {True: "--:", False: "---"}
-"""Whether a column holds numbers -> the rule under its head: to the right, or as it comes."""
 
 
 def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterator[str]:

@@ -61,6 +61,10 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
     tone = check.verdict.tone
     reported = list(_reported(check))
     loss_title, difference_title = tr(_LOSS_TITLE), tr(_DIFFERENCE_TITLE)
+    most = max(40, 200 // max(1, len(check.runs)))
+    # JSON that cannot end the script element that it stands in
+    data = json.dumps(chart_data(curves, reported), separators=(",", ":"), allow_nan=False)
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     text = environment().get_template("report.html").render(
         check=check,
         record=check.record,
@@ -91,9 +95,9 @@ def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, iss
         loss_svg=Markup(charts.inline(loss_svg, "loss", loss_title)),
         difference_title=difference_title,
         difference_svg=Markup(charts.inline(difference_svg, "difference", difference_title)),
-        data=Markup(_embedded(chart_data(curves, reported))),
+        data=Markup(data),
         series_charts=reported,
-        logs=_logs(check),
+        logs=[entry for run in check.runs for entry in _logs_of(run, most)],
         issue=issue,
     )  # fmt: skip
     return text.encode("utf-8", "replace")
@@ -273,21 +277,7 @@ def _numbers(values: Any) -> list[float | None]:
     ]
 
 
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 # --------------------------------------------------------------------------------------------- logs
-
-
-def _logs(check: Check) -> list[dict[str, Any]]:
-    """The end of each log, the shorter the more runs there are; open where a run did not end
-    well.
-    """
-    most = max(40, 200 // max(1, len(check.runs)))
-    return [entry for run in check.runs for entry in _logs_of(run, most)]
 
 
 def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:

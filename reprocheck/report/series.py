@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_CHARTS = 8
-"""Series that are drawn: those that differ first."""
-_ORDER = ("differs", "within tolerance", "equal", "clock")
 _MEANING = {
     "differs": mark("differs"),
     "within tolerance": mark("within the tolerance"),
@@ -39,7 +36,8 @@ def heads() -> tuple[str, ...]:
 
 def rows(check: Check) -> list[SeriesComparison]:
     """The series of a check, those that differ first."""
-    return sorted(check.verdict.series, key=lambda one: _ORDER.index(one.state))
+    order = ("differs", "within tolerance", "equal", "clock")
+    return sorted(check.verdict.series, key=lambda one: order.index(one.state))
 
 
 def cells(row: SeriesComparison) -> tuple[str, ...]:
@@ -132,7 +130,7 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
 
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
     """The series that are drawn, each with its curves and the name of its axis."""
-    for row in rows(check)[:MOST_CHARTS]:
+    for row in rows(check)[:8]:
         place = row.first_difference
         rank = 0 if place is None else place.rank
         traces = [(run.number, run.by_rank[rank]) for run in check.runs if rank in run.by_rank]

@@ -26,9 +26,6 @@ MATTER: Mapping[str, object] = {
 
 How far and how deep it goes is decided here.
 """
-_NOTHING = ("none", None)
-_RECORDED_TO = ("not_reproducible", "reproducible")
-"""Verdicts whose difference says how many iterations it takes."""
 
 
 def command(check: Check) -> str:
@@ -73,7 +70,7 @@ def _options(check: Check) -> Iterator[str]:
 
 
 def _matters(setting: Setting) -> bool:
-    if setting.name not in MATTER or setting.value in _NOTHING:
+    if setting.name not in MATTER or setting.value in ("none", None):
         return False
     return setting.value != MATTER[setting.name]
 
@@ -87,7 +84,7 @@ def _second_run_shows_it(check: Check) -> bool:
 def _steps(check: Check) -> str:
     """How many iterations it takes to reach the first difference that the verdict is about."""
     verdict = check.verdict
-    if verdict.verdict not in _RECORDED_TO:
+    if verdict.verdict not in ("not_reproducible", "reproducible"):
         return str(check.record.setting("steps", 10))
     needed = [row.iteration for row in verdict.comparisons]
     if verdict.first_divergence is not None:

@@ -22,9 +22,7 @@ from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
 CHECK_ROWS = 32
-SERIES_ROWS = 100
 MOST_TOUCHES = 60
-MOST_LOSS_RUNS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +44,7 @@ class Table:
 def reported(check: Check) -> Table:
     """The series beside the losses, a row for each; of very many those that differ first."""
     rows = series.rows(check)
-    shown = rows[:SERIES_ROWS]
+    shown = rows[:100]
     notes = (
         series.clocks(check),
         _more(len(rows) - len(shown), "report.json", "more series", "more series"),
@@ -170,10 +168,7 @@ def losses(check: Check) -> tuple[Table, ...]:
 
 def _losses_of(check: Check, rank: int) -> list[Table]:
     shown_runs = {
-        run.number: trace
-        for run in check.runs[:MOST_LOSS_RUNS]
-        for trace in run.traces
-        if trace.rank == rank
+        run.number: trace for run in check.runs[:6] for trace in run.traces if trace.rank == rank
     }
     traces = list(shown_runs.values())
     longest = max((len(trace.losses) for trace in traces), default=0)

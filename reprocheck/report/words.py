@@ -76,14 +76,6 @@ def _script_failed(check: Check) -> tuple[str, ...]:
     return _until_the_end(check, tr("ended with an error")), tr("The end of its log is below.")
 
 
-def _timed_out(check: Check) -> tuple[str, ...]:
-    return (_until_the_end(check, tr("exceeded the timeout and was ended")),)
-
-
-def _inconclusive(check: Check) -> tuple[str, ...]:
-    return (tr("A check could not be made: this is neither a pass nor a failure."),)
-
-
 _LOOK_AT: Mapping[bool, str] = {
     True: mark(
         "The runs already differ before any weight was updated, so look at the data, the initial"
@@ -100,8 +92,10 @@ _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
     "reproducible": _passed,
     "not_reproducible": _failed,
     "script_failed": _script_failed,
-    "timed_out": _timed_out,
-    "inconclusive": _inconclusive,
+    "timed_out": lambda check: (_until_the_end(check, tr("exceeded the timeout and was ended")),),
+    "inconclusive": lambda check: (
+        tr("A check could not be made: this is neither a pass nor a failure."),
+    ),
 }
 
 
@@ -223,14 +217,6 @@ def ending(run: Run) -> str:
     return say(run)
 
 
-def _completed(run: Run) -> str:
-    return tr("ran to its end")
-
-
-def _timeout(run: Run) -> str:
-    return tr("ended by the timeout")
-
-
 def _stopped(run: Run) -> str:
     stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
     if not stops:
@@ -248,8 +234,8 @@ def _failed_run(run: Run) -> str:
 _ENDINGS: Mapping[str, Callable[[Run], str]] = {
     "stopped": _stopped,
     "failed": _failed_run,
-    "completed": _completed,
-    "timed_out": _timeout,
+    "completed": lambda run: tr("ran to its end"),
+    "timed_out": lambda run: tr("ended by the timeout"),
 }
 
 

@@ -77,6 +77,9 @@ def load(folder: Path) -> model.ResumeCheck:
     )
 
 
+_BY_ENDING: dict[str, model.ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}
+
+
 def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outcome:
     sides = _sides(held, place)
     if sides is None or place.checkpoint is None:
@@ -208,6 +211,3 @@ def _without_place(held: Recording, continued: Run | None, found: tuple[str, ...
     return model.Outcome(
         place=place, verdict=verdict, reason=sentences.no_place(nothing), continued=continued
     )
-
-
-_BY_ENDING: dict[str, model.ResumeVerdict] = {"failed": "script_failed", "timed_out": "timed_out"}

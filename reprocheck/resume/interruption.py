@@ -30,12 +30,10 @@ class Interruption:
         wanted = (self._trace / SIGNAL).exists() and not (self._trace / SENT).exists()
         if not wanted:
             return
-        for pid in self._meant(process):
+        pids: tuple[int, ...] = () if process.pid is None else (process.pid,)
+        if self._signal == signal.SIGKILL:
+            pids = process.tree()
+        for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, self._signal)
         (self._trace / SENT).touch()
-
-    def _meant(self, process: GuardedProcess) -> tuple[int, ...]:
-        if self._signal == signal.SIGKILL:
-            return process.tree()
-        return () if process.pid is None else (process.pid,)

@@ -9,8 +9,6 @@ from pathlib import PurePath
 from reprocheck.errors import UsageError
 
 MODULE = "-m"
-_ONE_MACHINE = {"1", "1:1"}
-"""Values of an option for the number of machines."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,9 +58,10 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
     if found is None:
         raise _refused(ranks, f"`{words[0]}` is no launcher that is known here")
     launcher, start = found
-    end = _end(words, start)
+    programs = (n for n, word in enumerate(words) if n >= start and _is_program(word))
+    end = next(programs, len(words))
     own = list(words[start:end])
-    if set(_values(own, launcher.nodes).values()) - _ONE_MACHINE:
+    if set(_values(own, launcher.nodes).values()) - {"1", "1:1"}:
         raise _refused(ranks, "the command starts ranks on several machines")
     for index, value in _values(own, (*launcher.options, *launcher.further)).items():
         own[index] = own[index].removesuffix(value) + str(ranks)
@@ -85,12 +84,6 @@ def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
             return None
         index = words.index(launcher.behind, index) + 1
     return launcher, index
-
-
-def _end(words: Sequence[str], start: int) -> int:
-    """The index of the program that is launched: what stands from there on is its own."""
-    programs = (n for n, word in enumerate(words) if n >= start and _is_program(word))
-    return next(programs, len(words))
 
 
 def _is_program(word: str) -> bool:

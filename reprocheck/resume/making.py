@@ -16,7 +16,7 @@ from reprocheck.resume.confirm.search import next_rungs
 from reprocheck.resume.confirm.words import objects
 from reprocheck.resume.fix.tried import proposed
 from reprocheck.resume.gap.handed import batches
-from reprocheck.resume.model import Outcome, ResumeCheck
+from reprocheck.resume.model import ResumeCheck
 from reprocheck.resume.runs import Further, Wanted, recorded
 from reprocheck.scan.fix import difference
 from reprocheck.search.patched_files import SOURCES, written
@@ -44,11 +44,14 @@ def _explained(folder: Path, teller: Teller, further: Further) -> None:
         while rungs:
             teller.clear()
             teller.status(f"putting back {objects(rungs)}")
+            assert outcome.offset is not None
+            assert outcome.continued is not None and outcome.resumed is not None
+            sides = (outcome.continued.record, outcome.resumed.record)
             further.put_back(
                 Wanted(
                     place=number,
                     rungs=rungs,
-                    batches=_batches(folder, outcome),
+                    batches=batches(folder, sides, outcome.offset.k),
                     beside=outcome.explained.beside,
                 )
             )
@@ -67,10 +70,3 @@ def _try_patch(folder: Path, teller: Teller, further: Further) -> None:
             files = written(changed, folder.absolute() / "arms" / SOURCES)
             further.patched(number, difference(changed), files)
             return
-
-
-def _batches(folder: Path, outcome: Outcome) -> dict[str, object]:
-    assert outcome.offset is not None
-    assert outcome.continued is not None and outcome.resumed is not None
-    sides = (outcome.continued.record, outcome.resumed.record)
-    return batches(folder, sides, outcome.offset.k)

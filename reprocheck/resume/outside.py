@@ -35,7 +35,10 @@ def outside(path: str, allowed: Elsewhere) -> UsageError:
 def _advice(path: str, allowed: str) -> str:
     patterns = _patterns(Path(path))
     if allowed:
-        patterns = iter([_joined(allowed, str(Path(path).expanduser()))])
+        own = str(Path(path).expanduser())
+        start = _common(allowed, own)
+        rests = (text[len(start) :][::-1] for text in (allowed, own))
+        patterns = iter([f"{start}*{_common(*rests)[::-1]}"])
     for pattern in patterns:
         if not any(Elsewhere(absolute(pattern, Path.cwd())).found()):
             return (
@@ -52,27 +55,17 @@ def _patterns(file: Path) -> Iterator[str]:
         yield f"{folder.parent}/*"
         yield f"{folder.parent}/{_any_number(folder.name)}/*"
     yield f"{file.parent}/*"
-    yield f"{file.parent}/{_any_end(file.name)}"
+    # with other ends; a hidden file is the draft of another one
+    stem = file.name.lstrip(".")
+    hidden = "*" * (stem != file.name)
+    any_end = f"{hidden}{_any_number(stem.partition('.')[0])}*".replace("**", "*")
+    yield f"{file.parent}/{any_end}"
     yield f"{file.parent}/{_any_number(file.name)}"
     yield str(file)
 
 
-def _any_end(name: str) -> str:
-    """Of a name and of those with other ends. A hidden file is the draft of another one."""
-    stem = name.lstrip(".")
-    hidden = "*" * (stem != name)
-    return f"{hidden}{_any_number(stem.partition('.')[0])}*".replace("**", "*")
-
-
 def _any_number(name: str) -> str:
     return re.sub(r"\d+", "*", name)
-
-
-def _joined(pattern: str, path: str) -> str:
-    """A pattern of both."""
-    start = _common(pattern, path)
-    rests = (text[len(start) :][::-1] for text in (pattern, path))
-    return f"{start}*{_common(*rests)[::-1]}"
 
 
 def _common(one: str, other: str) -> str:

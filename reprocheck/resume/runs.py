@@ -47,9 +47,6 @@ RESUMED: Mapping[str, object] = {"boundaries": [1]}
 recorded.
 """
 
-MOST_KEPT = 2 << 30
-"""Bytes of what the continued run holds at its boundaries that are kept to be put back."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
@@ -375,7 +372,8 @@ def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
     """What the recorder of a continued run is told where parts of it are to be put back."""
     if not asked.explain:
         return {}
-    return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
+    # bytes of what the continued run holds at its boundaries that are kept to be put back
+    return {"keep": {"folder": str(_values(folder, number)), "most": 2 << 30}}
 
 
 def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:

@@ -192,9 +192,9 @@ def _differs(outcome: model.Outcome) -> str:
         )
     if losses.bitwise.one_is_longer:
         return _other_length(outcome)
-    return (
-        f"the losses{_of_ranks(losses, outcome)} differ from {_first(outcome)} on{_apart(outcome)}"
-    )
+    said = on_ranks(losses.ranks, outcome.ranks)
+    of_ranks = f" of {said}" if said else ""
+    return f"the losses{of_ranks} differ from {_first(outcome)} on{_apart(outcome)}"
 
 
 def _differs_over_ranks(outcome: model.Outcome, other: model.OtherRanks) -> str:
@@ -205,12 +205,6 @@ def _differs_over_ranks(outcome: model.Outcome, other: model.OtherRanks) -> str:
             f" rung {first.name}"
         )
     return f"{_instead(other)}, the losses, as means over all ranks, differ{_apart(outcome)}"
-
-
-def _of_ranks(losses: model.Losses, outcome: model.Outcome) -> str:
-    """` of rank 1`, where those of other ranks do not differ."""
-    said = on_ranks(losses.ranks, outcome.ranks)
-    return f" of {said}" if said else ""
 
 
 def on_ranks(some: Sequence[int], ranks: Sequence[int]) -> str:
@@ -324,10 +318,6 @@ def _script_failed(outcome: model.Outcome) -> str:
     )
 
 
-def _timed_out(outcome: model.Outcome) -> str:
-    return "the resumed run took longer than --timeout allows"
-
-
 _REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
     "resumes_exactly": _exactly,
     "resumes_within_tolerance": _within,
@@ -335,7 +325,7 @@ _REASONS: Mapping[model.ResumeVerdict, Callable[[model.Outcome], str]] = {
     "starts_over": _starts_over,
     "inconclusive": _inconclusive,
     "script_failed": _script_failed,
-    "timed_out": _timed_out,
+    "timed_out": lambda outcome: "the resumed run took longer than --timeout allows",
 }
 
 

@@ -170,7 +170,10 @@ class Snapshots:
         size = sum(now[path].size for path in paths)
         try:
             folder.mkdir(parents=True)
-            _refuse_too_large(size, folder)
+            # where blocks can be shared they may take none, and then the writing itself says so
+            free = shutil.disk_usage(folder).free
+            if size > free:
+                raise OSError(28, f"there are {free / 1e6:,.1f} MB of space")
             for path in paths:
                 _keep_one(self._workdir.path / path, folder / path)
             self._elsewhere.keep(folder / ELSEWHERE)
@@ -181,15 +184,6 @@ class Snapshots:
                 f" {folder}: {error.strerror or error}.",
                 NO_ROOM,
             ) from None
-
-
-def _refuse_too_large(size: int, folder: Path) -> None:
-    """OSError where there is less space than the files take. Where blocks can be shared they may
-    take none, and then the writing itself says so.
-    """
-    free = shutil.disk_usage(folder).free
-    if size > free:
-        raise OSError(28, f"there are {free / 1e6:,.1f} MB of space")
 
 
 def _keep_one(source: Path, target: Path) -> None:

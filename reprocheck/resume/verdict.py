@@ -18,8 +18,6 @@ from reprocheck.verdict.series import first_unequal
 
 NOTHING_TO_COMPARE = ("inconclusive", "script_failed", "timed_out")
 """Verdicts of places of which one side did not go on."""
-READ_UNSEEN = "orbax"
-"""Savers whose files are read again without an event."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +38,11 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
         )
     k = offset_of(checkpoint, sides)
     continued = shifted(sides.continued, k, sides.go_on)
-    resumed = shifted(sides.resumed, 0, _count(continued, sides))
+    # where the continued run did not come to its own end, no more is looked at than it made
+    compared = sides.go_on
+    if continued.record.ended != "completed":
+        compared = min(sides.go_on, continued.longest)
+    resumed = shifted(sides.resumed, 0, compared)
     found = model.Outcome(
         place=replace(place, checkpoint=replace(checkpoint, iteration=k)),
         verdict="inconclusive",
@@ -104,15 +106,6 @@ def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Che
         if _agree(shifted(sides.continued, checkpoint.iteration, 1), first):
             return checkpoint
     return None
-
-
-def _count(continued: Run, sides: Sides) -> int:
-    """How many iterations of the resumed run are looked at: where the continued run did not come to
-    its own end, no more than it made.
-    """
-    if continued.record.ended == "completed":
-        return sides.go_on
-    return min(sides.go_on, continued.longest)
 
 
 def _agree(continued: Run, resumed: Run) -> bool:
@@ -226,7 +219,8 @@ def starts_over(found: model.Outcome, sides: Sides) -> bool:
         return False
     checkpoint = found.place.checkpoint
     by = checkpoint.by if checkpoint else ""
-    if not found.read and not by.startswith(READ_UNSEEN):
+    # savers whose files are read again without an event
+    if not found.read and not by.startswith("orbax"):
         return True
     first = shifted(sides.continued, 0, found.compared)
     again = shifted(sides.resumed, 0, found.compared)

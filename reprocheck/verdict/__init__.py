@@ -74,7 +74,7 @@ def judge(runs: Sequence[Run], tolerance: Tolerance, fail_on: str = "checks") ->
     return Verdict(
         verdict=decision.verdict,
         failed_check=decision.failed_check,
-        reason=_sentence(decision.reason + said),
+        reason=tr("{sentence}.", sentence=capital(decision.reason + said)),
         exit_code=exit_code,
         broken_rule=rule,
         comparisons=rows,
@@ -363,7 +363,3 @@ def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
     return tr(
         "{name} differs from {where} ({sizes})", name=name, where=place.where, sizes=place.sizes
     )
-
-
-def _sentence(text: str) -> str:
-    return tr("{sentence}.", sentence=capital(text))

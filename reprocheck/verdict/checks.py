@@ -16,7 +16,6 @@ from reprocheck.model import (
     Checked,
     CheckKind,
     Comparison,
-    LossSeries,
     Run,
     Tolerance,
     Trace,
@@ -150,7 +149,12 @@ def _compare(
     end, reference_end = pair.start + pair.length, pair.reference_start + pair.length
     a = column(own.values, "float64")[pair.start : end]
     b = column(other.values, "float64")[pair.reference_start : reference_end]
-    beyond_doubles = _beyond_doubles(own, other, pair, tolerance)
+    start, reference_start = pair.start, pair.reference_start
+    beyond_doubles = [
+        place
+        for place in exact.places(own, other, pair.length, start, reference_start)
+        if exact.outside(own, start + place, other, reference_start + place, tolerance)
+    ]
     different = differs(a, b, tolerance)
     different[beyond_doubles] = True
     neither = ~np.isfinite(a) & ~np.isfinite(b)
@@ -181,18 +185,6 @@ def _furthest(
     with np.errstate(over="ignore", invalid="ignore"):
         excess = np.abs(a - b) - (tolerance.atol + tolerance.rtol * np.abs(b))
     return int(np.argmax(np.nan_to_num(excess, nan=-np.inf)))
-
-
-def _beyond_doubles(
-    own: LossSeries, other: LossSeries, pair: Pair, tolerance: Tolerance
-) -> list[int]:
-    """Places of losses that no double holds and that are outside the tolerance."""
-    start, reference_start = pair.start, pair.reference_start
-    return [
-        place
-        for place in exact.places(own, other, pair.length, start, reference_start)
-        if exact.outside(own, start + place, other, reference_start + place, tolerance)
-    ]
 
 
 def _element(
@@ -332,16 +324,6 @@ def _longer(trace: Trace, record: str) -> str:
     return tr("train for more iterations")
 
 
-def _unchanged(updates: int, run: int) -> str:
-    return form(
-        updates,
-        "the one recorded update of run {run} did not change the weights",
-        "none of the {updates} recorded updates of run {run} changed the weights",
-        updates=updates,
-        run=run,
-    )
-
-
 def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
     recorded, ranks = len(trace.losses), words.RANKS
     if not len(trace.losses.values):
@@ -368,7 +350,13 @@ def _why_missing(trace: Trace, kind: CheckKind, run: int) -> str:
         return tr(
             "{unchanged} ({ranks}), so nothing is known of the"
             " backward pass; look at the learning rate and at what is frozen, or {remedy}",
-            unchanged=_unchanged(trace.unchanged_updates, run),
+            unchanged=form(
+                trace.unchanged_updates,
+                "the one recorded update of run {run} did not change the weights",
+                "none of the {updates} recorded updates of run {run} changed the weights",
+                updates=trace.unchanged_updates,
+                run=run,
+            ),
             ranks=ranks,
             remedy=remedy,
         )

@@ -20,8 +20,6 @@ from reprocheck.model import Ended, Process, Run, Trace
 from reprocheck.model.ranks import named
 from reprocheck.verdict import words
 
-_OF_THE_END = ("KeyboardInterrupt", "SystemExit")
-"""What ends a process that is asked to end."""
 _MOST_NAMED = 4
 
 
@@ -46,7 +44,8 @@ class _Rank:
     def error(self) -> str:
         """The error that ended it; empty where it was only asked to end."""
         error = self.process.error
-        if error.startswith(_OF_THE_END):
+        # what ends a process that is asked to end
+        if error.startswith(("KeyboardInterrupt", "SystemExit")):
             return ""
         return error
 
@@ -87,11 +86,9 @@ class _Rank:
 
 _NUMBER: Callable[[_Rank], int] = attrgetter("number")
 _REACHED: Callable[[_Rank], int] = attrgetter("reached")
-_GONE: Callable[[_Rank], float] = attrgetter("gone")
 _MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
 # Of ranks that were seen to end at the same time the one that came least far is named first, and
 # one that was killed before one that came to its exit.
-_ENDED_FIRST = attrgetter("gone", "reached", "process.ended", "number")
 
 
 def lost(run: Run) -> str:
@@ -153,7 +150,7 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     if not early:
         return ""
-    first = min(early, key=_ENDED_FIRST)
+    first = min(early, key=attrgetter("gone", "reached", "process.ended", "number"))
     if not first.alive:
         others = _OTHERS[run.record.ended](first, ranks)
         return where + _first(first, ranks) + others
@@ -176,7 +173,7 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
 def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
     """Of the rank that was seen to end first of those that ended too early: when and how."""
     ended = tr("ended")
-    if first.gone == min(map(_GONE, ranks)):
+    if first.gone == min(map(attrgetter("gone"), ranks)):
         ended = tr("ended first")
     return tr(
         "rank {number} {ended}, {when}, {how}",

@@ -20,7 +20,6 @@ GROUPS = frozenset(
 """What stands before the first `/` of names that are a machine's, whatever follows: torchtitan and
 scripts sort what they log in this way. `DeviceStatsMonitor.…` of Lightning is another.
 """
-MONITOR = "DeviceStatsMonitor."
 MACHINE = frozenset(
     {
         *("time", "times", "timestamp", "clock", "wall", "walltime", "runtime", "elapsed"),
@@ -69,7 +68,7 @@ STEPS = frozenset({("time", "step"), ("time", "steps")})
 
 def is_of_a_machine(name: str) -> bool:
     """Whether the name of a series says that it is a time, a speed or an amount of memory."""
-    if name.startswith(MONITOR):
+    if name.startswith("DeviceStatsMonitor."):
         return True
     group, slash, _ = name.partition("/")
     if slash and group.lower() in GROUPS:

@@ -196,19 +196,14 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
             place=place,
             signal=_signal(-record.exit_status),
         )
+    # argparse and click exit with 2, and the reason is their last line
+    refusal = ""
+    if record.exit_status == 2 and "error: " in run.last_words.lower():
+        refusal = f" ({run.last_words[:200]})"
     how = _error(run) or tr(
-        "exit status {exit_status}{refusal}", exit_status=record.exit_status, refusal=_refusal(run)
+        "exit status {exit_status}{refusal}", exit_status=record.exit_status, refusal=refusal
     )
     return tr("ended{place} with {how}", place=place, how=how)
-
-
-def _refusal(run: Run) -> str:
-    """What a parser of command lines says of one that it refuses: argparse and click exit with 2,
-    and the reason is their last line.
-    """
-    if run.record.exit_status != 2 or "error: " not in run.last_words.lower():
-        return ""
-    return f" ({run.last_words[:200]})"
 
 
 def _error(run: Run) -> str:

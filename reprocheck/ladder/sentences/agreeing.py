@@ -10,7 +10,6 @@ from reprocheck.ladder import words
 from reprocheck.ladder.compare import Algorithms
 from reprocheck.language import mark, sentences, tr
 
-_MOST_WEIGHTS = 3
 ONE_RANK = mark("There is only one rank: nothing is reduced.")
 
 
@@ -38,7 +37,7 @@ def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
     unseen = tr(
         "The first values of {which} were not recorded: they could not be read before the first"
         " update.",
-        which=words.named(names, _MOST_WEIGHTS),
+        which=words.named(names, 3),
     )
     if not others_agree:
         return unseen

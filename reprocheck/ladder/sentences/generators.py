@@ -10,9 +10,6 @@ from reprocheck.ladder.sentences.said import Said
 from reprocheck.language import sentences, tr
 from reprocheck.trace.deep import Seen
 
-_KERAS = "keras"
-"""The generator that a layer or an initializer takes a seed of its own from, when it is made."""
-
 
 def drawn(
     names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding], *, agreed: Seen | None
@@ -130,6 +127,7 @@ def since_then(seeding: Seeding) -> str:
     """
     if is_key(seeding.generator):
         return tr("since then it was split or folded in another way in each run")
-    if seeding.generator == _KERAS:
+    # the generator that a layer or an initializer takes a seed of its own from, when it is made
+    if seeding.generator == "keras":
         return tr("one run drew more from it since, or what draws took its own seed before that")
     return tr("since then one run drew more from it than the other")

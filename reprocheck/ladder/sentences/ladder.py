@@ -13,7 +13,6 @@ from reprocheck.model.letters import capital, clause, unended
 from reprocheck.model.ranks import named, together
 
 NOTHING_RECORDED = mark("The two runs at a deeper level recorded nothing in common.")
-_ALL_AGREES = mark("Both runs agree in everything that was recorded.")
 
 
 def behind(finding: Finding, first: Finding) -> str:
@@ -40,7 +39,7 @@ def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
         return words.sentence(joined(" ", (unended(first.sentence), where)))
     if rung is not None:
         return words.sentence(rung.detail)
-    return tr(_ALL_AGREES)
+    return tr("Both runs agree in everything that was recorded.")
 
 
 def hidden(series: str) -> str:

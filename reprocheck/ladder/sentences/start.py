@@ -165,7 +165,10 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
             seeder=words.seeder("", line),
         )
     if not evidence.states_known:
-        return _without_states(known)
+        unknown = tr("and no state of a generator was recorded when it was made")
+        if known.seeded:
+            return unknown
+        return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
     made = tr("made{line}", line=words.at(seen.line))
     if seen.filled:
         made = tr("filled{line}", line=words.at(seen.filled))
@@ -175,13 +178,6 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
         " operating system",
         made=made,
     )
-
-
-def _without_states(known: OfWeights) -> str:
-    unknown = tr("and no state of a generator was recorded when it was made")
-    if known.seeded:
-        return unknown
-    return tr("{unknown}; nothing seeds a generator before it", unknown=unknown)
 
 
 def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:

@@ -15,8 +15,6 @@ from reprocheck.search.sets import find
 
 LOOKED_INTO = ("does_not_resume_exactly", "resumes_within_tolerance")
 """Verdicts behind which something was lost that can be put back."""
-OF_GENERATORS = ("RC109", "RC110", "RC111", "RC112")
-"""Mechanisms of generators, whatever rung shows them."""
 Rungs = tuple[model.StateRungName, ...]
 
 
@@ -89,7 +87,8 @@ def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Me
     """
     found: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():
-        undone: model.StateRungName = "RNG state" if mechanism.code in OF_GENERATORS else rung
+        of_generators = ("RC109", "RC110", "RC111", "RC112")
+        undone: model.StateRungName = "RNG state" if mechanism.code in of_generators else rung
         found.setdefault(undone, mechanism)
     return found
 

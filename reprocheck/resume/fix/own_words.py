@@ -20,7 +20,6 @@ from reprocheck.resume.gap.twister import class_of
 from reprocheck.resume.model import Archive, Explained, Mechanism, Outcome
 
 COUNT = "On {line}, begin to count at the number that the file holds under `{key}`."
-UNTRIED = "# not tried yet: `reprocheck explain --resume` does\n"
 _WORDS = (
     ("optimizer", r"optimizer 0"),
     ("scaler", r"\w*Scaler\[\d+\]"),
@@ -53,7 +52,8 @@ def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
 
     def told(mechanism: Mechanism) -> Mechanism:
         if draft and mechanism.code == first.code:
-            return replace(mechanism, fix=UNTRIED + draft)
+            untried = "# not tried yet: `reprocheck explain --resume` does\n"
+            return replace(mechanism, fix=untried + draft)
         if lines and mechanism.code in ("RC112", "RC118", "RC119"):
             return replace(mechanism, fix=lines)
         counts = next((one.source.at for one in mechanism.marks if one.role == "counts"), "")

@@ -43,7 +43,10 @@ def pass_of(source: Source) -> Pass | None:
     """The only loop that trains; None where there is none, or where checkpoints are saved both
     within it and outside.
     """
-    loops = _loops(source.script)
+    making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
+    calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)
+    outer = {around for one in calling for around in source.script.around(one)}
+    loops = [one for one in calling if one not in outer]
     if len(loops) != 1:
         return None
     (loop,) = loops
@@ -88,16 +91,6 @@ def loop_around(source: Source) -> Pass | None:
             same = [one for one in inside if spot.script.scope(one) is scope]
             return Pass(min(same, key=lambda one: one.lineno), saves_within=False)
     return None
-
-
-def _loops(script: Script) -> list[ast.For]:
-    """Loops over batches whose body makes a backward pass, itself or by a function; the inner ones
-    of several.
-    """
-    making = {one.name for one in script.index.functions if calls(one, {_TRAINS})}
-    found = _calling(script, {_TRAINS}) or _calling(script, making)
-    outer = {around for one in found for around in script.around(one)}
-    return [one for one in found if one not in outer]
 
 
 def _calling(script: Script, names: set[str]) -> list[ast.For]:

@@ -17,8 +17,6 @@ from reprocheck.resume.gap.source import keys_of
 from reprocheck.resume.model import Archive
 
 _POSITION = "RC113"
-_TOO_EARLY = {"RC109", "RC110"}
-"""Mechanisms of a generator that was put back, and what came behind it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,18 +145,14 @@ def _around_the_loop(
     """
     if _POSITION in lost.codes:
         pass_over(draft, loop)
-    is_early = bool(_TOO_EARLY & {*lost.codes}) or not _are_there(draft.source, drawn, lost)
+    known = {f"{name}." for name in draft.source.loading.names.values()}
+    reached = all(any(state.write.startswith(name) for name in known) for state in drawn)
+    came_behind = {"RC109", "RC110"} & {*lost.codes}
+    is_early = came_behind or not reached or draft.source.seeds_behind
     put_last = [*late, *drawn] if late or is_early else []
     if put_last:
         before_the_loop(draft, loop, put_last)
     return [state for state in states if state not in put_last]
-
-
-def _are_there(source: Source, drawn: Sequence[State], lost: Lost) -> bool:
-    """Whether all generators are there where the file is read, and no seed is set behind that."""
-    known = {f"{name}." for name in source.loading.names.values()}
-    reached = all(any(state.write.startswith(name) for name in known) for state in drawn)
-    return reached and not source.seeds_behind
 
 
 def _order(draft: Draft, place: Pass | None) -> list[State]:

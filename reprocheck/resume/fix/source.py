@@ -19,8 +19,7 @@ from reprocheck.scan.index import last_line, within
 from reprocheck.scan.syntax import word
 
 _SAVERS = ("save", "dump", "async_save", "save_file")
-_OBJECTS = ("obj", "state_dict", "tensors", "value")
-_PART = ".load_state_dict"
+
 _NONE = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
@@ -127,9 +126,12 @@ def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
     keys = frozenset(words_of(entry.key)[0] for entry in archive.entries)
     if not held and not keys - {""}:  # weights alone, which have no room for anything else
         return None
+    makers = [one for one in saved[0].script.index.functions if one.name == word(saved[1])]
+    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
+    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
     return Source(
         saved=saved[1],
-        inner=_returned(saved[0].script, saved[1]),
+        inner=found[0] if len(found) == len(returns) == 1 else None,
         keys=keys | held.keys(),
         handed=saved[2],
         held=held,
@@ -183,18 +185,11 @@ def _calls_on(spot: Spot) -> list[ast.Call]:
     return [one for one in calls if one.lineno <= spot.line <= (one.end_lineno or 0)]
 
 
-def _returned(script: Script, call: ast.expr) -> ast.Dict | None:
-    """The dict that a function of the script returns which is called there."""
-    makers = [one for one in script.index.functions if one.name == word(call)]
-    returns = [one.value for maker in makers for one in within(maker, ast.Return)]
-    found = [one for one in returns if isinstance(one, ast.Dict) and one.values]
-    return found[0] if len(found) == len(returns) == 1 else None
-
-
 def _given(saver: ast.Call | None) -> ast.expr | None:
     if saver is None:
         return None
-    named = (one.value for one in saver.keywords if one.arg in _OBJECTS)
+    objects = ("obj", "state_dict", "tensors", "value")
+    named = (one.value for one in saver.keywords if one.arg in objects)
     return saver.args[0] if saver.args else next(named, None)
 
 
@@ -241,5 +236,6 @@ def _behind(script: Script, load: Made) -> ast.stmt:
     around = list(script.around(load.statement))
     beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]
     texts = {ast.unparse(one): one for one in beside}
-    loading = [one for text, one in texts.items() if _PART in text and f"{load.name}[" in text]
+    part = f"{load.name}["
+    loading = [one for text, one in texts.items() if ".load_state_dict" in text and part in text]
     return max(loading, key=last_line, default=load.statement)

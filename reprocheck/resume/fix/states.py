@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reprocheck.resume.fix.script import OWN as OWN_MODULE, Made, Scope, Script
+from reprocheck.resume.fix.script import OWN as OWN_MODULE, Scope, Script
 from reprocheck.resume.fix.source import Source
 from reprocheck.resume.gap.twister import class_of
 from reprocheck.scan.index import within
@@ -63,12 +63,11 @@ class Default(NamedTuple):
     plain: str = "{0}"
 
 
-_CUDA = "cuda.get_rng_state_all()", "cuda.set_rng_state_all({})"
 DEFAULTS = {
     "torch": Default("torch", "rng", "get_rng_state()", "set_rng_state({}{})"),
     "numpy": Default("numpy", "numpy_rng", "random.get_state()", "random.set_state({})", _NUMPY),
     "python": Default("random", "python_rng", "getstate()", "setstate({})"),
-    "cuda": Default("torch", "cuda_rng", *_CUDA),
+    "cuda": Default("torch", "cuda_rng", "cuda.get_rng_state_all()", "cuda.set_rng_state_all({})"),
 }
 OWN = {
     "torch.Generator": ("{}.get_state()", "{}.set_state({{}})"),
@@ -139,17 +138,13 @@ def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
         if is_seen and all(script.is_known(made.name, scope) for scope in scopes):
             if made.maker in OWN:
                 yield _own(source, made.name, made.maker)
-            yield from _counters(source, made)
+            # numbers that an iterable of the script counts on when a pass over it begins
+            for name in _counted(source.script, made.maker.removeprefix(f"{OWN_MODULE}.")):
+                read = f"{made.name}.{name}"
+                key = source.saved_as(read, read.replace(".", "_"))
+                yield State(key=key, read=read, write=f"{read} = {{}}", drawn=False)
     if any(map(_shuffles, script.index.calls)):
         yield from _defaults(source, "torch")
-
-
-def _counters(source: Source, made: Made) -> Iterator[State]:
-    """Numbers that an iterable of the script counts on when a pass over it begins."""
-    for name in _counted(source.script, made.maker.removeprefix(f"{OWN_MODULE}.")):
-        read = f"{made.name}.{name}"
-        key = source.saved_as(read, read.replace(".", "_"))
-        yield State(key=key, read=read, write=f"{read} = {{}}", drawn=False)
 
 
 def _counted(script: Script, name: str) -> list[str]:

@@ -12,7 +12,6 @@ from reprocheck.resume.verdict import NOTHING_TO_COMPARE
 from reprocheck.scan.source import decode
 
 FAILED = "A patch was tried, and the training with it fails or does not go on."
-USELESS = "A patch was tried, and the resumed run differs with it all the same."
 EXACTLY = "With the patch, the training resumes exactly."
 
 
@@ -60,7 +59,8 @@ def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
     left = _differing(outcome)
     repaired = [rung for rung in rungs if rung not in left]
     if not repaired:
-        return Repair(patch="", sentence=USELESS)
+        useless = "A patch was tried, and the resumed run differs with it all the same."
+        return Repair(patch="", sentence=useless)
     first = outcome.explained.first.name if outcome.explained.first is not None else "a loss"
     gone = f"With the patch, no difference is left of: {', '.join(repaired)}"
     return Repair(patch=patch, sentence=f"{gone}; {first} still differs.")

@@ -113,7 +113,10 @@ def _of_weights(
         for one in keyed
         if any(one.key.startswith(key) or key.startswith(one.key) for key in keys)
     ]
-    found = _located(_module_of(names[0], archive), held, taken, archive)
+    frames = (*archive.training, *archive.saving)
+    known = {part for frame in frames for part in frame.names if part.startswith("module ")}
+    fitting = [one for one in known if f"{names[0]}.".startswith(f"{one[7:]}.") or one == "module "]
+    found = _located(max(fitting, key=len, default=""), held, taken, archive)
     if found.custody == "not loaded" and (is_own or not keyed):
         return replace(found, custody="unknown")
     return found
@@ -148,14 +151,6 @@ def words_of(key: str) -> list[str]:
     ['ema', 'updates']
     """
     return [word.strip("'\"") for word in key.strip("[]").split("][")]
-
-
-def _module_of(name: str, archive: Archive) -> str:
-    """The outermost module that a weight belongs to, as the names of frames have it."""
-    frames = (*archive.training, *archive.saving)
-    known = {part for frame in frames for part in frame.names if part.startswith("module ")}
-    fitting = [one for one in known if f"{name}.".startswith(f"{one[7:]}.") or one == "module "]
-    return max(fitting, key=len, default="")
 
 
 def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:

@@ -12,8 +12,6 @@ from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
-_WAITING = 64
-"""Batches that were handed out and not used yet, as with a loader that fetches ahead."""
 NO_LOADER = "inputs of "
 """How the place of a batch begins that no loader has handed out."""
 
@@ -103,7 +101,8 @@ class _Taking:
         taken = self.passes.setdefault(fact.place, Pass(0))
         self.waiting.append(Batch(fact, taken, taken.handed))
         taken.handed += 1
-        del self.waiting[:-_WAITING]
+        # batches that were handed out and not used yet, as with a loader that fetches ahead
+        del self.waiting[:-64]
 
     def call(self, fact: Seen) -> None:
         self.given.update(_hashes(fact.inputs))
@@ -211,23 +210,17 @@ def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
     if number >= len(data.due):
         return None
     due = data.due[number]
+    handed = (Batch(fact, Pass(0), 0) for fact in facts if fact.kind == "batch")
+    times = sum(due.equals(batch) for batch in handed)
+    # in an order that is the same in each epoch, the epoch that was done may be passed over rightly
+    rightly = any(due.equals(batch) for batch in (*data.done, *data.resumed))
     return BatchGap(
         iteration=number + 1,
         expected=spots(data.continued)[due],
         ended=True,
         line=due.of.fact.line if due.of.fact is not None else "",
-        passed_over=_is_passed_over(data, due, facts),
+        passed_over=times > int(rightly),
     )
-
-
-def _is_passed_over(data: Data, due: Batch, facts: Iterable[Seen]) -> bool:
-    """Whether the resumed run took a batch from its loader and did not train on it. In an order
-    that is the same in each epoch, the epoch that was done may have been passed over rightly.
-    """
-    handed = (Batch(fact, Pass(0), 0) for fact in facts if fact.kind == "batch")
-    times = sum(due.equals(batch) for batch in handed)
-    rightly = any(due.equals(batch) for batch in (*data.done, *data.resumed))
-    return times > int(rightly)
 
 
 def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection[str]) -> BatchGap:
@@ -235,6 +228,11 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
     known = spots(data.continued)
     drawn = tuple(came.of.fact.after) if came.of.fact is not None else ()
     elsewhere, put_back = _private(data, due, came)
+    same_order = None
+    if due.of.order and came.of.order:
+        same_order = _is_part(came.of.order, due.of.order)
+    taken_there = set(_samples(data.continued))
+    taken = [sample for sample in came.samples if sample in taken_there]
     return BatchGap(
         iteration=came.iteration,
         expected=known[due],
@@ -242,7 +240,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         position=_own_position(due, came),
         first_pass=came.of.number == 0,
         first_epoch=_in_first_order(data, due, came),
-        same_order=_same_order(due, came),
+        same_order=same_order,
         drawn_from=drawn,
         unrestored=(*sorted(unrestored), *elsewhere),
         of_its_own=tuple(put_back),
@@ -250,7 +248,7 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
         without_loader=came.fact.place.startswith(NO_LOADER),
         content=due.is_of(came),
         line=came.of.fact.line if came.of.fact is not None else "",
-        strange=_is_strange(data, came),
+        strange=2 * len(taken) < len(came.samples),
         counts=_counts(data, due, rest, known),
     )
 
@@ -379,13 +377,6 @@ def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
     return bool(own.private) and own.private == first.private != due.of.private
 
 
-def _same_order(due: Batch, came: Batch) -> bool | None:
-    """Whether both walk through their data in one order; None where one of them is not known."""
-    if not due.of.order or not came.of.order:
-        return None
-    return _is_part(came.of.order, due.of.order)
-
-
 def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
     """Whether an order is another one, or the end of it."""
     if not order or len(order) > len(whole):
@@ -408,13 +399,6 @@ def _counts(
     were_due = Counter(_samples(one for one, _ in in_epoch))
     came = Counter(_samples(other for _, other in in_epoch))
     return Counts((came & seen).total(), (were_due - came).total(), came.total())
-
-
-def _is_strange(data: Data, came: Batch) -> bool:
-    """Whether the continued run took less than half of the samples of a batch."""
-    taken_there = set(_samples(data.continued))
-    known = [sample for sample in came.samples if sample in taken_there]
-    return 2 * len(known) < len(came.samples)
 
 
 def _samples(batches: Iterable[Batch]) -> Iterator[object]:

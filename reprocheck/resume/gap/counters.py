@@ -19,8 +19,6 @@ Numbers = Mapping[str, int]
 """Key in the file, or variable -> a whole number."""
 OF_SCRIPTS = ("", "torch.save", "pickle.dump", "joblib.dump")
 """Savers of what a script puts together itself; keys of libraries name nothing of the script."""
-_STEPS = ("step", "iter", "update", "epoch")
-"""In the names of what a training counts."""
 
 
 def counter(continued: Side, resumed: Side) -> CounterGap | None:
@@ -63,7 +61,8 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
     found = _restarted(continued, resumed)
     counted = (continued.offset, continued.offset + 1)
     steps = [name for name in found if found[name].values[0] in counted]
-    named = (name for name in found if any(word in name.lower() for word in _STEPS))
+    counting = ("step", "iter", "update", "epoch")
+    named = (name for name in found if any(word in name.lower() for word in counting))
     name = next(iter((*steps, *named)), None)
     return None if name is None else found[name]
 

@@ -24,11 +24,6 @@ _NOT_LOOKED_AT: Mapping[str, tuple[str, ...]] = {"epoch": ("torch",)}
 """Generators that may have moved with a fact without a draw that shows: a loader draws a seed for
 its workers, on which nothing hangs. Seeds and states that are put back are of their own place.
 """
-_LOOKS = ("rng", "boundary")
-_OWN = ("rng", "batch")
-"""Facts that show a draw of the script itself, where no loader hands batches out."""
-_OF_THE_SCRIPT = ("tf.random.Generator",)
-"""Classes of generators that a script makes and calls itself."""
 States = Mapping[str, str]
 NO_RANKS: Mapping[int, States] = {}
 
@@ -75,7 +70,8 @@ def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
     """
     second = continued.first + 1
     drawn = _draws(_behind(continued, second - continued.offset + 1))
-    own = [name for name, fact in drawn if fact.kind in _OWN]
+    # facts that show a draw of the script itself, where no loader hands batches out
+    own = [name for name, fact in drawn if fact.kind in ("rng", "batch")]
     named = zip(own, repeat("the script"))
     return next(_gaps(named, continued, resumed), None)
 
@@ -141,7 +137,8 @@ def _behind(side: Side, until: float) -> list[Seen]:
 def _place(fact: Seen) -> str:
     if fact.kind == "epoch":
         return f"the order of {fact.place}"
-    if fact.kind == "rng" or fact.class_ in _OF_THE_SCRIPT:
+    # the script makes and calls such a generator itself
+    if fact.kind == "rng" or fact.class_ == "tf.random.Generator":
         return "the script"
     if fact.place.startswith(NO_LOADER):
         return f"`{fact.place.removeprefix(NO_LOADER)}`"
@@ -170,7 +167,7 @@ def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
                 known.pop(name, None)
         if fact.kind == "boundary":  # says where those stand, too, that the script never touched
             known = {name: one for name, one in known.items() if one.state != UNMOVED}
-        if fact.kind in _LOOKS:
+        if fact.kind in ("rng", "boundary"):
             states = fact.before
             yield from ((name, fact) for name in known if known[name].is_passed(states.get(name)))
             known = {name: _Known(state) for name, state in states.items()}

@@ -64,25 +64,16 @@ def held_next(side: Side) -> Held:
 
 
 def _sorted(side: Side, facts: Mapping[str, Seen]) -> Held:
-    found = Held(rates=_rates(side))
-    averaged = _averages(side)
+    stepped: Facts = {}
+    for update in side.since("hyper"):
+        stepped.setdefault(update.place, update)
+    rates = {numbered(place, n): update for n, (place, update) in enumerate(stepped.items())}
+    found = Held(rates=rates)
+    counters = (name for name in side.held if name.endswith(f".{_AVERAGED}"))
+    averaged = tuple(name.removesuffix(_AVERAGED) for name in counters)
     for name, fact in facts.items():
         _place_of(found, fact, averaged)[name] = fact
     return found
-
-
-def _averages(side: Side) -> tuple[str, ...]:
-    """How the names of averages of weights begin."""
-    counters = (name for name in side.held if name.endswith(f".{_AVERAGED}"))
-    return tuple(name.removesuffix(_AVERAGED) for name in counters)
-
-
-def _rates(side: Side) -> Facts:
-    """The hyper-parameters of each optimizer at its first update, in the order of the updates."""
-    stepped: Facts = {}
-    for fact in side.since("hyper"):
-        stepped.setdefault(fact.place, fact)
-    return {numbered(place, n): fact for n, (place, fact) in enumerate(stepped.items())}
 
 
 def _place_of(found: Held, fact: Seen, averaged: tuple[str, ...]) -> Facts:

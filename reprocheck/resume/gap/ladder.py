@@ -70,7 +70,6 @@ LIBRARIES = {
 }
 """Libraries around a framework, by what their savers are called."""
 MAY_FOLLOW = "the batch is another one, and what made it may have moved the generator"
-MAY_COUNT = "the batch is another one, and the script may count what it takes of the data"
 NOT_DRAWN = "nothing drew from it in the iterations that were compared"
 GENERATOR_NAMES = {name for name, _ in mechanisms.OF_GENERATOR}
 """Mechanisms of generators, whatever rung shows them."""
@@ -263,7 +262,7 @@ def _rung(name: model.StateRungName, ranks: Sequence[Found]) -> model.StateRung:
         first = undecided.undecided(name)[0]
         why = MAY_FOLLOW if "batch" in undecided.gaps else NOT_DRAWN
         if isinstance(first, CounterGap):
-            why = MAY_COUNT
+            why = "the batch is another one, and the script may count what it takes of the data"
         return model.StateRung(
             name=name,
             status="not_compared",

@@ -68,11 +68,6 @@ def _applies_its_offset_again(gap: evidence.BatchGap) -> bool:
     return passed_over or gap.came.epoch == gap.expected.epoch
 
 
-def _is_drawn_anew(gap: evidence.BatchGap) -> bool:
-    """The order was drawn from a generator of which no state was put back."""
-    return bool(set(gap.drawn_from) & set(gap.unrestored))
-
-
 def _begins_again(gap: evidence.BatchGap) -> bool:
     """The resumed run begins its pass at the beginning, in the middle of an epoch."""
     if not gap.expected.position or gap.later_pass or _is_ahead(gap):
@@ -145,7 +140,7 @@ _RULES: Mapping[type, Sequence[Rule]] = {
         ("resume-epoch-skipped", _skips_an_epoch),
         ("resume-rng-not-restored", lambda gap: gap.without_loader and gap.unrestored),
         ("resume-loader-position", _begins_again),
-        ("resume-rng-not-restored", _is_drawn_anew),
+        ("resume-rng-not-restored", lambda gap: bool(set(gap.drawn_from) & set(gap.unrestored))),
         ("resume-first-order", _has_the_first_order),
         *_of_generator("order_from"),
         ("resume-rng-not-restored", lambda gap: gap.unrestored),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from reprocheck.resume.gap.evidence import Content, OptimizerGap
 from reprocheck.resume.gap.held import Facts, Held, compared, unequal_leaves
 from reprocheck.trace.deep import Seen
-
-_OF_ONE = (None, (), (1,))
-"""Shapes of counts and powers: moments have those of their weights."""
 
 
 def optimizer(was: Held, now: Held) -> OptimizerGap | None:
@@ -29,7 +24,9 @@ def optimizer(was: Held, now: Held) -> OptimizerGap | None:
 def _other(names: tuple[str, ...], was: Facts, now: Facts) -> OptimizerGap:
     """States that hold something else: zero as at the beginning, or whatever it is."""
     content: Content = "another"
-    if _are_zero([now[name] for name in names]):
+    # powers and counts of one element may begin elsewhere than at zero
+    leaves = [leaf for name in names for _, leaf in now[name].outputs]
+    if {leaf.norm for leaf in leaves if leaf.shape not in (None, (), (1,))} == {0}:
         content = "initial"
     first, other = was[names[0]], now[names[0]]
     return OptimizerGap(
@@ -38,14 +35,6 @@ def _other(names: tuple[str, ...], was: Facts, now: Facts) -> OptimizerGap:
         index=first.optimizer or 0,
         dtypes=_dtypes(first, other),
     )
-
-
-def _are_zero(states: Sequence[Seen]) -> bool:
-    """Whether all moments among some states are zero, as before the first update. Powers and counts
-    of one element may begin elsewhere.
-    """
-    leaves = [leaf for state in states for _, leaf in state.outputs]
-    return {leaf.norm for leaf in leaves if leaf.shape not in _OF_ONE} == {0}
 
 
 def _dtypes(was: Seen, now: Seen) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from reprocheck.resume.gap import optimizers, state
 from reprocheck.resume.gap.batches import Batch, taken
 from reprocheck.resume.gap.evidence import AverageGap, Gap, ScheduleGap
 from reprocheck.resume.gap.generators import drawers
-from reprocheck.resume.gap.held import Held, compared_rungs, held, named_alike
+from reprocheck.resume.gap.held import compared_rungs, held, named_alike
 from reprocheck.resume.gap.ladder import Found, explained
 from reprocheck.resume.gap.shares import points, shares, shares_gap
 from reprocheck.resume.gap.sides import Side
@@ -80,17 +80,12 @@ def _state_gaps(
         return
     was = held(continued)
     now = named_alike(was, held(resumed))
-    if not _is_sharded(was, now):
+    both = was.weights.keys() & now.weights.keys()
+    if not any(_shapes(was.weights[name]) != _shapes(now.weights[name]) for name in both):
         yield "weights", state.weights(was, now, continued, resumed)
         yield "optimizer state", optimizers.optimizer(was, now)
     gap = state.schedule(was, now)
     yield "hyper-parameters", None if _is_scaled(gap, ranks) else gap
-
-
-def _is_sharded(was: Held, now: Held) -> bool:
-    """Whether a rank holds other parts of the weights than before."""
-    both = was.weights.keys() & now.weights.keys()
-    return any(_shapes(was.weights[name]) != _shapes(now.weights[name]) for name in both)
 
 
 def _shapes(fact: object) -> list[object]:

@@ -20,10 +20,6 @@ _LEFT_OUT = frozenset((
     "own", "saved", "names", "counts",
 ))  # fmt: skip
 """Facts that are no steps of the training, or that the ladder across the gap looks at by itself."""
-_RESTS = frozenset({"rest", "boundary"})
-"""Behind the one little is recorded, behind the other everything."""
-_FORWARD = frozenset({"batch", "call", "between", "root"})
-"""Facts of a forward pass: behind an update, the first of them begins the next step."""
 
 
 def saved_last(facts: Iterable[Seen]) -> list[Seen]:
@@ -60,7 +56,8 @@ class Side:
     def end(self) -> int:
         """Index behind the last fact before the recorder rested; the start where it rests there."""
         facts = self.trace.seen
-        told = [fact.kind for fact in facts[: self.start + 1] if fact.kind in _RESTS]
+        # behind the one little is recorded, behind the other everything
+        told = [fact.kind for fact in facts[: self.start + 1] if fact.kind in {"rest", "boundary"}]
         if told[-1:] == ["rest"]:
             return self.start
         rests = (n for n, fact in enumerate(facts) if n > self.start and fact.kind == "rest")
@@ -205,7 +202,8 @@ def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
     optimizers: dict[int | None, int | None] = {None: None}
     step, updated = 1, False
     for fact in facts:
-        if updated and fact.kind in _FORWARD:
+        # facts of a forward pass: behind an update, the first of them begins the next step
+        if updated and fact.kind in {"batch", "call", "between", "root"}:
             step, updated = step + 1, False
         updated = updated or fact.kind == "update"
         number = optimizers.setdefault(fact.optimizer, len(optimizers) - 1)

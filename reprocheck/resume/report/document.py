@@ -12,7 +12,6 @@ from reprocheck.resume.report.rows import Pair, pairs_of
 
 KIND = "resume"
 RUN = ("number", "ended", "exit_status", "started", "seconds", "trace")
-RUNG = ("name", "status", "iteration", "rank", "ranks", "place", "detail")
 
 
 def render(check: model.ResumeCheck) -> bytes:
@@ -71,7 +70,10 @@ def _place(outcome: model.Outcome) -> dict[str, object]:
         "first_divergence": _outside(outcome),
         "losses": [_pair(pair) for rank in outcome.ranks for pair in pairs_of(outcome, rank)],
         "series": [_series(one, outcome.offset) for one in outcome.reported],
-        "rungs": [attributes(rung, *RUNG) for rung in outcome.explained.rungs],
+        "rungs": [
+            attributes(rung, "name", "status", "iteration", "rank", "ranks", "place", "detail")
+            for rung in outcome.explained.rungs
+        ],
         "mechanism": _mechanism(outcome.explained.mechanism),
         "confirmation": _confirmation(outcome.confirmation),
         "patch": attributes(outcome.repair, "patch", "sentence") if outcome.repair else None,
@@ -138,13 +140,11 @@ def _mechanism(found: model.Mechanism | None) -> dict[str, object] | None:
 def _confirmation(found: model.Confirmation | None) -> dict[str, object] | None:
     if found is None:
         return None
+    names = ("rungs", "run", "agrees", "acted", "differs", "unavailable")
     return {
         **attributes(found, "confirmed", "rungs", "sentence"),
         "mechanisms": [_mechanism(mechanism) for mechanism in found.mechanisms],
-        "attempts": [_attempt(attempt) for attempt in found.attempts],
+        "attempts": [
+            {**attributes(one, *names), "names": dict(one.names)} for one in found.attempts
+        ],
     }
-
-
-def _attempt(attempt: model.Attempt) -> dict[str, object]:
-    names = ("rungs", "run", "agrees", "acted", "differs", "unavailable")
-    return {**attributes(attempt, *names), "names": dict(attempt.names)}

@@ -15,8 +15,6 @@ from reprocheck.resume.report.rows import Pair, pairs
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_STYLES = ("templates/report.css", "templates/resume.css")
-SIDES = ("continued run", "resumed run")
 _TITLE = "Loss of the continued and of the resumed run over the iterations of the continued run"
 
 
@@ -38,7 +36,7 @@ def render(check: ResumeCheck, issue: str) -> bytes:
             policy=policy([script]),
             script=Markup(script),
             issue=issue,
-            style=Markup("".join(map(source, _STYLES))),
+            style=Markup("".join(map(source, ("templates/report.css", "templates/resume.css")))),
             charts={one.place.name: _chart(one, n) for n, one in enumerate(check.outcomes)},
         )
     )
@@ -57,7 +55,7 @@ def _chart(outcome: Outcome, number: int) -> Markup | str:
     axes.axvline(outcome.offset.k + 0.5, color=charts.LIMIT, linewidth=1.2, linestyle="--")
     axes.set_xlabel("iteration of the continued run")
     for legend in filter(None, [axes.get_legend()]):
-        for shown, name in zip(legend.get_texts(), SIDES, strict=False):
+        for shown, name in zip(legend.get_texts(), ("continued run", "resumed run"), strict=False):
             shown.set_text(name)
     return Markup(charts.inline(charts.svg(figure), f"loss-{number}", _TITLE))
 

@@ -40,12 +40,6 @@ class Attributes(Machine):
             return Part(whole, name)
         return known(self, node, whole, name)
 
-    def _of_library(self, node: ast.AST, whole: External, name: str) -> Value:
-        return External(canonical(f"{whole.dotted}.{name}"))
-
-    def _of_made(self, node: ast.AST, whole: Made, name: str) -> Value:
-        return whole.facts.get(name) or Part(whole, name)
-
     def _of_instance(self, node: ast.AST, whole: Instance, name: str) -> Value:
         if name in whole.attributes:
             return whole.attributes[name]
@@ -88,17 +82,16 @@ class Attributes(Machine):
             return found.bound_to(whole.instance)
         return _inherited(whole.of, name, whole.instance)
 
-    def _of_any(self, node: ast.AST, whole: Either, name: str) -> Value:
-        return either([self.attribute(node, option, name) for option in whole.choices])
-
     _HOLDERS: ClassVar[dict[type[Value], Callable[..., Value]]] = {
-        External: _of_library,
+        External: lambda self, node, whole, name: External(canonical(f"{whole.dotted}.{name}")),
         Instance: _of_instance,
-        Made: _of_made,
+        Made: lambda self, node, whole, name: whole.facts.get(name) or Part(whole, name),
         Package: _of_package,
         Class: _of_class,
         Super: _of_super,
-        Either: _of_any,
+        Either: lambda self, node, whole, name: either(
+            [self.attribute(node, option, name) for option in whole.choices]
+        ),
     }
 
     # ---------------------------------------------------------------------------------- assignments
@@ -117,9 +110,6 @@ class Attributes(Machine):
         for part, item in zip(target.elts, _unpacked(target.elts, value), strict=True):
             self.assign(part, item)
 
-    def _to_rest(self, target: ast.Starred, value: Value) -> None:
-        self.assign(target.value, value)
-
     def _to_attribute(self, target: ast.Attribute, value: Value) -> None:
         for option in self.evaluate(target.value).options():
             self.set_attribute(target, option, target.attr, value)
@@ -133,7 +123,7 @@ class Attributes(Machine):
     _TARGETS: ClassVar[dict[type[ast.expr], Callable[..., None]]] = {
         ast.Name: _to_name,
         **dict.fromkeys((ast.Tuple, ast.List), _to_several),
-        ast.Starred: _to_rest,
+        ast.Starred: lambda self, target, value: self.assign(target.value, value),
         ast.Attribute: _to_attribute,
         ast.Subscript: _to_item,
     }

@@ -190,7 +190,11 @@ class Calls(Known):
         if self.method_called(node, made, "__init__", given) is None:
             _fields(made, given)
             if not given.open:
-                self._defaults(made)
+                held = chain.from_iterable(base.attributes.items() for base in made.of.own_line())
+                for name, value in held:
+                    field = value.made_by(*_FIELDS)
+                    if field is not None and name not in made.attributes:
+                        self._default(made, name, field)
         self.method_called(node, made, "__post_init__")
         return made
 
@@ -199,16 +203,6 @@ class Calls(Known):
         Class: instantiated,
         Instance: _object_called,
     }
-
-    def _defaults(self, made: Instance) -> None:
-        """What the fields of a dataclass hold that nobody gave: `field(default=3)`,
-        `field(default_factory=list)`.
-        """
-        held = chain.from_iterable(base.attributes.items() for base in made.of.own_line())
-        for name, value in held:
-            field = value.made_by(*_FIELDS)
-            if field is not None and name not in made.attributes:
-                self._default(made, name, field)
 
     def _default(self, made: Instance, name: str, field: Call) -> None:
         """What one field holds."""
@@ -285,7 +279,8 @@ def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> 
     variables |= {one.arg: value for one, value in zip(positional, given, strict=False)}
     left = list(zip([*positional, *parameters.kwonlyargs], defaults, strict=True))
     for parameter, default in left[min(len(given), len(positional)) :]:
-        missing = default or _unknown(parameter)
+        is_text = getattr(parameter.annotation, "id", None) == "str"
+        missing = default or Parameter(parameter.arg, text=is_text)
         if arguments.open:
             missing = UNKNOWN
         variables[parameter.arg] = named.pop(parameter.arg, missing)
@@ -295,12 +290,6 @@ def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> 
     if parameters.kwarg:
         keys: list[Value] = list(map(Constant, named))
         variables[parameters.kwarg.arg] = Items("dict", list(named.values()), keys, whole=is_whole)
-
-
-def _unknown(parameter: ast.arg) -> Parameter:
-    """A parameter for which nothing was passed."""
-    is_text = getattr(parameter.annotation, "id", None) == "str"
-    return Parameter(parameter.arg, text=is_text)
 
 
 def _fields(made: Instance, given: Arguments) -> None:

@@ -34,9 +34,6 @@ class Elements(Pending):
     def _element_of_any(self, node: ast.AST, value: Value) -> Value:
         return Part(value, None)
 
-    def _element_of_items(self, node: ast.AST, value: Items) -> Value:
-        return either(value.elements)
-
     def _element_of_made(self, node: ast.AST, value: Made) -> Value:
         """`enumerate`, `zip`, `items()` and what only changes the order are seen through."""
         self.run(value)
@@ -66,7 +63,7 @@ class Elements(Pending):
         return self.element(node, given)
 
     _ELEMENTS: ClassVar[dict[type[Value], Callable[[Any, ast.AST, Any], Value]]] = {
-        Items: _element_of_items,
+        Items: lambda self, node, value: either(value.elements),
         Instance: _element_of_instance,
         Made: _element_of_made,
     }

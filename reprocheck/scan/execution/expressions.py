@@ -53,9 +53,6 @@ class Expressions(Calls):
             return UNKNOWN
         return Derived(type(node).__name__, tuple(map(self.evaluate, inner)))
 
-    def _constant(self, node: ast.Constant) -> Value:
-        return Constant(node.value)
-
     def _name(self, node: ast.Name) -> Value:
         for at in self.frame.chain():
             if node.id in at.variables:
@@ -64,9 +61,6 @@ class Expressions(Calls):
         if found is None:
             return UNKNOWN
         return External(found)
-
-    def _attribute(self, node: ast.Attribute) -> Value:
-        return self.attribute(node, self.evaluate(node.value), node.attr)
 
     # ------------------------------------------------------------------------------------ operators
 
@@ -85,7 +79,10 @@ class Expressions(Calls):
     def _unary(self, node: ast.UnaryOp) -> Value:
         operand = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
-            return _negated(operand)
+            known = truth(operand)
+            if known is None:
+                return Derived("Not", (operand,))
+            return Constant(not known)
         match node.op, operand:
             case ast.USub(), Constant(value=int() | float() as number):
                 return Constant(-number)
@@ -143,9 +140,6 @@ class Expressions(Calls):
         value = self.evaluate(node.value)
         self.assign(node.target, value)
         return value
-
-    def _inner(self, node: ast.Await | ast.Starred | ast.FormattedValue) -> Value:
-        return self.evaluate(node.value)
 
     def _yield(self, node: ast.Yield) -> Value:
         self.frame.generator = True
@@ -280,13 +274,12 @@ class Expressions(Calls):
             self.closures.append(made)
         return made
 
-    def _lambda(self, node: ast.Lambda) -> Value:
-        return self.function(node, "<lambda>")
-
     _EXPRESSIONS: ClassVar[dict[type[ast.expr], Callable[..., Value]]] = {
-        ast.Constant: _constant,
+        ast.Constant: lambda self, node: Constant(node.value),
         ast.Name: _name,
-        ast.Attribute: _attribute,
+        ast.Attribute: lambda self, node: self.attribute(
+            node, self.evaluate(node.value), node.attr
+        ),
         ast.Call: Calls.call_of,
         ast.BinOp: _binary,
         ast.UnaryOp: _unary,
@@ -294,7 +287,10 @@ class Expressions(Calls):
         ast.Compare: _compare,
         ast.IfExp: _conditional,
         ast.NamedExpr: _named,
-        **dict.fromkeys((ast.Await, ast.Starred, ast.FormattedValue), _inner),
+        **dict.fromkeys(
+            (ast.Await, ast.Starred, ast.FormattedValue),
+            lambda self, node: self.evaluate(node.value),
+        ),
         ast.Yield: _yield,
         ast.YieldFrom: _yield_from,
         ast.JoinedStr: _formatted,
@@ -302,7 +298,7 @@ class Expressions(Calls):
         ast.Dict: _dict,
         **dict.fromkeys(COMPREHENSIONS, _comprehension),
         ast.Subscript: _subscript,
-        ast.Lambda: _lambda,
+        ast.Lambda: lambda self, node: self.function(node, "<lambda>"),
     }
 
 
@@ -324,13 +320,6 @@ def combined(kind: str, one: Value, other: Value) -> Value:
             is_whole = one.whole and other.whole and len(items) <= MOST_ITEMS
             return Items(one.kind, items[:MOST_ITEMS], whole=is_whole, over=(one, other))
     return computed(kind, one, other)
-
-
-def _negated(operand: Value) -> Value:
-    known = truth(operand)
-    if known is None:
-        return Derived("Not", (operand,))
-    return Constant(not known)
 
 
 def _where_true(value: Value) -> Value:

@@ -46,18 +46,14 @@ class Known(Elements):
             return by_name(self, call)
         receiver = call.receiver
         if isinstance(receiver, Items):
-            return self._of_container(receiver, call)
+            known = self._OF_CONTAINER.get(call.method)
+            if known is None or not call.arguments:
+                return None
+            return known(self, receiver, call)
         by_method = _OF_PARSER.get(call.method)
         if by_method is not None and isinstance(receiver, Made):
             return by_method(receiver, call)
         return None
-
-    def _copied(self, call: Call) -> Value | None:
-        return call.argument(0)
-
-    def _cast(self, call: Call) -> Value | None:
-        """`typing.cast(Module, model)`."""
-        return call.argument(1)
 
     def _compiled(self, call: Call) -> Value | None:
         given = call.argument(0)
@@ -66,13 +62,6 @@ class Known(Elements):
         return None
 
     # ----------------------------------------------------------------------------------- containers
-
-    def _of_container(self, items: Items, call: Call) -> Value | None:
-        """Methods of a list, set or dict that the source spells out."""
-        known = self._OF_CONTAINER.get(call.method)
-        if known is None or not call.arguments:
-            return None
-        return known(self, items, call)
 
     def _add(self, items: Items, call: Call) -> Value | None:
         """`append`, `add` and the like."""
@@ -183,9 +172,6 @@ class Known(Elements):
         self.executes(call.node, module)
         return Package(module)
 
-    def _namespace(self, call: Call) -> Value | None:
-        return _with_facts(call, call.keywords)
-
     def _vars(self, call: Call) -> Value | None:
         match call.argument(0):
             case Made(facts=held) | Instance(attributes=held) if held:
@@ -224,11 +210,17 @@ class Known(Elements):
         "collections.defaultdict": _defaultdict,
         "functools.partial": _partial,
         **dict.fromkeys(("importlib.import_module", "builtins.__import__"), _import_module),
-        **dict.fromkeys(("types.SimpleNamespace", "argparse.Namespace"), _namespace),
+        **dict.fromkeys(
+            ("types.SimpleNamespace", "argparse.Namespace"),
+            lambda self, call: _with_facts(call, call.keywords),
+        ),
         **dict.fromkeys(("os.putenv", "os.environ.setdefault"), _putenv),
         "os.environ.update": _update_environment,
-        **dict.fromkeys(("copy.copy", "copy.deepcopy", "builtins.staticmethod"), _copied),
-        "typing.cast": _cast,
+        **dict.fromkeys(
+            ("copy.copy", "copy.deepcopy", "builtins.staticmethod"),
+            lambda self, call: call.argument(0),
+        ),
+        "typing.cast": lambda self, call: call.argument(1),
         **dict.fromkeys(_COMPILERS, _compiled),
     }
 
@@ -286,10 +278,6 @@ def _parsed(parser: Made, call: Call) -> Value:
     return made
 
 
-def _parsed_in_part(parser: Made, call: Call) -> Value | None:
-    return Items("tuple", [_parsed(parser, call), UNKNOWN])
-
-
 def _add_argument(parser: Made, call: Call) -> Value | None:
     flags = list(filter(None, map(text_of, call.arguments)))
     if not flags or call.open:
@@ -326,6 +314,6 @@ _OF_PARSER: Mapping[str, Callable[[Made, Call], Value | None]] = {
     "add_argument": _add_argument,
     "add_argument_group": _add_group,
     "parse_args": _parsed,
-    "parse_known_args": _parsed_in_part,
+    "parse_known_args": lambda parser, call: Items("tuple", [_parsed(parser, call), UNKNOWN]),
     "set_defaults": _set_defaults,
 }

@@ -101,9 +101,6 @@ class Pending(Attributes):
         with self.left_to(call):
             use(self, call, value)
 
-    def _use_made(self, call: Call, made: Made) -> None:
-        self.run(made)
-
     def _use_class(self, call: Call, of: Class) -> None:
         self._use_object(call, self.instantiated(call.node, of, Arguments(open=True)))
 
@@ -149,7 +146,7 @@ class Pending(Attributes):
         Function: _call_with,
         Instance: _use_object,
         Class: _use_class,
-        Made: _use_made,
+        Made: lambda self, call, made: self.run(made),
     }
 
 
@@ -170,16 +167,11 @@ def _held(values: tuple[Value, ...]) -> Iterator[Value]:
     waiting = [(value, 0) for value in values]
     while waiting:
         value, depth = waiting.pop(0)
-        if _is_called_later(value):
+        is_called = value.pending if isinstance(value, Made) else not value.is_opaque
+        if is_called:
             yield value
         elif depth < DEEPEST:
             waiting.extend((one, depth + 1) for one in _inside(value))
-
-
-def _is_called_later(value: Value) -> bool:
-    if isinstance(value, Made):
-        return bool(value.pending)
-    return not value.is_opaque
 
 
 def _inside(value: Value) -> Sequence[Value]:

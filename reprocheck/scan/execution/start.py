@@ -79,10 +79,14 @@ def parts(module: Module) -> tuple[Order, ...]:
     """What begins in a module besides its own execution: each function and class that neither it
     nor another program reaches.
     """
-    unreached = _unreached(module)
+    executed = module.project.executed
+    unreached = [one for one in _beginning(module) if place(module, one[0]) not in executed]
     if not unreached:
         return ()
-    frame = _frame(module)
+    is_loaded = id(module) in module.project.loading
+    if not is_loaded and module.is_entry and _leaves_body(module):
+        program(module)
+    frame = body(module).frame
     reached: set[Place] = set()
     found: list[Order] = []
     steps = evaluated = 0
@@ -103,28 +107,12 @@ def parts(module: Module) -> tuple[Order, ...]:
     return tuple(found)
 
 
-def _frame(module: Module) -> Frame:
-    """The variables of a module: those of its program where that leaves them, else those of an
-    import.
-    """
-    is_loaded = id(module) in module.project.loading
-    if not is_loaded and module.is_entry and _leaves_body(module):
-        program(module)
-    return body(module).frame
-
-
 def _leaves_body(module: Module) -> bool:
     """Whether the variables of a program are those of its module: nobody imports it, or it does the
     same when it is imported.
     """
     is_imported = id(module) in module.project.imported
     return not is_imported or not any(map(is_guard, module.tree.body))
-
-
-def _unreached(module: Module) -> list[Definition]:
-    """What begins in a module and no program reaches."""
-    executed = module.project.executed
-    return [one for one in _beginning(module) if place(module, one[0]) not in executed]
 
 
 def _beginning(module: Module) -> Iterator[Definition]:

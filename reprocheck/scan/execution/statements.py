@@ -98,9 +98,6 @@ class Interpreter(Imports):
             self.evaluate(node.exc)
         return Flow.RAISE
 
-    def _jump(self, node: ast.stmt) -> Flow:
-        return Flow.JUMP
-
     def _assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
 
@@ -280,12 +277,6 @@ class Interpreter(Imports):
         made.attributes = inner.variables
         self.bind(node.name, made)
 
-    def _global(self, node: ast.Global) -> None:
-        self.frame.outer.update(dict.fromkeys(node.names, True))
-
-    def _nonlocal(self, node: ast.Nonlocal) -> None:
-        self.frame.outer.update(dict.fromkeys(node.names, False))
-
     _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., Flow | None]]] = {
         ast.Expr: _expression,
         ast.Assign: _assign,
@@ -294,7 +285,7 @@ class Interpreter(Imports):
         ast.Delete: _delete,
         ast.Return: _return,
         ast.Raise: _raise,
-        **dict.fromkeys((ast.Break, ast.Continue), _jump),
+        **dict.fromkeys((ast.Break, ast.Continue), lambda self, node: Flow.JUMP),
         ast.Assert: _assert,
         ast.If: _if,
         **dict.fromkeys((ast.Try, ast.TryStar), _try),
@@ -304,8 +295,8 @@ class Interpreter(Imports):
         **dict.fromkeys((ast.With, ast.AsyncWith), _with),
         **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _function),
         ast.ClassDef: _class,
-        ast.Global: _global,
-        ast.Nonlocal: _nonlocal,
+        ast.Global: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, True)),
+        ast.Nonlocal: lambda self, node: self.frame.outer.update(dict.fromkeys(node.names, False)),
         ast.Import: Imports.import_whole,
         ast.ImportFrom: Imports.import_names,
     }

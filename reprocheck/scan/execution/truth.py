@@ -55,11 +55,6 @@ _COMPUTED: dict[str, Callable[..., object]] = {
     "BitOr": operator.or_,
     "RShift": operator.rshift,
 }
-_MAY_BE_NONE = frozenset({"And", "item", "Await"})
-"""Kinds of derived values that are one of their parts.
-
-All others are results of operators, or text that was put together.
-"""
 _SOMETHING = frozenset(f"builtins.{name}" for name in names("execution", "something"))
 
 
@@ -120,7 +115,9 @@ def _is_something(value: Value) -> bool:
         case Constant(value=constant):
             return constant is not None
         case Derived(kind=kind):
-            return kind not in _MAY_BE_NONE
+            # Kinds of derived values that are one of their parts. All others are results of
+            # operators, or text that was put together.
+            return kind not in {"And", "item", "Await"}
         case Either(choices=choices):
             return all(map(_is_something, choices))
         case Made(call=call):

@@ -18,8 +18,6 @@ from reprocheck.scan.index import last_line, within
 
 LONGEST = 160
 """Characters of a line of code that is shown."""
-MOST_CHANGES = 3
-"""Changes of a file that one line tells."""
 
 IMPORTS = ("import ", "from ")
 
@@ -47,7 +45,7 @@ def described(before: str, after: str, line: int) -> str | None:
     """
     old, new = before.splitlines(), after.splitlines()
     said = [_told(change, line) for change in _changes(old, new, ast.parse(after))]
-    if not all(said) or not 0 < len(said) <= MOST_CHANGES:
+    if not all(said) or not 0 < len(said) <= 3:
         return None
     first, *others = [*said, *_imported(old, new)]
     return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))
@@ -57,7 +55,8 @@ def _changes(old: Sequence[str], new: Sequence[str], tree: ast.Module) -> Iterat
     """The changes of a text that add code, each as code that can be pasted."""
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
-        code = _code(new[start:end])
+        stripped = filter(None, map(str.strip, new[start:end]))
+        code = [line for line in stripped if not line.startswith(IMPORTS)]
         if not code or kind == "equal":
             continue
         cut = _cut(tree, start + 1, end)
@@ -142,9 +141,3 @@ def _without_comment(line: str) -> str:
         if token.type == tokenize.COMMENT:
             return line[: token.start[1]].rstrip()
     return line.rstrip()
-
-
-def _code(lines: Sequence[str]) -> list[str]:
-    """Lines without indentation, imports and empty ones."""
-    stripped = filter(None, map(str.strip, lines))
-    return [line for line in stripped if not line.startswith(IMPORTS)]

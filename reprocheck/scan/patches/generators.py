@@ -58,7 +58,11 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
     if "ranks" in finding.evidence:
         return None
     if not repeats:
-        return _seeded_once(tree, call, finding, str(number))
+        if not tree.once(call):
+            return None
+        if finding.evidence.get("seed_keyword") == "seed":
+            return with_seed(call, "seed")
+        return _seeded(tree, call, str(number))
     if repeats == "apart" or not finding.evidence.get("torch") or not can_bind(tree, "torch"):
         return None
     edit = _seeded(tree, call, _DRAWN.format(torch=name_of(tree, "torch")))
@@ -67,15 +71,6 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
     if edit is None or finding.evidence["torch"] == "program":
         return edit
     return replace(edit, heads=(("torch", "manual_seed(0)"),))
-
-
-def _seeded_once(tree: Tree, call: cst.Call, finding: Finding, number: str) -> Edit | None:
-    """A generator that is made once, with a number."""
-    if not tree.once(call):
-        return None
-    if finding.evidence.get("seed_keyword") == "seed":
-        return with_seed(call, "seed")
-    return _seeded(tree, call, number)
 
 
 def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
@@ -136,7 +131,8 @@ def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionD
     its methods; none where something else may use it.
     """
     owner = tree.nearest(call, cst.ClassDef)
-    if owner is None or not name or _has_heirs(tree, owner):
+    bases = (base.value for one in tree.every(cst.ClassDef) for base in one.bases)
+    if owner is None or not name or owner.name.value in map(written, bases):
         return []
     found: list[cst.FunctionDef] = []
     names = [name]
@@ -165,11 +161,6 @@ def _methods_with(
         if tree.nearest(use, cst.ClassDef) is owner and tree.assigned_to(use) is not call:
             methods.append(method)
     return methods
-
-
-def _has_heirs(tree: Tree, owner: cst.ClassDef) -> bool:
-    bases = (base.value for one in tree.every(cst.ClassDef) for base in one.bases)
-    return owner.name.value in map(written, bases)
 
 
 @on_call

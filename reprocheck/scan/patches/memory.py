@@ -7,15 +7,13 @@ import libcst as cst
 from reprocheck.scan.finding import Finding
 from reprocheck.scan.patches.tree import Edit, Tree, called, keyword, on_call
 
-_FILLED = {"empty": "zeros", "empty_like": "zeros_like"}
-
 
 @on_call
 def zeroed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
     """`torch.empty(64)` as `torch.zeros(64)`."""
     if not isinstance(call.func, cst.Attribute):
         return None
-    filled = _FILLED.get(call.func.attr.value)
+    filled = {"empty": "zeros", "empty_like": "zeros_like"}.get(call.func.attr.value)
     has_layout = keyword(call, "memory_format") is not None
     if filled is None or (filled == "zeros" and has_layout):
         return None

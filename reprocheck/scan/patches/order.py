@@ -24,27 +24,12 @@ from reprocheck.scan.patches.tree import (
     with_value,
 )
 
-_LISTS = frozenset({"builtins.list", "builtins.tuple"})
-_ORDERED = (cst.List, cst.ListComp, cst.Tuple, cst.Dict, cst.DictComp)
-"""What holds futures in an order of its own."""
-_DEEPEST = 4
-"""How many variables are followed from a name to a set."""
-
-_SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _TAKERS = frozenset(
     {f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")}
 )
 """Calls whose first argument is gone over."""
 _KEEP_ORDER = _TAKERS | {"builtins.zip", "builtins.map"}
 """Calls that give what they are given in the same order."""
-_TAKE_A_METHOD = (cst.Name, cst.Attribute, cst.SimpleString)
-"""Expressions below which `.encode()` can be written as they stand."""
-_SWITCHES = ("in_order", "deterministic")
-"""Keywords that switch an order off."""
-_PIPELINES = ("map", "batch", "GeneratorDataset")
-"""What takes the number of its workers in MindSpore."""
-_LITERAL_SETS = (cst.Set, cst.SetComp)
-_OPERATORS = (cst.BitOr, cst.BitAnd, cst.BitXor, cst.Subtract)
 
 
 def sorted_files(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -89,7 +74,8 @@ def _checksum(tree: Tree, call: cst.Call) -> Edit | None:
     if hashed is None or not can_bind(tree, "zlib"):
         return None
     text = tree.module.code_for_node(hashed)
-    if not isinstance(hashed, _TAKE_A_METHOD):
+    # expressions below which `.encode()` can be written as they stand
+    if not isinstance(hashed, (cst.Name, cst.Attribute, cst.SimpleString)):
         text = f"str({text})"
     number = cst.parse_expression(f"{name_of(tree, 'zlib')}.crc32({text}.encode())")
     return Edit(changes=((call, lambda _: number),), imports=("zlib",))
@@ -102,7 +88,7 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
     call = tree.at(finding, cst.Call)
     if call is None:
         return _option(tree, finding)
-    match keyword(call, *_SWITCHES):
+    match keyword(call, "in_order", "deterministic"):
         case cst.Arg(value=cst.Name(value="False")) as given:
             return Edit(changes=(with_value(given, "True"),))
     match call.func:
@@ -116,7 +102,8 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """A parallel pipeline as one that calls its function for one sample after the other."""
     call = tree.at(finding, cst.Call)
-    if call is not None and last_part(tree.function(call)) in _PIPELINES:
+    # what takes the number of its workers in MindSpore
+    if call is not None and last_part(tree.function(call)) in ("map", "batch", "GeneratorDataset"):
         return _with_one(call, "num_parallel_workers")
     given = tree.at(finding, cst.BaseExpression)  # type: ignore[type-abstract]
     if given is None:
@@ -153,7 +140,8 @@ def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
     if futures is None or not _is_gone_over(tree, call):
         return None
     held = tree.value_of(futures) or futures
-    if not isinstance(held, _ORDERED):
+    # what holds futures in an order of its own
+    if not isinstance(held, (cst.List, cst.ListComp, cst.Tuple, cst.Dict, cst.DictComp)):
         return None
     return Edit(changes=((call, lambda node: cst.ensure_type(node, cst.Call).args[0].value),))
 
@@ -189,7 +177,7 @@ def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
 
 
 def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:
-    if tree.function(node) not in _LISTS:
+    if tree.function(node) not in {"builtins.list", "builtins.tuple"}:
         return False
     listed = only(cst.ensure_type(node, cst.Call))
     return listed is not None and _is_set(tree, listed)
@@ -198,11 +186,13 @@ def _is_list_of_set(tree: Tree, node: cst.BaseExpression) -> bool:
 def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
     if isinstance(node, cst.BinaryOperation):
         sides = (node.left, node.right)
-        is_of_sets = isinstance(node.operator, _OPERATORS)
+        is_of_sets = isinstance(node.operator, (cst.BitOr, cst.BitAnd, cst.BitXor, cst.Subtract))
         return is_of_sets and any(_is_set(tree, side, depth) for side in sides)
-    if isinstance(node, _LITERAL_SETS) or tree.function(node) in _SETS:
+    makes_set = tree.function(node) in {"builtins.set", "builtins.frozenset"}
+    if makes_set or isinstance(node, (cst.Set, cst.SetComp)):
         return True
-    if depth >= _DEEPEST:
+    # how many variables are followed from a name to a set
+    if depth >= 4:
         return False
     held = tree.value_of(node)
     return held is not None and _is_set(tree, held, depth + 1)

@@ -55,17 +55,6 @@ SEEDERS = {
     "Keras": Seeder("keras", "utils.set_random_seed"),
 }
 """By the title of a stream."""
-_ENVIRONMENT = frozenset({"environ", "putenv"})
-PLAIN_KEYWORDS = ("random_state", "seed")
-"""Keywords of calls that take a number as their seed."""
-_OF_TENSORFLOW = Seeder("tensorflow", "keras.utils.set_random_seed")
-"""What seeds Keras in a program that has it from TensorFlow, which may be another one than the
-package `keras`.
-"""
-_SAME = {"tensorflow.keras": "keras"}
-"""What is used as another package is."""
-_CHANGING = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
-"""What an expression must not hold that is written down a second time."""
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -74,7 +63,7 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
     """
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
-    if word in PLAIN_KEYWORDS:
+    if word in ("random_state", "seed"):
         if finding.may_repeat:
             return None
         return with_seed(tree.call_at(finding), word)
@@ -97,8 +86,13 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
 def _seeder(tree: Tree, stream: str) -> Seeder | None:
     """What seeds a stream in a program, by its title."""
     is_bound = bound_as(tree.module.body, "keras") is not None
-    if stream == "Keras" and not is_bound and _has_keras_from_tensorflow(tree):
-        return _OF_TENSORFLOW
+    brought = _brought(tree.every(cst.Import, cst.ImportFrom))
+    roots = {thing.partition(".")[0] for thing, _ in brought}
+    from_tensorflow = "tensorflow" in roots and "keras" not in roots
+    if stream == "Keras" and not is_bound and from_tensorflow:
+        # what seeds Keras in a program that has it from TensorFlow, which may be another one than
+        # the package `keras`
+        return Seeder("tensorflow", "keras.utils.set_random_seed")
     return SEEDERS.get(stream)
 
 
@@ -138,17 +132,11 @@ def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
     given = argument(call, known.keyword)
     if given is None or is_none(given.value):
         return None
-    if any(of_kind(inside(given.value), *_CHANGING)):
+    # what an expression must not hold that is written down a second time
+    changing = (cst.Call, cst.Await, cst.Lambda, cst.NamedExpr, cst.Yield)
+    if any(of_kind(inside(given.value), *changing)):
         return None
     return given.value
-
-
-def _has_keras_from_tensorflow(tree: Tree) -> bool:
-    """Whether a program imports Keras from TensorFlow, and not the package `keras`."""
-    roots = {
-        thing.partition(".")[0] for thing, _ in _brought(tree.every(cst.Import, cst.ImportFrom))
-    }
-    return "tensorflow" in roots and "keras" not in roots
 
 
 def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
@@ -165,7 +153,7 @@ def can_bind(tree: Tree, module: str) -> bool:
     """
     if bound_as(tree.module.body, module) is not None:
         return True
-    if any(map(tree.named, _ENVIRONMENT)):
+    if any(map(tree.named, ("environ", "putenv"))):
         # what a library reads as it is imported may be set before the import that the program has
         return False
     if tree.binds(module):
@@ -192,7 +180,7 @@ def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
     bound: dict[str, str] = {}
     for statement in of_kind(statements, cst.SimpleStatementLine):
         for thing, name in _brought(of_kind(statement.body, cst.Import, cst.ImportFrom)):
-            bound.setdefault(_SAME.get(thing, thing), name)
+            bound.setdefault({"tensorflow.keras": "keras"}.get(thing, thing), name)
     if "tensorflow" in bound:
         bound.setdefault("keras", f"{bound['tensorflow']}.keras")
     return bound
@@ -208,13 +196,10 @@ def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[s
         elif isinstance(node.names, cst.ImportStar):
             yield f"{written(node.module)}.*", "*"
         else:
-            yield from map(partial(_of_member, written(node.module)), node.names)
-
-
-def _of_member(module: str, imported: cst.ImportAlias) -> tuple[str, str]:
-    """`from numpy import random as npr` brings `numpy.random`, under the name that it says."""
-    name = imported.evaluated_name
-    return f"{module}.{name}", imported.evaluated_alias or name
+            # `from numpy import random as npr` brings `numpy.random`, under the name that it says
+            for one in node.names:
+                name = one.evaluated_name
+                yield f"{written(node.module)}.{name}", one.evaluated_alias or name
 
 
 def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:

@@ -30,8 +30,6 @@ Change = Callable[[cst.CSTNode], cst.CSTNode]
 _STATEMENTS: tuple[type[cst.For | cst.While], ...] = (cst.For, cst.While)
 """Loops that are statements."""
 _LOOPS = (cst.For, cst.While, cst.CompFor, cst.Lambda)
-_REPEATING = (*_LOOPS, cst.FunctionDef)
-"""What may execute what is inside of it more than once."""
 _UNPACKING: tuple[type[cst.AssignTarget | cst.For | cst.CompFor], ...] = (
     cst.AssignTarget,
     cst.For,
@@ -235,7 +233,8 @@ class Tree:
         """Whether the place is executed once, as far as the text shows: no loop, no function that
         is called from several places.
         """
-        nearest = self.nearest(node, *_REPEATING)
+        # what may execute what is inside of it more than once
+        nearest = self.nearest(node, *_LOOPS, cst.FunctionDef)
         if nearest is None:
             return True
         if not isinstance(nearest, cst.FunctionDef):
@@ -256,7 +255,8 @@ class Tree:
     def _is_in_loop(self, call: cst.Call) -> bool:
         """Whether a loop makes a call each time it goes round: not to find what it goes over."""
         loops = of_kind(self.around(call), *_STATEMENTS)
-        return any(call in inside(_each_time(loop)) for loop in loops)
+        each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
+        return any(call in inside(part) for part in each_time)
 
     def _is_called_once(self, function: cst.FunctionDef) -> bool:
         uses = self.named(function.name.value)
@@ -267,13 +267,6 @@ class Tree:
         if isinstance(call, cst.Attribute):
             call = self.parent(call)
         return isinstance(call, cst.Call) and self.once(call)
-
-
-def _each_time(loop: cst.For | cst.While) -> cst.CSTNode:
-    """What a loop goes through each time."""
-    if isinstance(loop, cst.For):
-        return loop.body
-    return loop
 
 
 def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

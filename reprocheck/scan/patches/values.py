@@ -40,20 +40,10 @@ _CONVERT = words("patches", "convert")
 _CONVERSIONS = _CONVERT | {"int.from_bytes"}
 _OF_OBJECTS = ("builtins.hash", "builtins.id")
 """Functions whose number stands for the object that they are given."""
-_SISTERS = {"seed": "manual_seed", "seed_all": "manual_seed_all"}
-"""Functions of torch that seed without a number, each with the one that takes a number."""
-_HOLDERS = (cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
-"""What keeps or gives back the number that is made in it."""
-_KINDS = ("clock", "process", "system", "load")
 _ARITHMETIC = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Attribute)
 """What computes a number of another."""
 _NUMBERS = words("patches", "numbers")
 _GIVE_NUMBERS = words("patches", "give_numbers")
-_DRAWS = ("random.", "numpy.random.", "torch.rand")
-_WORKER = "{torch}.initial_seed() % 2**32"
-"""The number that torch gives each data worker: another one in each, the same in each run where the
-loader's generator is seeded.
-"""
 
 
 def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -99,7 +89,9 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
 
 def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
     """A constant for the one part of a number that is another in each run."""
-    sources = _sources(tree, value)
+    calls = of_kind(inside(value), cst.Call)
+    found = dict.fromkeys(call for call in calls if _changes(tree, call))
+    sources = [one for one in found if found.keys().isdisjoint(tree.around(one))]
     if len(sources) != 1 or not tree.once(value):
         return None
     if _depends_on_a_variable(tree, sources[0]):
@@ -157,7 +149,8 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
     """Whether what a number is assigned to holds a seed and nothing else: other files that use it
     are not seen here.
     """
-    targets = _targets(tree.nearest(number, *_HOLDERS))
+    holder = tree.nearest(number, cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
+    targets = _targets(holder)
     names = [last_part(written(target)) for target in targets]
     are_variables = all(isinstance(target, cst.Name) for target in targets)
     if are_variables and finding.evidence.get("in_sight") == "yes":
@@ -197,17 +190,11 @@ def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
     number: cst.BaseExpression = made
     around = takewhile(lambda node: isinstance(node, (*_ARITHMETIC, cst.Arg)), tree.around(made))
     for node in of_kind(around, *_ARITHMETIC):
-        if not _computes(node, number):
+        function = node.func if isinstance(node, cst.Call) else number
+        if function is not number and _root(function) not in _CONVERT:
             break
         number = node
     return number
-
-
-def _computes(node: cst.BaseExpression, number: cst.BaseExpression) -> bool:
-    """Whether an expression only computes: of calls a method of the number, or a conversion."""
-    if not isinstance(node, cst.Call):
-        return True
-    return node.func is number or _root(node.func) in _CONVERT
 
 
 @on_call
@@ -236,7 +223,9 @@ def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
     if tree.function(call).startswith("torch."):
         own = cst.parse_expression(f"{root}.manual_seed({root}.initial_seed())")
         return lambda _: own
-    argument = cst.Arg(cst.parse_expression(_WORKER.format(torch=root)))
+    # the number that torch gives each data worker: another one in each, the same in each run where
+    # the loader's generator is seeded
+    argument = cst.Arg(cst.parse_expression(f"{root}.initial_seed() % 2**32"))
     return lambda node: cst.ensure_type(node, cst.Call).with_changes(args=[argument])
 
 
@@ -247,26 +236,22 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
     function = tree.function(call)
     if not function.startswith("torch."):
         return Edit(changes=((call, with_number),))
-    sister = _SISTERS.get(last_part(function), "")
+    # functions of torch that seed without a number, each with the one that takes a number
+    sister = {"seed": "manual_seed", "seed_all": "manual_seed_all"}.get(last_part(function), "")
     match tree.parent(call), call.func:
         case cst.Expr(), cst.Attribute() if sister:
             return Edit(changes=((call, lambda node: with_number(called(node, sister))),))
     return None
 
 
-def _sources(tree: Tree, value: cst.BaseExpression) -> list[cst.Call]:
-    """The outermost calls in an expression that give another number in each run."""
-    calls = of_kind(inside(value), cst.Call)
-    found = dict.fromkeys(call for call in calls if _changes(tree, call))
-    return [one for one in found if found.keys().isdisjoint(tree.around(one))]
-
-
 def _changes(tree: Tree, call: cst.Call) -> bool:
     """Whether a call gives another number in each run."""
     name = tree.function(call)
-    if name in _OF_OBJECTS or name.startswith(_DRAWS):
+    if name in _OF_OBJECTS or name.startswith(("random.", "numpy.random.", "torch.rand")):
         return True
-    return any(name in tables.calls("entropy", kind) for kind in _KINDS)
+    return any(
+        name in tables.calls("entropy", kind) for kind in ("clock", "process", "system", "load")
+    )
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:

@@ -20,9 +20,6 @@ from .fingerprint import flat, named, of_keras, of_optimizers, parameters, title
 from .plan import Plan, arranged, found_in, likely
 
 GRADIENTS = "the gradients inside this compiled function are not seen: it does not return them"
-_MOST = 512
-_STATE = "opt_state"
-"""How flax calls the state of optax, whose classes `nnx` replaces by its own."""
 _READ = frozenset("hv")
 """Keys of a fingerprint that holds a value, or the hash of one."""
 
@@ -136,7 +133,7 @@ class Calls:
             return self._wrapper(function)
         if known is None:
             known = self._wrapper(function)
-            if len(self.functions) < _MOST:
+            if len(self.functions) < 512:
                 self.functions[function] = known
         return known
 
@@ -237,7 +234,8 @@ class Calls:
     def _of_optimizers(self, leaves: List[Leaf], given: Any) -> List[bool]:
         """Of each leaf of the arguments, whether it belongs to the state of an optimizer."""
         inside = of_optimizers(self.jax, given)
-        return [is_state or _STATE in name for is_state, (name, _) in zip(inside, leaves)]
+        # how flax calls the state of optax, whose classes `nnx` replaces by its own
+        return [is_state or "opt_state" in name for is_state, (name, _) in zip(inside, leaves)]
 
     def _called(
         self, real: Any, traced: Traced, evaluation: Optional[Evaluation], args: Any, kwargs: Any

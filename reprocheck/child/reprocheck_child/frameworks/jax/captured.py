@@ -12,13 +12,6 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ... import scope
 
-_DEPTH = 5
-_MOST = 200
-_SHORT = 64
-"""Elements of a container up to which it is looked into."""
-
-_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
-
 Found = Tuple[Dict[str, Any], Dict[str, Any]]
 """Numbers and arrays by the names that they have in the script."""
 
@@ -45,7 +38,7 @@ class _Walk:
     def function(self, function: Any, depth: int) -> None:
         """Look at what a function captures, through wrappers and partial applications."""
         # functions may name each other, and those of a large script many more
-        if depth > _DEPTH or id(function) in self.seen or len(self.seen) > _MOST:
+        if depth > 5 or id(function) in self.seen or len(self.seen) > 200:
             return
         self.seen.add(id(function))
         if hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
@@ -81,7 +74,7 @@ class _Walk:
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
         """Numbers and arrays in a small container, which may be a setting or the weights."""
         # a longer one is data, and would be looked at element by element
-        if len(value) > _SHORT:
+        if len(value) > 64:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]
@@ -99,4 +92,5 @@ def _outside(function: types.FunctionType) -> List[Tuple[str, Any]]:
 def _globals(code: types.CodeType) -> List[str]:
     """Names that code reads from its module, functions inside it included."""
     steps = chain.from_iterable(map(dis.get_instructions, scope.codes(code)))
-    return list(dict.fromkeys(step.argval for step in steps if step.opname in _READS))
+    names = (step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    return list(dict.fromkeys(names))

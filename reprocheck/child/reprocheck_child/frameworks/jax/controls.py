@@ -26,7 +26,6 @@ THREADS = "PJRT_NPROC"
 """Variable from which XLA takes how many processors the CPU has, and with it the number of its
 threads (xla/pjrt/utils.cc).
 """
-_PROBE_SECONDS = 60
 
 
 # ------------------------------------------------------------------------------------- the compiler
@@ -84,7 +83,7 @@ def known(flags: str) -> bool:
     probe = subprocess.run(
         command,
         env=environment,
-        timeout=_PROBE_SECONDS,
+        timeout=60,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -397,7 +397,11 @@ class Watcher:
 
     def outside(self, function: Any, given: List[Any]) -> Tuple[List[List[Any]], List[Argument]]:
         """What a function takes from outside: numbers and arrays. `given`: its arguments."""
-        numbers, arrays = captured(function, self.prints.is_array, self._is_users)
+        numbers, arrays = captured(
+            function,
+            self.prints.is_array,
+            lambda code: bool(self.deep._user_file(code.co_filename)),
+        )
         known = set(map(id, given))
         others = [
             self.argument(name, one)
@@ -410,9 +414,6 @@ class Watcher:
             if not self.keys.is_key(one, name)
         ]
         return settings, [one for one in others if one.kind == "array"]
-
-    def _is_users(self, code: Any) -> bool:
-        return bool(self.deep._user_file(code.co_filename))
 
     def number(self, leaf: Any) -> Dict[str, Any]:
         """A number as a hyper-parameter stands in the trace."""

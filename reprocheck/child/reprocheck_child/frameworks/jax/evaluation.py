@@ -14,8 +14,6 @@ Loss = Tuple[List[float], str, Optional[bool]]
 Leaf = Tuple[str, Any]
 Values = Dict[str, Any]
 OF_OPTIMIZER: Dict[str, Any] = {"o": 0}
-BUFFER: Dict[str, Any] = {"b": True}
-"""What a fact of the kind `held` says of a state."""
 
 
 class Argument:
@@ -28,7 +26,7 @@ class Argument:
         self.rows = rows
         """The samples of an array: at most one."""
         self.line = ""
-        self.state = BUFFER
+        self.state = {"b": True}
         """What it is where it is carried: see the facts of the kind `held`."""
         self.weight = self.carried = False
         """Whether it is differentiated, and whether the results hold it for the next call."""

@@ -19,9 +19,6 @@ _WRAPPINGS = re.compile(r"\.(states\[\d+\]|value|raw_value|get_raw_value\(\))(?=
 """What flax puts around the arrays of a module: no name of the user's."""
 
 
-_UNNAMED = {"<lambda>": "a lambda"}
-
-
 class Fingerprints(fingerprint.Fingerprints):
     """Reads arrays and other leaves. Never raises."""
 
@@ -165,6 +162,6 @@ def title(function: Any) -> str:
             return str(name)
         inner = getattr(function, "func", None) or getattr(function, "__wrapped__", None)
         if inner is None:
-            return _UNNAMED.get(name, type(function).__name__)
+            return {"<lambda>": "a lambda"}.get(name, type(function).__name__)
         function = inner
     return type(function).__name__

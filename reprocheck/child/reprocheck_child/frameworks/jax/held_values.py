@@ -20,7 +20,6 @@ REASONS = {
     " nothing can give them other values",
 }
 """Rungs, and what is said where no step was given anything of them."""
-_BY_KIND = {"key": GENERATORS, "number": SCHEDULES, "array": BATCH}
 _KINDS = {bool: "b", int: "i", float: "f"}
 """Of Python's numbers: what numpy calls the kind of a type."""
 _ARGUMENTS, _STATE = "arguments", "state of optax"
@@ -118,7 +117,7 @@ def _rung(argument: Argument) -> str:
     if argument.weight:
         return WEIGHTS * argument.carried
     if not argument.carried or argument.kind == "key" or HYPER in argument.name:
-        return _BY_KIND.get(argument.kind, "")
+        return {"key": GENERATORS, "number": SCHEDULES, "array": BATCH}.get(argument.kind, "")
     return OPTIMIZER if argument.state is OF_OPTIMIZER else WEIGHTS
 
 

@@ -16,16 +16,6 @@ from ...lines import of_line
 from ...shared.generators import UNMOVED
 
 NAME = "jax"
-_MOST = 65536
-_ROWS = 4096
-"""Keys of an array of keys that are looked at."""
-_SHAPES = ((2,), (4,))
-_CALLED = ("key", "rng", "prng")
-_A_LINE = 8
-"""Keys of one line that have names of their own."""
-_DRAWS = "rich.style"
-"""A module, used by flax, that draws from Python's generator when it is imported."""
-_SEEDERS = (("random", "python"), ("numpy.random", "numpy"))
 
 
 class Keys:
@@ -95,7 +85,7 @@ class Keys:
             return NAME
         where = line or "made elsewhere"
         if count > 1:
-            where += ", number %d" % min(count, _A_LINE)
+            where += ", number %d" % min(count, 8)
         return "%s (%s)" % (NAME, where)
 
     def _seed(self, seed: Any) -> Dict[str, Any]:
@@ -148,11 +138,11 @@ class Keys:
         if self.prints.is_key(leaf):
             return True
         # keys of the older kind are plain arrays: two numbers each with threefry, four with rbg
-        if str(getattr(leaf, "dtype", "")) != "uint32" or leaf.shape[-1:] not in _SHAPES:
+        if str(getattr(leaf, "dtype", "")) != "uint32" or leaf.shape[-1:] not in ((2,), (4,)):
             return False
         if self.origin(leaf):
             return True
-        return leaf.ndim == 1 and any(word in path.lower() for word in _CALLED)
+        return leaf.ndim == 1 and any(word in path.lower() for word in ("key", "rng", "prng"))
 
     def drawn(self, found: List[Any]) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of a computation that is given these keys.
@@ -169,7 +159,7 @@ class Keys:
         return used(before)
 
     def _keep(self, made: Any, name: str) -> None:
-        if name and len(self.origins) < _MOST:
+        if name and len(self.origins) < 65536:
             self.origins.update(dict.fromkeys(self._numbers(made), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
@@ -177,7 +167,8 @@ class Keys:
         host = self.prints.array(key)
         if not host.ndim or not host.size:
             return []
-        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:_ROWS]]
+        # more keys of an array are not looked at
+        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:4096]]
 
 
 class Defaults:
@@ -194,8 +185,11 @@ class Defaults:
     def hook(self) -> None:
         """See seeds being set, where no other adapter does."""
         self.before = deep_states(self.deep)
-        import_hook.when_imported(_DRAWS, lambda _: self.before.update(deep_states(self.deep)))
-        for module, generator in _SEEDERS:
+        # a module, used by flax, that draws from Python's generator when it is imported
+        import_hook.when_imported(
+            "rich.style", lambda _: self.before.update(deep_states(self.deep))
+        )
+        for module, generator in (("random", "python"), ("numpy.random", "numpy")):
             import_hook.when_imported(module, functools.partial(self._watch, generator))
 
     def _watch(self, generator: str, module: Any) -> None:

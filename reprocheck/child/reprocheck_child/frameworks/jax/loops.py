@@ -14,8 +14,6 @@ from ...hooking import replace
 
 MODULES = ("jax._src.lax.control_flow.loops", "jax._src.lax.control_flow.conditionals", "jax.lax")
 """Where JAX itself and scripts look the functions up."""
-UNCOUNTED = ("while_loop", "cond", "switch")
-"""What evaluates its body as often as values say."""
 
 
 class _Loop:
@@ -44,7 +42,8 @@ class Loops:
 
     def hook(self) -> None:
         """Wrap the functions that make loops and branches."""
-        lengths = {"scan": self._length_of_scan, **dict.fromkeys(UNCOUNTED, _unknown)}
+        uncounted = ("while_loop", "cond", "switch")
+        lengths = {"scan": self._length_of_scan, **dict.fromkeys(uncounted, lambda *_, **__: None)}
         also = list(filter(None, map(sys.modules.get, MODULES)))
         for name, length_of in lengths.items():
             make = functools.partial(self._following, length_of)
@@ -106,7 +105,3 @@ class Loops:
             return int(leaves[0].shape[0] if leaves else length)
         except Exception:
             return None
-
-
-def _unknown(*args: Any, **kwargs: Any) -> Optional[int]:
-    return None

@@ -10,7 +10,6 @@ from ...hooking import guarded, like, replace
 from .fingerprint import flat
 
 MODULES = ("alias", "transform", "clipping", "combine", "wrappers", "constraining", "schedule")
-_STATES = ":"
 
 
 class Updates:
@@ -141,7 +140,7 @@ class Updates:
 
     def _place(self, name: str, path: Tuple[Any, ...]) -> str:
         """A leaf of the state of an optimizer."""
-        return "optax." + name + _STATES + str(self.jax.tree_util.keystr(path))
+        return "optax." + name + ":" + str(self.jax.tree_util.keystr(path))
 
 
 def _last(path: Tuple[Any, ...]) -> str:

@@ -9,11 +9,6 @@ from ...hooking import around
 from ...host.tensors import concrete
 from ...host.variables import has_value
 
-_RATE = "learning_rate"
-"""A variable of an optimizer that is recorded with its hyper-parameters."""
-_SCALES = ("step_counter", "dynamic_scale")
-"""What decides the next scale of a loss, as `LossScaleOptimizer` names it."""
-
 
 class Held:
     """Writes `held` facts: one a weight, a variable of an optimizer, a loss scale."""
@@ -59,7 +54,11 @@ class Held:
             self._write(name, weight, b=not getattr(weight, "trainable", True))
         for index, optimizer in self.optimizers():
             self._write_states(index, optimizer)
-        self._write_scales()
+        for number, scaler in enumerate(self.scaling()):
+            out = [[name, self.facts.prints.of(one)] for name, one in _scale(scaler)]
+            place = "%s[%d]" % (type(scaler).__name__, number)
+            if out:
+                self.deep.seen("held", place, call=False, out=out, k="schedule")
         known = self.watcher.updates.optimizers()
         self._unbuilt = weakref.WeakSet(one for one in known if not one.built)
 
@@ -133,17 +132,9 @@ class Held:
         others = [
             (str(one.name), one)
             for one in optimizer.variables
-            if id(one) not in known and str(one.name) != _RATE
+            if id(one) not in known and str(one.name) != "learning_rate"
         ]
         return states + others
-
-    def _write_scales(self) -> None:
-        """The scales of losses, where optimizers have such that change."""
-        for number, optimizer in enumerate(self.scaling()):
-            out = [[name, self.facts.prints.of(one)] for name, one in _scale(optimizer)]
-            place = "%s[%d]" % (type(optimizer).__name__, number)
-            if out:
-                self.deep.seen("held", place, call=False, out=out, k="schedule")
 
     def scales(self) -> List[Tuple[str, Any]]:
         """What decides the next scale of each loss."""
@@ -151,5 +142,6 @@ class Held:
 
 
 def _scale(optimizer: Any) -> List[Tuple[str, Any]]:
-    held = [(name, getattr(optimizer, name, None)) for name in _SCALES]
+    # what decides the next scale of a loss, as `LossScaleOptimizer` names it
+    held = [(name, getattr(optimizer, name, None)) for name in ("step_counter", "dynamic_scale")]
     return [pair for pair in held if pair[1] is not None]

@@ -27,7 +27,7 @@ def install(held: Any) -> None:
     values.holders += [
         Variables(WEIGHTS, held.weights, array, _assign),
         _States(held),
-        Variables(SCHEDULES, lambda: _schedules(held), array, _assign),
+        Variables(SCHEDULES, lambda: [*_rates(held), *held.scales()], array, _assign),
         Variables(GENERATORS, lambda: _seeds(generators), array, _assign),
         _Global("tensorflow", NO_STATE, values),
     ]
@@ -35,12 +35,6 @@ def install(held: Any) -> None:
 
 def _assign(variable: Any, value: Any) -> None:
     variable.assign(value)
-
-
-def _schedules(held: Any) -> Iterator[Tuple[str, Any]]:
-    """The rate of each optimizer, and what decides the next scale of a loss."""
-    yield from _rates(held)
-    yield from held.scales()
 
 
 def _rates(held: Any) -> Iterator[Tuple[str, Any]]:

@@ -11,12 +11,9 @@ from typing import Any, Dict, List, Optional
 
 from ...hooking import around, guarded, install as install_hooks, replace
 
-_KEPT_LOSSES = 64
 BY = "keras"
 """Who is given what an epoch reports."""
 COMPILED = "Keras compiles the training step"
-UNNAMED = "the hooks of PyTorch see no names of layers of Keras"
-"""On that backend the level is left at the import of Keras, for loops of the script's own, too."""
 
 
 def install(keras: Any, recorder: Any) -> Dict[str, str]:
@@ -26,7 +23,9 @@ def install(keras: Any, recorder: Any) -> Dict[str, str]:
         name: getattr(adapter, "hook_" + name) for name in ("trainer", "callbacks", "optimizers")
     }
     if keras.backend.backend() == "torch":
-        recorder.stay_shallow(UNNAMED)
+        # on that backend the level is left at the import of Keras, for loops of the script's own,
+        # too
+        recorder.stay_shallow("the hooks of PyTorch see no names of layers of Keras")
     if recorder.deeper:
         from .deep import Watcher
 
@@ -241,7 +240,7 @@ class _Adapter:
         from ..tensorflow import losses as tensorflow
 
         unscaled = tensorflow.of(sys.modules["tensorflow"], self.recorder).unscaled
-        if len(unscaled) > _KEPT_LOSSES:
+        if len(unscaled) > 64:
             unscaled.clear()
         unscaled[id(scaled)] = (lambda: scaled, loss)
 

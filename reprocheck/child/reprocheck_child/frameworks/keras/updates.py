@@ -8,11 +8,9 @@ from ... import leaves
 from ...hooking import guarded
 from ...host.tensors import array
 
-SPARSE = "its gradient is sparse: not recorded in a compiled function"
 SCHEDULE = (
     "a schedule of the script's own: its value is recorded nowhere, as calling it could change it"
 )
-_OF_NO_WEIGHT = ("iteration", "learning_rate")
 Named = List[Tuple[str, Any]]
 
 
@@ -98,7 +96,7 @@ class Updates:
         found = list(weights)
         for state in optimizer.variables:
             prefix = next(filter(state.name.startswith, prefixes), "")
-            if prefix and state.name not in _OF_NO_WEIGHT:
+            if prefix and state.name not in ("iteration", "learning_rate"):
                 found.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
         return found
 
@@ -114,7 +112,8 @@ class Updates:
             if isinstance(gradient, tf.Tensor):
                 dense[name] = gradient
             else:
-                self.deep.unrecorded(name, SPARSE)
+                why = "its gradient is sparse: not recorded in a compiled function"
+                self.deep.unrecorded(name, why)
         rate, others = self._rate(optimizer), self._others(optimizer)
         inputs = []
         if _is_schedule(rate):

@@ -80,7 +80,11 @@ class Paths:
             return True
         wrapper = type(cell).__module__.startswith(LIBRARY_WRAPPERS)
         if path is None and not wrapper:
-            path = self._label(cell)
+            label = type(cell).__name__
+            if "" not in self._labels and has_parameters(cell):
+                label = ""
+            number = self._labels[label] = self._labels.get(label, 0) + 1
+            path = label if number == 1 else "%s[%d]" % (label, number - 1)
         if cell not in self.known:
             self.known[cell] = None if wrapper else path
         trains = False
@@ -94,16 +98,6 @@ class Paths:
         if trains:
             self.known[cell] = None
         return trains
-
-    def _label(self, cell: Any) -> str:
-        """ "" for the first network; the class for others, numbered from the second of a class
-        on.
-        """
-        name = type(cell).__name__
-        if "" not in self._labels and has_parameters(cell):
-            name = ""
-        number = self._labels[name] = self._labels.get(name, 0) + 1
-        return name if number == 1 else "%s[%d]" % (name, number - 1)
 
 
 def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
@@ -246,7 +240,10 @@ class Cells:
         def executing(_: Any, *args: Any, **named: Any) -> None:
             if self.handles:
                 for _, tensor in self.prints.tensors((args, named)):
-                    self._unwatch(tensor)
+                    for reference, path, handle in self.handles.pop(id(tensor), ()):
+                        if reference() is tensor:
+                            handle.remove()
+                            self.deep.unrecorded(path, COMPILED_INPUT)
 
         self.deep.hooks.around(
             _executor(), "__call__", "before a compiled function", before=executing
@@ -260,9 +257,3 @@ class Cells:
         for several in handles.values():
             for _, _, handle in several:
                 handle.remove()
-
-    def _unwatch(self, tensor: Any) -> None:
-        for reference, path, handle in self.handles.pop(id(tensor), ()):
-            if reference() is tensor:
-                handle.remove()
-                self.deep.unrecorded(path, COMPILED_INPUT)

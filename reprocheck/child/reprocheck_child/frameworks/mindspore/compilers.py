@@ -8,7 +8,6 @@ from typing import Any, Callable
 from .open import hook_compilers
 
 GRAPH_MODE = "graph mode compiles the training"
-JIT = "mindspore.jit was called"
 COMPILED = "a cell was compiled"
 
 
@@ -16,7 +15,7 @@ def watch(hooks: Any, first: Any) -> None:
     """Leave the level before any of them; that graph mode is on is asked before each step."""
 
     def given(_: Any, compiled: Callable[[], Any]) -> Any:
-        first.leave(JIT)
+        first.leave("mindspore.jit was called")
         return compiled()
 
     hook_compilers(given, put=hooks.put)

@@ -19,8 +19,6 @@ THREADS = (
 )
 DATASETS = "mindspore.dataset"
 """The generator that pipelines take their seeds from."""
-MOST_NODES = 1000
-"""Datasets of a pipeline that are looked at."""
 PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
@@ -46,7 +44,11 @@ class Batches:
             with guarded("a dataset"):
                 place = self._place(iterator)
                 states = self._states(iterator)
-                self._count_epoch(iterator, place)
+                # the first batch that an iterator is asked for begins an epoch, and so does the one
+                # behind its end: then the one before was asked for in vain
+                if iterator not in self.under_way:
+                    self.deep.recorder.epoch_began(place)
+                self.under_way.discard(iterator)
 
             def handed_out(batch: Any) -> None:
                 self.under_way.add(iterator)
@@ -66,14 +68,6 @@ class Batches:
             return values.next(self._place(iterator), lambda: real(iterator))
 
         return following
-
-    def _count_epoch(self, iterator: Any, place: str) -> None:
-        """The first batch that an iterator is asked for begins an epoch, and so does the one behind
-        its end: then the one before was asked for in vain.
-        """
-        if iterator not in self.under_way:
-            self.deep.recorder.epoch_began(place)
-        self.under_way.discard(iterator)
 
     def _states(self, iterator: Any) -> Dict[str, Dict[str, str]]:
         """`g` and `g2` of the first batch of an iterator: the pipeline takes its seed from the
@@ -146,7 +140,7 @@ def _runs_python(dataset: Any) -> bool:
     for node in nodes:  # grows by the children of each
         if _is_python(node):
             return True
-        if len(nodes) < MOST_NODES:
+        if len(nodes) < 1000:
             nodes.extend(getattr(node, "children", None) or ())
     return False
 

@@ -32,7 +32,6 @@ SCHEDULE = (
 )
 OTHER_FORM = "gradients of another form than the parameters' are not recorded"
 HYPER = ("learning_rate", "weight_decay", "momentum", "beta1", "beta2", "eps", "loss_scale")
-ALIASES = {"learning_rate": "lr"}
 SKIPPED = frozenset({"params", "kwargs"})
 
 
@@ -328,24 +327,22 @@ class Watcher:
     def hyper(self, optimizer: Any) -> List[List[Any]]:
         """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
         # mindspore.experimental.optim and mindspore.mint.optim have groups, `nn.Optimizer` not
-        groups = getattr(optimizer, "param_groups", None)
-        given = [self._of_class(optimizer)] if groups is None else groups
+        given = getattr(optimizer, "param_groups", None)
+        if given is None:
+            # what it was built with, and in its place what holds now
+            now = {name: getattr(optimizer, name) for name in HYPER if hasattr(optimizer, name)}
+            given = [{**(getattr(optimizer, "init_args", None) or {}), **now}]
         step = getattr(optimizer, "global_step", None)
         found = []
         for number, values in enumerate(given):
             prefix = "param_groups[%d]." % number if number else ""
             for name, value in values.items():
                 if name not in SKIPPED:
-                    found += self._number(prefix + ALIASES.get(name, name), value, step)
+                    name = {"learning_rate": "lr"}.get(name, name)
+                    found += self._number(prefix + name, value, step)
         for scaler in filter(None, [reference() for reference in self.scalers]):
             found += self._number(type(scaler).__name__ + ".scale_value", scaler.scale_value)
         return found
-
-    def _of_class(self, optimizer: Any) -> Dict[str, Any]:
-        """Those of `nn.Optimizer`: what it was built with, and in its place what holds now."""
-        given = dict(getattr(optimizer, "init_args", None) or {})
-        given.update((name, getattr(optimizer, name)) for name in HYPER if hasattr(optimizer, name))
-        return given
 
     def _number(self, name: str, value: Any, step: Any = None) -> List[List[Any]]:
         if isinstance(value, (list, tuple)) or (

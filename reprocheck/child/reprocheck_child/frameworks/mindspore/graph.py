@@ -70,7 +70,7 @@ class Reader:
 
     def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
         """Note what `thing` is; returns what it leads to."""
-        if isinstance(thing, _PLAIN):  # most of what names stand for
+        if isinstance(thing, (type(None), str, bytes, int, float)):  # most of what names stand for
             return ()
         if isinstance(thing, self.optimizers):
             if all(thing is not other for other in found.optimizers):
@@ -143,13 +143,8 @@ class Reader:
             found.gradient = True
 
 
-def _of_partial(thing: Any) -> Iterable[Any]:
-    return (thing.func, *thing.args, *thing.keywords.values())
-
-
-_PLAIN = (type(None), str, bytes, int, float)
 _INSIDE: Dict[Any, Callable[[Any], Iterable[Any]]] = {
-    functools.partial: _of_partial,
+    functools.partial: lambda thing: (thing.func, *thing.args, *thing.keywords.values()),
     (list, tuple): lambda thing: thing[: Reader.ITEMS],
     dict: lambda thing: list(thing.values())[: Reader.ITEMS],
 }

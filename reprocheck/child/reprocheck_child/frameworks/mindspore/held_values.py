@@ -12,7 +12,6 @@ from ...holders import GENERATORS, OPTIMIZER, SCHEDULES, WEIGHTS, Slots
 from ...host.held_values import Batches, Unsettable, Variables
 from .arguments import AsItIs
 
-MINT = "mindspore.mint"
 NO_STATE = (
     "operators of MindSpore keep the states of their generators to themselves once they were built"
 )
@@ -77,7 +76,7 @@ def _default(mindspore: Any) -> Iterator[Tuple[str, Any, Any]]:
     """The default generator, from which the functions of `mint` draw."""
     tensor = mindspore.Tensor
     yield (
-        MINT,
+        "mindspore.mint",
         lambda: mindspore.get_rng_state().asnumpy(),
         lambda state: mindspore.set_rng_state(tensor(state)),
     )

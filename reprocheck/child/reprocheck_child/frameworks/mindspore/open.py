@@ -18,7 +18,6 @@ OPENED = (
     " ordered otherwise and round otherwise."
 )
 KEPT = "parallel mode %r needs the graph compiler: cells and gradients inside the graph are hidden"
-SPLIT = ("semi_auto_parallel", "auto_parallel")
 
 
 class Opening:
@@ -71,7 +70,7 @@ class Opening:
         real = self.context.set_auto_parallel_context
 
         def set_auto_parallel_context(*args: Any, **named: Any) -> Any:
-            if named.get("parallel_mode") in SPLIT:
+            if named.get("parallel_mode") in ("semi_auto_parallel", "auto_parallel"):
                 self._keep(str(named["parallel_mode"]))
             return real(*args, **named)
 

@@ -24,10 +24,6 @@ CAPTURE = "a function is compiled with capture_mode=%r: what it trains inside ma
 
 
 MODULES = ("mindspore.graph.api", "mindspore.common.api")
-EXECUTORS = ("_JitExecutor", "_MindsporeFunctionExecutor")
-"""Where versions of MindSpore have the class that executes what `jit` compiles; it is private, and
-was moved and renamed.
-"""
 HALVES = ("_pynative_func_grad_forward", "_pynative_func_grad_backward")
 USED_IN = ("mindspore.ops.function.grad.grad_func",)
 
@@ -250,7 +246,9 @@ def _executor() -> Any:
     """
     from importlib import import_module
 
-    for module, name in product(MODULES, EXECUTORS):
+    # where versions of MindSpore have the class that executes what `jit` compiles; it is private,
+    # and was moved and renamed
+    for module, name in product(MODULES, ("_JitExecutor", "_MindsporeFunctionExecutor")):
         with suppress(ImportError, AttributeError):
             return getattr(import_module(module), name)
     raise ImportError("no executor of compiled functions")

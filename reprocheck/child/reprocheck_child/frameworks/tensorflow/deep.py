@@ -312,7 +312,13 @@ class Watcher:
         """A tape is about to be asked for gradients of `sources`."""
         if self.tensorflow.executing_eagerly():
             if outermost:
-                self._moved_by_hand(sources)
+                # weights that changed since they were differentiated, without an optimizer that was
+                # seen to do it
+                for weight in sources:
+                    known = self._by_hand.get(id(weight))
+                    if known is not None and (now := self.facts.prints.of(weight))["h"] != known:
+                        self.deep.seen("update", self.facts.name(weight), out=[["", now]])
+                self._by_hand.clear()
         elif not self.in_xla():
             self.deep.unrecorded("tf.function", HIDDEN)
         self.begin(sources)
@@ -322,16 +328,6 @@ class Watcher:
     def differentiated(self, losses: Sequence[Any]) -> None:
         """The values of losses have arrived."""
         self.facts.differentiated(losses)
-
-    def _moved_by_hand(self, sources: Sequence[Any]) -> None:
-        """Weights that changed since they were differentiated, without an optimizer that was seen
-        to do it.
-        """
-        for weight in sources:
-            known = self._by_hand.get(id(weight))
-            if known is not None and (now := self.facts.prints.of(weight))["h"] != known:
-                self.deep.seen("update", self.facts.name(weight), out=[["", now]])
-        self._by_hand.clear()
 
     @guarded("gradients")
     def after_gradient(

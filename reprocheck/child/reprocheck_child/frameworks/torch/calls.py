@@ -13,23 +13,12 @@ from .sought import Sought
 
 LIMIT = 100_000
 """Operator calls recorded in a process."""
-_ORIGINS = 500_000
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_SILENT = ("profiler", "prim", "c10d_functional_wait")
-_UNINITIALISED = ("empty", "new_empty", "_empty", "resize_")
 _VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh")
 _OVERWRITING = (
     "copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "exponential_", "log_normal_",
     "geometric_", "cauchy_", "set_", "resize_",
 )  # fmt: skip
-_ROUNDED = ("ProdBackward", "CumprodBackward")
-"""Nodes whose gradient is computed by another formula while a dispatch mode is there: found by
-comparing 75 functions bit by bit.
-"""
-_REAL = "real"
-"""How the variable begins in which each wrapper of the recorder's holds what it wraps."""
-_KNOWN_AS = {"run_backward": "engine", "__torch_dispatch__": "wrapper"}
-"""Functions of the recorder's that are known by their names."""
 _OUTSIDE: Dict[str, Optional[str]] = {"own": None, "engine": ""}
 """Whose code ends the look for the user's line, and what is said then."""
 _SCRATCH = {
@@ -98,7 +87,7 @@ class Calls:
 
     def forget(self) -> None:
         """The graph was used."""
-        if len(self.origins) > _ORIGINS:
+        if len(self.origins) > 500_000:
             self.origins.clear()
 
     # ----------------------------------------------------------------------------- before and after
@@ -149,7 +138,9 @@ class Calls:
         keys["out"] = self._outputs(call, schema, output)
         if call.node is not None:
             keys["bw"], keys["node"] = True, call.node.name()
-            if keys["node"].startswith(_ROUNDED):
+            # nodes whose gradient is computed by another formula while a dispatch mode is there:
+            # found by comparing 75 functions bit by bit
+            if keys["node"].startswith(("ProdBackward", "CumprodBackward")):
                 self.deep.recorder.note(
                     "gradient-of-products",
                     "Recording each operator changes how the gradient of a product is rounded.",
@@ -257,8 +248,10 @@ class Calls:
         file = code.co_filename
         if not os.path.abspath(file).startswith(_OWN):
             return "user" if self.deep._user_file(file) else "other"
-        wraps = any(name.startswith(_REAL) for name in code.co_freevars)
-        return _KNOWN_AS.get(code.co_name, "wrapper" if wraps else "own")
+        # how the variable begins in which each wrapper of the recorder's holds what it wraps
+        wraps = any(name.startswith("real") for name in code.co_freevars)
+        known = {"run_backward": "engine", "__torch_dispatch__": "wrapper"}
+        return known.get(code.co_name, "wrapper" if wraps else "own")
 
 
 class _Schema:
@@ -272,7 +265,7 @@ class _Schema:
         self.name = str(function)
         if not name:
             self.name = "%s.%s" % (type(function).__name__, function)
-        self.silent = space in _SILENT
+        self.silent = space in ("profiler", "prim", "c10d_functional_wait")
         arguments = list(getattr(schema, "arguments", ()))
         written = [argument for argument in arguments if _writes(argument)]
         self.names = [argument.name for argument in arguments]
@@ -290,7 +283,7 @@ class _Schema:
         # an operator of another library says nothing about what it draws
         self.random = not aten or torch.Tag.nondeterministic_seeded in function.tags
         self.scratch = _SCRATCH.get(aten, 0)
-        self.uninitialised = aten.startswith(_UNINITIALISED)
+        self.uninitialised = aten.startswith(("empty", "new_empty", "_empty", "resize_"))
 
 
 def _writes(value: Any) -> bool:

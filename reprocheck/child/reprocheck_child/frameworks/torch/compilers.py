@@ -6,12 +6,6 @@ from typing import Any
 
 from ... import import_hook
 
-_COMPILERS = (
-    ("torch._dynamo", "optimize"),  # what scripts of the time of 2.0 call
-    ("torch.export", "export"),
-)
-"""Modules and functions in them that compile, beside `torch.compile`; loaded by the first use."""
-_GRAPHS = ("CUDAGraph", "XPUGraph", "NPUGraph")
 COMPILED = "%s was called"
 
 
@@ -33,11 +27,15 @@ def watch(torch: Any, hooks: Any, first: Any) -> None:
         said = module + "." + name
         import_hook.when_imported(module, lambda loaded: leave_before(loaded, name, said))
 
-    for module, name in _COMPILERS:
+    # modules and functions in them that compile, beside `torch.compile`; loaded by the first use
+    for module, name in (
+        ("torch._dynamo", "optimize"),  # what scripts of the time of 2.0 call
+        ("torch.export", "export"),
+    ):
         watch_compiler(module, name)
 
     def watch_graphs(backend: str) -> None:
-        for graph in _GRAPHS:
+        for graph in ("CUDAGraph", "XPUGraph", "NPUGraph"):
             kind = getattr(getattr(torch, backend, None), graph, None)
             leave_before(kind, "capture_begin", "torch.%s.%s" % (backend, graph))
 

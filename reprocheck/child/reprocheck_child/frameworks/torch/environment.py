@@ -67,7 +67,7 @@ def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
     count = device.device_count()
 
     def of_cuda(probe: Probe) -> Probe:
-        return probe if kind == "cuda" else _nothing
+        return probe if kind == "cuda" else lambda: None
 
     yield from probed(
         f"torch.{kind}.",
@@ -80,10 +80,6 @@ def _device(torch: Any, kind: str, device: Any) -> Iterator[Fact]:
             ("nccl", of_cuda(lambda: ".".join(map(str, device.nccl.version())))),
         ),
     )
-
-
-def _nothing() -> None:
-    return None
 
 
 def npu_facts(torch_npu: Any) -> Iterator[Fact]:

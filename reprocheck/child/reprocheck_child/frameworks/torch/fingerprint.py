@@ -22,8 +22,6 @@ from .parcels import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
 
-_KEPT = 1024
-_RECENT = 256
 _SMALL = 16
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
@@ -149,7 +147,7 @@ class Fingerprints:
         known = self.recent.get(seen[1])
         if known is not None and known[0]() is tensor and known[1] == seen:
             return known[2]
-        if len(self.recent) >= _RECENT:
+        if len(self.recent) >= 256:
             self.recent.clear()
         found = self.later(tensor, True, sketched)
         self.recent[seen[1]] = weakref.ref(tensor), seen, found
@@ -225,7 +223,7 @@ class Fingerprints:
         return found
 
     def _remember(self, key: Any, found: Fingerprint) -> None:
-        while len(self.known) >= _KEPT:
+        while len(self.known) >= 1024:
             self.known.pop(next(iter(self.known)), None)
         self.known[key] = found
 

@@ -17,7 +17,6 @@ NODES = 200
 """Autograd nodes looked at between the loss and the outputs of modules."""
 LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
-_OUTPUTS = 100_000
 _SAVED = "_raw_saved_"
 """How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
 documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
@@ -44,7 +43,9 @@ class Gradients:
         self.built: List[Tuple[Any, Dict[int, str], str]] = []
         # weights without module and optimizer: the leaves of the last graph
         self.bare: List[Any] = []
-        self.saved = Made(_saved_names)  # class of an autograd node -> what it saves
+        self.saved = Made(
+            lambda kind: [name[len(_SAVED) :] for name in dir(kind) if name.startswith(_SAVED)]
+        )  # class of an autograd node -> what it saves
         # weight -> how its gradient looked when it was recorded last, its fingerprint
         self.last: Dict[str, Tuple[Any, Any]] = {}
         # whether weights may have been written to by hand since they were recorded
@@ -67,7 +68,7 @@ class Gradients:
         if known is not None:
             known.paths.append(path)
             return
-        if len(self.outputs) >= _OUTPUTS:
+        if len(self.outputs) >= 100_000:
             self.outputs.clear()
             self.recorded.clear()
         self.recorded.add(key[0])
@@ -412,10 +413,6 @@ def _own_hooks(weight: Any) -> List[int]:
     # was registered.
     hooks = getattr(weight, "_post_accumulate_grad_hooks", None) or {}
     return [key for key, hook in hooks.items() if type(hook) is _Weight]
-
-
-def _saved_names(kind: Any) -> List[str]:
-    return [name[len(_SAVED) :] for name in dir(kind) if name.startswith(_SAVED)]
 
 
 def _as_list(value: Any) -> Sequence[Any]:

@@ -11,8 +11,6 @@ from .attributes import attributes, numbers
 Slot = Tuple[str, Callable[[], Any], Callable[[Any], object]]
 _COUNTER = "n_averaged"
 """The buffer that `AveragedModel` counts in: what lies beside it are averages of weights."""
-_MOST_BESIDE = 1 << 26
-"""Bytes of tensors that modules keep beside their weights, such as caches."""
 
 
 def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
@@ -60,7 +58,8 @@ class _Tensors:
 def _weights(torch: Any, held: Any, averaged: bool) -> Iterator[Slot]:
     """Weights and buffers, or the averages of them."""
     held.name_others()
-    averages = _averages(held)
+    names = [name for name, _, _ in held.weights()]
+    averages = tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
     named = ((name, tensor) for name, tensor, _ in held.weights())
     return _tensors(torch, (one for one in named if one[0].startswith(averages) is averaged))
 
@@ -152,7 +151,7 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
     size = 0
     for name, tensor in attributes(torch, held.names):
         size += tensor.numel() * tensor.element_size()
-        if size > _MOST_BESIDE:
+        if size > 1 << 26:
             return
         yield name, tensor
 
@@ -164,12 +163,6 @@ def _numbers_of(each: Iterable[Tuple[str, Any, str]]) -> Iterator[Slot]:
     for name, thing, attribute in each:
         own = vars(thing)
         yield name, partial(own.get, attribute), partial(own.__setitem__, attribute)
-
-
-def _averages(held: Any) -> Tuple[str, ...]:
-    """How the names of averages of weights begin."""
-    names = [name for name, _, _ in held.weights()]
-    return tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
 
 
 def _numbers(groups: List[Dict[str, Any]]) -> List[Dict[str, Any]]:

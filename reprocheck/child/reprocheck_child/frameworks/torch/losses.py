@@ -20,9 +20,6 @@ from .series import Series
 from .values import Values
 from .weights import GraphLeaves, StepWeights
 
-_STATE_DICTS = "torch.distributed.checkpoint.state_dict"
-_TRACERS = ("torch._subclasses", "torch.fx")
-
 
 def install(torch: Any, recorder: Any) -> Dict[str, str]:
     """Hook a freshly imported torch."""
@@ -140,7 +137,8 @@ class _Adapter:
                 self.recorder.scalar(root.item(), self.values.dtype_name(root), kind, root.dtype)
                 return
             roots = [tensor for tensor in tensors if isinstance(tensor, self.tensor)]
-            if not roots or any(type(root).__module__.startswith(_TRACERS) for root in roots):
+            tracers = ("torch._subclasses", "torch.fx")
+            if not roots or any(type(root).__module__.startswith(tracers) for root in roots):
                 return  # a compiler traces, nothing is computed
             if self.recorder.watching():
                 self._look_at_weights(roots)
@@ -194,7 +192,7 @@ class _Adapter:
         from torch.optim import optimizer as module
 
         self.watch_steps()
-        import_hook.when_imported(_STATE_DICTS, self.watch_state)
+        import_hook.when_imported("torch.distributed.checkpoint.state_dict", self.watch_state)
         module.register_optimizer_step_post_hook(self.after_step)
         real, adapter = module.Optimizer.__init__, self
 

@@ -14,11 +14,6 @@ from ... import import_hook
 from . import sharded as torch_sharded
 from .parts import FAKES
 
-_SHARDING = ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp")
-"""Modules that shard weights: the second is that of older versions, and loads the first in newer
-ones.
-"""
-
 
 class _Thread(_local):
     """What a thread is in the middle of."""
@@ -88,7 +83,9 @@ class Modules:
 
         self.deep.hooks.put(base, "__call__", __call__)
         sharded = torch_sharded.Sharded(self.deep, self.names, self.gradients)
-        for name in _SHARDING:
+        # modules that shard weights: the second is that of older versions, and loads the first in
+        # newer ones
+        for name in ("torch.distributed.fsdp._fully_shard", "torch.distributed._composable.fsdp"):
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
 
     def path(self) -> str:

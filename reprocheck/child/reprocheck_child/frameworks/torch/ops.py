@@ -58,7 +58,12 @@ class Operators:
         """Wrap calls of modules, backward passes and updates."""
         self._watch_modules()
         self._watch_engine()
-        self._watch_optimizers()
+        from torch.optim import optimizer as module
+
+        # where no module holds the weights, operators are recorded between updates
+        around(module.Optimizer, "__init__", "watching operators", after=self.begin_bare)
+        module.register_optimizer_step_pre_hook(self.before_step)
+        module.register_optimizer_step_post_hook(self.begin_bare)
 
     def forked(self) -> None:
         """A mode that the parent process had in place records nothing here."""
@@ -230,16 +235,6 @@ class Operators:
             self.deep.unrecorded("backward", "the graph has more than %d nodes" % _NODES)
 
     # -------------------------------------------------------------------- trainings without modules
-
-    def _watch_optimizers(self) -> None:
-        """Where no module holds the weights, operators are recorded between updates: from the
-        making of the optimizer on.
-        """
-        from torch.optim import optimizer as module
-
-        around(module.Optimizer, "__init__", "watching operators", after=self.begin_bare)
-        module.register_optimizer_step_pre_hook(self.before_step)
-        module.register_optimizer_step_post_hook(self.begin_bare)
 
     @_guarded
     def begin_bare(self, *_: Any, **__: Any) -> None:

@@ -15,7 +15,6 @@ from typing import Any, Iterator, List, Optional, Tuple
 
 LIMIT = 100_000
 """Indices of an epoch that are written; the hash is that of all."""
-_OBJECTS = 500
 _DEPTH = 8
 
 
@@ -33,12 +32,9 @@ _POSITIONS: Tuple[type, ...] = (
 _HOLDERS = (GeneratorType, FrameType, zip, enumerate, itertools.islice, itertools.chain, tuple)
 _WALKED = _HOLDERS + _POSITIONS
 _SEQUENCES = (list, tuple, range)
-_ARRAYS = ("numpy", "torch")
-"""Modules of the classes that arrays of indices have."""
 _TEXT = 200
 """Characters that are kept of an index that is neither a number nor a text."""
 _AS_IT_IS = frozenset((int, str, type(None)))
-_SHOWN = (float, bool, bytes)
 
 
 def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List[Any]], bool]":
@@ -77,7 +73,7 @@ def sequence(values: Any) -> Any:
     if isinstance(values, _SEQUENCES):
         return values
     dimensions = getattr(values, "ndim", 0)
-    if type(values).__module__ not in _ARRAYS or dimensions != 1:
+    if type(values).__module__ not in ("numpy", "torch") or dimensions != 1:
         return ()
     return values.tolist()
 
@@ -103,7 +99,7 @@ def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
                 yield from _position(one, taken)
                 continue
             for held in _held(one):
-                new = id(held) not in seen and len(seen) < _OBJECTS
+                new = id(held) not in seen and len(seen) < 500
                 if new and isinstance(held, _WALKED):
                     seen.add(id(held))
                     below.append(held)
@@ -214,4 +210,4 @@ def _index(value: Any) -> Any:
         # a subclass of Tensor would see `item` in its `__torch_function__`
         with torch._C.DisableTorchFunction():
             return value.item()
-    return repr(value)[:_TEXT] if isinstance(value, _SHOWN) else type(value).__name__
+    return repr(value)[:_TEXT] if isinstance(value, (float, bool, bytes)) else type(value).__name__

@@ -8,7 +8,6 @@ from ... import leaves
 from .memory import memory
 
 Rows = Tuple[int, Callable[[int], Any]]
-_LABELS = (str, int, float)
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
@@ -24,7 +23,8 @@ def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[
 
 def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], depth: int) -> None:
     if isinstance(value, kind):
-        if type(value) is kind and _has_rows(value):
+        dense = type(value) is kind and str(value.layout) == "torch.strided"
+        if dense and value.is_cpu and value.dim():
             found.append(_tensor_rows(flat(value)))
         return
     rows = leaves.array_rows(value)
@@ -33,24 +33,12 @@ def _rows(kind: Any, value: Any, flat: Callable[[Any], Any], found: List[Rows], 
         return
     if depth >= leaves.DEPTH or len(found) >= leaves.COUNT:
         return
-    if _is_labels(value):
+    is_filled = isinstance(value, (list, tuple)) and value
+    if is_filled and all(isinstance(part, (str, int, float)) for part in value):
         found.append(_label_rows(value))
         return
     for _, part in leaves.parts(value) or ():
         _rows(kind, part, flat, found, depth + 1)
-
-
-def _has_rows(tensor: Any) -> bool:
-    """Whether the bytes of a tensor are on the host, sample by sample."""
-    dense = str(tensor.layout) == "torch.strided"
-    return bool(dense and tensor.is_cpu and tensor.dim())
-
-
-def _is_labels(value: Any) -> bool:
-    """Whether this is a plain list of labels, one for each sample."""
-    if not isinstance(value, (list, tuple)) or not value:
-        return False
-    return all(isinstance(part, _LABELS) for part in value)
 
 
 def _label_rows(labels: Any) -> Rows:

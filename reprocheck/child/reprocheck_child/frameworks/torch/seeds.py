@@ -13,8 +13,6 @@ from ...hooking import guarded, replace
 
 _NAMES, _LISTED = 200, 50
 """Characters that are kept of a text, and names of a list."""
-_NUMBERS = (int, float, type(None))
-"""Types of seeds that stand in the trace as they are; None is a seed from the system."""
 _WORKERS = "torch.utils.data._utils.worker"
 _OF_A_WORKER = 20
 """Seeds that are recorded of one worker of a loader: one that seeds for each sample says the same
@@ -146,7 +144,8 @@ def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
     """A seed as the trace has it; None stands for a seed from the system."""
     if isinstance(seed, str):
         return {"v": seed[:_NAMES]}
-    if type(seed) in _NUMBERS:
+    # types of seeds that stand in the trace as they are; None is a seed from the system
+    if type(seed) in (int, float, type(None)):
         return {"v": seed}
     if hasattr(seed, "item") and getattr(seed, "size", None) == 1:
         return {"v": seed.item()}  # a number of numpy

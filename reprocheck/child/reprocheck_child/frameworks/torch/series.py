@@ -13,8 +13,6 @@ from .parcels import is_capturing
 from .values import copy_aside
 
 BY = "torch"
-_TRACERS = ("torch._subclasses", "torch.fx")
-_FSDP = "torch.distributed.fsdp.fully_sharded_data_parallel"
 
 
 class Series:
@@ -40,7 +38,8 @@ class Series:
         """See `series.Series.readers`: of a tensor with one element."""
         if not isinstance(tensor, self.torch.Tensor):
             return None
-        if type(tensor).__module__.startswith(_TRACERS) or self.is_transformed(tensor):
+        is_traced = type(tensor).__module__.startswith(("torch._subclasses", "torch.fx"))
+        if is_traced or self.is_transformed(tensor):
             return None  # a compiler or a transformation traces, nothing is computed
         value = tensor.detach()
         # A DTensor: the part that this rank has (see `Values.loss`).
@@ -77,7 +76,9 @@ class Series:
         replace(clip_grad, "clip_grad_norm_", self._returning, also=[self.torch.nn.utils])
         # since 2.6 a script may compute the norm, reduce it over ranks itself, and then clip by it
         replace(self.torch.nn.utils, "clip_grads_with_norm_", self._given)
-        import_hook.when_imported(_FSDP, self._hook_fsdp)
+        import_hook.when_imported(
+            "torch.distributed.fsdp.fully_sharded_data_parallel", self._hook_fsdp
+        )
 
     @guarded("clipping of FSDP")
     def _hook_fsdp(self, module: Any) -> None:

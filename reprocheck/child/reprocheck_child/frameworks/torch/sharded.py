@@ -49,7 +49,7 @@ def _parameters(root: Any) -> Iterator[Any]:
     """What FSDP keeps of each weight that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
-        find = getattr(module, "_get_fsdp_state", _no_state)
+        find = getattr(module, "_get_fsdp_state", lambda: None)
         for group in _groups(find()):
             yield from group.fsdp_params
 
@@ -63,7 +63,3 @@ def _groups(state: Any) -> List[Any]:
     if groups is None:
         groups = [getattr(state, "_fsdp_param_group", None)]
     return [group for group in groups if group is not None]
-
-
-def _no_state() -> None:
-    return None

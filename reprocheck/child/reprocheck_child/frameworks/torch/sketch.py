@@ -241,7 +241,10 @@ class HostSketches:
             if not plain:
                 matrix = _plain(self.torch, matrix, clean)
             if not fast:
-                self._slow_product(slot.result, signs, matrix)
+                if self.full_precision() == "highest":
+                    slot.result.baddbmm_(signs, matrix)
+                else:
+                    slot.result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
             elif start:
                 slot.result.baddbmm_(signs, matrix)
             else:
@@ -258,12 +261,6 @@ class HostSketches:
                 last[:rest] = _plain(self.torch, cut, clean)
             memset(self.last.address + rest * 4, 0, _ROW_BYTES - rest * 4)
             slot.vector.addcmul_(last, self.tables.row(rows))
-
-    def _slow_product(self, result: Any, signs: Any, matrix: Any) -> None:
-        if self.full_precision() == "highest":
-            result.baddbmm_(signs, matrix)
-        else:
-            result.add_((signs.transpose(1, 2) * matrix).sum(1, keepdim=True))
 
     def _checked(self, tensor: Any, slot: _Slot) -> Optional[float]:
         """None where the sums say the norm.

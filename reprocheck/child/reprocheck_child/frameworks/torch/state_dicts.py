@@ -4,8 +4,6 @@ copy state dicts, rename them and put them together.
 
 from typing import Any, Iterator, List, Optional, Tuple
 
-_OF_OPTIMIZER = {"state", "param_groups"}
-"""Keys of the state dict of an optimizer."""
 _OF_LOADER = "_snapshot", "_num_yielded", "_index_sampler_state", "_sampler_iter_state"
 """Keys of the state dict of a `StatefulDataLoader` of torchdata."""
 Kind = Optional[Tuple[str, str]]
@@ -55,7 +53,7 @@ class StateDicts:
             return "optimizer", self._optimizer(value.state_dict())
         if not isinstance(value, dict) or not value:
             return None
-        if value.keys() >= _OF_OPTIMIZER:
+        if value.keys() >= {"state", "param_groups"}:
             return "optimizer", self._optimizer(value)
         if not value.keys().isdisjoint(_OF_LOADER):
             return "loader", ""

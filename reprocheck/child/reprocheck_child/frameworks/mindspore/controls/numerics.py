@@ -5,7 +5,7 @@ script's own call for the same is accepted; one that asks for the opposite stand
 conflict.
 """
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 from ....hooking import like
 from ..open import Opening, everywhere
@@ -114,14 +114,10 @@ def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
             and named[key] != wanted
             and _ours_wins(active, control, "mindspore.set_context(%s)" % key, named[key], wanted)
         ):
-            named = _without(named, key)
+            named = {name: value for name, value in named.items() if name != key}
         return real(**named)
 
     everywhere(real, like(set_context, real))
-
-
-def _without(named: Dict[str, Any], key: str) -> Dict[str, Any]:
-    return {name: value for name, value in named.items() if name != key}
 
 
 def _ours_wins(active: Any, control: str, what: str, value: Any, wanted: Any) -> bool:

@@ -23,7 +23,6 @@ are, or all would be made resident.
 """
 _DEVICE_VALUE = 0.7470588088035583
 _WHAT = "aten::"
-_memset = ctypes.memset
 _ASK = frozenset(
     {
         *(
@@ -66,8 +65,6 @@ _ASK = frozenset(
 
 Operators that fill what they allocate ask for it too, by other names.
 """
-_THROUGH = ("torch", "torch_npu", "reprocheck_child")
-"""Packages that allocate for whoever calls them."""
 _asking: Dict[Any, bool] = {}
 
 
@@ -92,7 +89,8 @@ def _asked_for(frame: Any) -> bool:
 
     PyTorch fills what it asks for itself.
     """
-    while frame is not None and _package(frame) in _THROUGH:
+    # packages that allocate for whoever calls them
+    while frame is not None and _package(frame) in ("torch", "torch_npu", "reprocheck_child"):
         frame = frame.f_back
     if frame is None:
         return False
@@ -230,7 +228,7 @@ class _Host:
                 kind = tensor.dtype
                 value = PATTERN - self.active.seed % 8
                 pattern = value if kind.is_floating_point or kind.is_complex else 0
-                _memset(storage.data_ptr() + start, pattern, size)
+                ctypes.memset(storage.data_ptr() + start, pattern, size)
                 if _asked_for(sys._getframe(1)):
                     self.active.touched("fill-memory", what)
         except Exception as error:

@@ -23,19 +23,15 @@ def _weighted(sampler: Any) -> Iterator[int]:
     return iter(number % length for number in range(sampler.num_samples))
 
 
-def _subset(sampler: Any) -> Iterator[int]:
-    return iter(sampler.indices)
-
-
-def _grouped(sampler: Any) -> Iterator[int]:
-    return iter(range(len(sampler.lengths)))
-
-
 SAMPLERS = (
     ("torch.utils.data.sampler", "RandomSampler", _random),
-    ("torch.utils.data.sampler", "SubsetRandomSampler", _subset),
+    ("torch.utils.data.sampler", "SubsetRandomSampler", lambda sampler: iter(sampler.indices)),
     ("torch.utils.data.sampler", "WeightedRandomSampler", _weighted),
-    ("transformers.trainer_pt_utils", "LengthGroupedSampler", _grouped),
+    (
+        "transformers.trainer_pt_utils",
+        "LengthGroupedSampler",
+        lambda sampler: iter(range(len(sampler.lengths))),
+    ),
 )
 """Module, class and the order in place of its own."""
 SHUFFLING = (

@@ -15,11 +15,7 @@ from typing import Any, Optional, Tuple
 from .... import import_hook
 from ....controls.drawn import Drawn
 
-_SYSTEM_BITS = (1 << 53) - 1
-"""As many bits as PyTorch takes from the system."""
 _WHAT = "torch.Generator.seed"
-_THROUGH = ("torch", "torch_npu", "reprocheck_child")
-"""Packages that seed for whoever calls them."""
 
 
 def seed(torch: Any, active: Any) -> None:
@@ -81,7 +77,8 @@ def _replace_seed(kind: Any, active: Any) -> None:
         control = _responsible(active)
         if control is None:
             return real(generator)
-        number = active.number(control, _WHAT) & _SYSTEM_BITS
+        # as many bits as PyTorch takes from the system
+        number = active.number(control, _WHAT) & ((1 << 53) - 1)
         generator.manual_seed(number)
         active.touched(control, _WHAT, number)
         return number
@@ -97,7 +94,8 @@ def _responsible(active: Any) -> Optional[str]:
         return "private-rng"
     depth = 2
     frame: Any = sys._getframe(depth)
-    while frame is not None and _package(frame) in _THROUGH:
+    # packages that seed for whoever calls them
+    while frame is not None and _package(frame) in ("torch", "torch_npu", "reprocheck_child"):
         frame, depth = frame.f_back, depth + 1
     if frame is None or not active.users_module(depth):
         return None
