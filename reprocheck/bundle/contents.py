@@ -25,6 +25,8 @@ LARGEST = 2_000_000
 """Bytes of a zip: most mail and trackers take it, and GitHub far more (25 MB)."""
 VALUES = 60_000
 """Losses and values of series in `losses.csv` at most, and in `report.json` a third of them."""
+CUTS = 4
+"""How often they are halved where the zip is larger."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,8 +61,7 @@ def made(
         **source.logs(shown.runs),
     }
     counts, redact = +redaction.counts, manifest.way(redaction)
-    # how often they are halved where the zip is larger
-    for cut in range(4):
+    for cut in range(CUTS):
         values = VALUES >> cut
         files |= _losses(shown, values)
         subject = _subject(shown, kept(shown, values))

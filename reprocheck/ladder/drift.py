@@ -15,6 +15,9 @@ from reprocheck.language import form, mark, sentences, tr
 from reprocheck.model import Between, Check, Drift, EnvironmentDifference, Noise
 from reprocheck.rules import drift_class, drift_classes
 
+_ROUNDING = 1e-5
+"""Relative differences of losses up to it are of rounding level."""
+
 
 def between(check: Check) -> Between:
     """The drift between the two recordings of a check, after its ladder has been made."""
@@ -162,5 +165,4 @@ def _rounding(check: Check) -> bool:
     row = check.verdict.largest
     if row is None or row.max_difference is None or not row.reference:
         return False
-    # up to here the relative difference is of rounding level
-    return row.max_difference <= 1e-5 * abs(row.reference)
+    return row.max_difference <= _ROUNDING * abs(row.reference)

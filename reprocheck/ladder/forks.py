@@ -15,6 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
+_MOST = 4
+"""Processes at once: each needs memory of its own."""
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -27,8 +30,7 @@ def shared(
     """
     count = 1
     if much and _can_fork():
-        # each process needs memory of its own
-        count = min(len(os.sched_getaffinity(0)), 4, len(items))
+        count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
     shares = [items[number::count] for number in range(count)]
     forks: list[_Fork] = []
     results: dict[_Item, _Result] = {}

@@ -14,6 +14,7 @@ from reprocheck.model import ChangedLine, Check, SourceDifference, SourceLine
 
 MOST_FILES, MOST_LINES, MOST_CHANGED = 20, 120, 3
 """Files that are shown, lines of the diff of one, and lines of it that are quoted."""
+_TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
@@ -67,6 +68,6 @@ def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[Change
 
 def _lines(name: str, lines: Sequence[str], start: int, end: int) -> list[SourceLine]:
     return [
-        SourceLine(file=name, line=number, text=text.strip()[:160])
+        SourceLine(file=name, line=number, text=text.strip()[:_TEXT])
         for number, text in enumerate(lines[start:end], start=start + 1)
     ]

@@ -68,6 +68,8 @@ _SIZES = {
     "complex128": 16,
 }
 """Bytes of an element, of the dtypes that can be made."""
+_MOST_BYTES = 16 << 30
+"""Of all tensors that a replay makes."""
 _FORWARD = {"0": "input", "1": "hx"}
 """Place -> name of the arguments of `forward` of these modules."""
 _MODULES_OF_TORCH = frozenset(
@@ -251,7 +253,7 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
         device = _device(seen)
     except _UnknownError:
         return NoReplay(of=named, missing="inputs")
-    if sum(_bytes_of(argument) for _, argument in arguments) > 16 << 30:
+    if sum(_bytes_of(argument) for _, argument in arguments) > _MOST_BYTES:
         return NoReplay(of=named, missing="size")
     return replace(bare, arguments=arguments, device=device)
 

@@ -13,6 +13,9 @@ from itertools import chain, dropwhile, pairwise, takewhile
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 SHELLS = (".sh", ".bash", ".ksh", ".zsh")
+_DEEPEST = 4
+"""Assignments followed one behind the other."""
+_MOST_FILES = 20
 _OTHER_SCRIPT = re.compile(rf"[\w./-]+(?:{'|'.join(map(re.escape, SHELLS))})(?![\w.])")
 _CALLS_MAKE = re.compile(r"(?:^|[\s;&|])g?make(?=$|[\s;&|])")
 _OF_SHELL = ("RANDOM", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "PPID", "SECONDS")
@@ -103,7 +106,7 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
         own = [Script(name="", text=word) for option, word in words if option in inline]
     found: dict[str, Script] = {}
     waiting = [*_named(command), *chain.from_iterable(_mentioned(one.text) for one in own)]
-    while waiting and len(found) < 20:
+    while waiting and len(found) < _MOST_FILES:
         name = posixpath.normpath(waiting.pop(0))
         if name in found:
             continue
@@ -150,7 +153,7 @@ def made(
     uses = [one for script in reversed(found) for one in reversed(list(places(script, name)))]
     # what the command makes tells more than the other targets of a Makefile
     uses = [one for one in uses if _is_made(one, command)] or uses
-    return _first_origin(found, uses, value, 4)
+    return _first_origin(found, uses, value, _DEEPEST)
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
+RESOLUTION = 4e-6
+"""What rounding can make of float32, and what a sketch of float32 sums can tell: 32 steps of
+float32.
+"""
+
 EPSILON = {
     "float16": 2.0**-10,
     "bfloat16": 2.0**-7,
@@ -31,6 +36,8 @@ EPSILON = {
 HUGE = 1e30
 """Elements of this size are in no sketch."""
 _VECTORS = 4
+_SKETCH_BYTES = 64 * 4
+"""64 numbers of float32."""
 
 
 class Fingerprint(Protocol):
@@ -138,9 +145,7 @@ def rounding_level(dtype: str) -> float:
     """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
-    # what rounding can make of float32, and what a sketch of float32 sums can tell: 32 steps of
-    # float32
-    return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), 4e-6)
+    return next((2 * step for name, step in EPSILON.items() if dtype.startswith(name)), RESOLUTION)
 
 
 def size_of(relative: float | None, dtype: str) -> Size | None:
@@ -209,7 +214,7 @@ def _estimated(side: Fingerprint) -> _Estimated | None:
         data = base64.b64decode(side.sketch, validate=True)
     except ValueError:
         return None
-    if len(data) != 64 * 4:
+    if len(data) != _SKETCH_BYTES:
         return None
     return _Estimated(norm, np.frombuffer(data, "<f4").astype(np.float64))
 

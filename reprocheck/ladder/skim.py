@@ -34,6 +34,8 @@ _SAYS_MORE = {b"call": b',"g2":', _WEIGHTS: b'"h":""'}
 """What stands in a fact that says something beside its values: a call that drew, a weight that
 could not be read.
 """
+_LONGEST_HEAD = 100
+"""Bytes up to the place of a fact, where the key `r` is the first."""
 _AGAIN_DECODER: msgspec.json.Decoder[Again] = msgspec.json.Decoder(Again)
 
 
@@ -132,8 +134,7 @@ class _Skim:
         head = b"\0"  # no line of a fact begins with it
         for a, b in pairs:
             if not a.startswith(head):
-                # a place stands in the first 100 bytes, as the key `r` is the first
-                start = a.find(_PLACE, 0, 100) + len(_PLACE)
+                start = a.find(_PLACE, 0, _LONGEST_HEAD) + len(_PLACE)
                 head = a[:start]
                 kind = _kind(head)
                 if kind not in self.told or not head.startswith(_SEEN):

@@ -32,6 +32,7 @@ MOST_BYTES, MOST_TOGETHER = 400_000, 4_000_000
 """Sizes above which a file, or all that are kept, are left out."""
 NOTEBOOK, CELL = ".ipynb", ":cell "
 """A cell is named `train.ipynb:cell 3`, as the recorder and the scan name it."""
+_TEXT = 200
 MOST_OF = {
     ".py": MOST_BYTES,
     NOTEBOOK: 32 << 20,  # most of it is pictures
@@ -137,7 +138,7 @@ class Sources:
         lines = (self.text(line.file) or "").splitlines()
         # nothing where the file has fewer lines
         text = "".join(lines[line.line - 1 : line.line])
-        return replace(line, text=text.strip()[:200])
+        return replace(line, text=text.strip()[:_TEXT])
 
     def keep(self) -> None:
         """Write down what was read, in one step.

@@ -15,6 +15,9 @@ from reprocheck.launch.snapshot import summary
 from reprocheck.model import CheckRecord, EntryPoint, RunRecord
 from reprocheck.recording import record
 
+MOST_LOOKED_AT = 20
+"""Report folders, the newest first."""
+
 MOST_FILES = 200
 SLACK = 2.0
 """Seconds after the end of a check's last run within which a file may still have been written by
@@ -29,7 +32,7 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
     """
     others = (one for one in folder.parent.glob(f"{name}-*") if one != folder and one.is_dir())
     found = {}
-    for other in sorted(others, reverse=True)[:20]:
+    for other in sorted(others, reverse=True)[:MOST_LOOKED_AT]:
         with contextlib.suppress(ReportError):
             found[other] = record.read(other)
     return found

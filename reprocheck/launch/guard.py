@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ADDR_NO_RANDOMIZE = 0x0040000
+SETTLE = 0.1
+"""Seconds in which helpers that end by themselves once the command has ended may do so."""
 # seconds in which helpers that end by themselves once the command has ended may do so
 GRACES = {
-    "left": ((0, 0.1), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
+    "left": ((0, SETTLE), (_signal.SIGINT, 0.3), (_signal.SIGTERM, 0.5)),
     "asked": ((_signal.SIGINT, 2.0), (_signal.SIGTERM, 2.0)),
 }
 """Signals and the seconds given after each, before SIGKILL: for what the command left behind, and

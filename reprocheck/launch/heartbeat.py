@@ -21,6 +21,7 @@ SCRATCH = "reprocheck-"
 
 The name is short: sockets lie below it, whose paths may have 107 characters.
 """
+_WRAP = 1 << 16
 
 
 def make_scratch(folder: Path, cwd: Path) -> Path:
@@ -52,7 +53,7 @@ def without_word() -> Iterator[Path]:
 
 def _of_process(pid: int) -> str:
     """A process in hexadecimal: its number, and four digits of the time at which it began."""
-    return f"{pid:x}{int(started(pid) or 0) % (1 << 16):04x}"
+    return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
 
 
 def _maker_is_dead(scratch: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 SMALL = 1 << 16
 """Files up to this size are copied, also where the file system could share their blocks."""
 FICLONERANGE = 0x4020940D
+_AT_ONCE = 1 << 20
 
 
 class Pack:
@@ -84,7 +85,7 @@ def copy_part(source: BinaryIO, target: BinaryIO, offset: int, size: int) -> Non
         except OSError:  # not between these two; where the disk is full, writing says so as well
             copied = 0
         if not copied:
-            data = os.pread(source.fileno(), min(size - done, 1 << 20), offset + done)
+            data = os.pread(source.fileno(), min(size - done, _AT_ONCE), offset + done)
             copied = os.write(target.fileno(), data)
         if not copied:
             raise OSError("the file is being written")

@@ -30,6 +30,8 @@ POLL = 0.1
 ATTENDED = 0.001
 """Seconds between two looks at a run, and at what it waits for."""
 SILENT = 60.0
+LOOK_AT_FILES = 0.5
+"""Seconds between two looks at what the processes of a run hold open for writing."""
 STOP_WAIT = 60
 """Seconds for which a rank that has come to its stop waits for the others."""
 STOP_GRACE = 10.0
@@ -221,7 +223,7 @@ class _Watch:
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
         """Takes note of what is being written: programs that are not Python leave no trace."""
-        if now - self.looked_at_files >= 0.5:
+        if now - self.looked_at_files >= LOOK_AT_FILES:
             self.looked_at_files = now
             beat(self.job.folder)
             self.trace.files.written |= written_by(process.tree(), self.job.workdir.path)

@@ -30,6 +30,7 @@ OUTPUT_LIMIT, OUTPUT_FILE_LIMIT = 16 << 20, 1 << 20
 since. What people edit is small; checkpoints are not.
 """
 FICLONE = 0x40049409
+_AT_ONCE = 1 << 20
 
 STORE = "snapshot"
 """Folder of the store in the report folder, as long as something is to be put back."""
@@ -320,7 +321,7 @@ def begins_with(path: Path, kept: Kept, store: Path) -> bool:
 def _same_part(file: BinaryIO, source: BinaryIO, offset: int, size: int) -> bool:
     done = 0
     while done < size:
-        part = os.pread(file.fileno(), min(size - done, 1 << 20), done)
+        part = os.pread(file.fileno(), min(size - done, _AT_ONCE), done)
         if not part or part != os.pread(source.fileno(), len(part), offset + done):
             return False
         done += len(part)

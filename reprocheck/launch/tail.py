@@ -16,6 +16,10 @@ from reprocheck.child.reprocheck_child.shared.regular import WIDTH, stored
 from reprocheck.files.regular_file import open_regular
 from reprocheck.launch.file_events import FileEvents
 
+MOST_AT_ONCE = 16 << 20
+MOST_OPEN = 32
+"""Traces that stay open, so that they can be read on where the script removes their folder."""
+
 _AT_ONCE = 1 << 16
 _LOSS, _OPTIMIZER = b'{"e":"loss"', b'{"e":"optimizer"'
 _PROCESS, _NO_RANK = b'{"e":"process"', b'"rank":null'
@@ -143,10 +147,9 @@ class TraceTail:
                 file = open_regular(self.folder / name, buffer=0)
         except OSError:
             return b""
-        # traces that stay open, so that they can be read on where the script removes their folder
-        if len(self._open) < 32:
+        if len(self._open) < MOST_OPEN:
             self._open[name] = file
-        data = os.pread(file.fileno(), 16 << 20, self._offsets.get(name, 0))
+        data = os.pread(file.fileno(), MOST_AT_ONCE, self._offsets.get(name, 0))
         if name not in self._open:
             file.close()
         # behind zero bytes nothing was written yet

@@ -21,6 +21,7 @@ SUITE_MARK = ".reprocheck-suite"
 """Marks the folder of a suite: its nights are no files of the training."""
 MARKS = frozenset({"pyvenv.cfg", "conda-meta", SUITE_MARK})
 """Files and folders that mark a folder that is passed over: a virtual environment, a suite."""
+MOST_ENTRIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Tree:
     complete: bool = True
 
 
-def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = 100_000) -> Tree:
+def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
     """Lists everything below `root` but caches, version control, virtual environments, folders of
     suites, `leave_out` (absolute paths) and what is on another device.
     """

@@ -37,6 +37,8 @@ from reprocheck.model import FileChanges, FilesAfter
 from reprocheck.recording import record
 
 Say = Callable[[str], None]
+CLOCK_SLACK = 0.01
+"""Seconds by which the clock of a file system may be late."""
 NO_COPY = "Name a folder that has more space with --output, or leave --workdir copy out."
 COPY_ADVICE = "Use `--workdir copy` to give each run its own copy."
 NO_ROOM = "There is no space for `--workdir copy` here: make sure that the script only reads them."
@@ -142,8 +144,7 @@ class InPlace:
         """Prepare a run, which finds what the run before it left, and keep what somebody else has
         changed since.
         """
-        # the clock of a file system may be late
-        self.began = time.time() - 0.01
+        self.began = time.time() - CLOCK_SLACK
         if self._runs:
             self._keep_changes()
         self._runs += 1

@@ -25,9 +25,12 @@ from reprocheck.files.atomic import replacing
 from reprocheck.files.regular_file import NotRegularError, open_regular
 from reprocheck.redaction.signs import SMALL, Signs, lines
 
+_LINE = 1 << 20
+
 _BLOCK = 1 << 18
 _NEAR = 4096
 """Bytes at the end of a line without end that are searched for a place to cut."""
+_MOST_SHAPES = 100_000
 _DENSE, _FEW_SHAPES = 200, 50
 """Bytes for a sign in a block of which all lines are looked at; the most shapes that they have."""
 _SHAPE = bytes.maketrans(b"0123456789", b"1" * 10)
@@ -175,7 +178,7 @@ class _Log:
 
     def _holds_nothing(self, shape: bytes) -> bool:
         """Whether lines of a shape hold nothing, whatever their digits are."""
-        if shape in self._holding or len(self._empty) + len(self._holding) > 100_000:
+        if shape in self._holding or len(self._empty) + len(self._holding) > _MOST_SHAPES:
             return False
         text, redactor = shape.decode("latin-1"), Redactor()
         if redactor.text(text) != text or redactor.in_key or _goes_on(shape):
@@ -224,7 +227,7 @@ def _whole_lines(data: bytes) -> int:
     whole = end
     while whole and _goes_on(data[max(0, whole - _NEAR) : whole]):
         whole = _line_end(data, whole - 1)
-    if len(data) <= 1 << 20:
+    if len(data) <= _LINE:
         return whole
     if end:
         return whole or end

@@ -12,6 +12,9 @@ from reprocheck.redaction.guard import Level, Redaction
 from reprocheck.redaction.kingfisher import Scanner
 from reprocheck.redaction.lists import VARIABLE
 
+SHORTEST_LINE = 12
+"""Letters of a line of a log that is looked for in sentences."""
+
 
 def redaction_of(
     check: Recorded,
@@ -58,7 +61,7 @@ def _said_by_the_script(check: Recorded) -> Iterator[str]:
     for run in check.runs:
         yield from (process.error for process in run.processes)
         lines = map(str.strip, f"{run.stdout_tail}\n{run.stderr_tail}".splitlines())
-        yield from (line for line in lines if len(line) >= 12 and " " in line)
+        yield from (line for line in lines if len(line) >= SHORTEST_LINE and " " in line)
     if not isinstance(check, Check):
         return
     if check.search is not None:

@@ -11,6 +11,8 @@ from typing import Literal
 from reprocheck.redaction.lists import LISTS
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
+LONGEST_NUMBER = 12
+"""Characters of a number that leaves in an argument: a seed, a rate, a size."""
 _SUFFIX = re.compile(r"\.(?:py|ipynb|json|ya?ml|toml|csv|txt|pt|pth|bin|npz|npy|ckpt|h5|sh|cfg)$")
 _MARK = re.compile(r"<[a-z]+>(?:\.\w+)?")
 PLACEHOLDER = re.compile(r"(\{checkpoint\}|\{iteration\})")
@@ -115,7 +117,7 @@ def shape(text: str) -> str:
     """
     if text.lower() in LISTS.arguments or not text:
         return text
-    if NUMBER.fullmatch(text) and len(text) <= 12:
+    if NUMBER.fullmatch(text) and len(text) <= LONGEST_NUMBER:
         return text
     if _MARK.fullmatch(text):
         return text

@@ -14,6 +14,8 @@ from reprocheck.report import words
 from reprocheck.report.document import facts
 from reprocheck.report.text import fact, joined, line, moment
 
+COMMIT_LETTERS = 12
+
 DEVICES = ("torch.cuda.devices", "torch.npu.devices")
 
 
@@ -79,7 +81,7 @@ def commit(check: Check) -> str:
     found = _known(known, "git.commit")
     if not found:
         return ""
-    shown = found[0][:12]
+    shown = found[0][:COMMIT_LETTERS]
     if known.get("git.dirty") is True:
         shown += tr(", with changes that are not committed")
     return shown

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LIMIT = 2000
 HEAD = 200
 MOST_RANKS = 8
+_LARGEST = 1e300
+"""Of what is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,7 +204,7 @@ def _finite(values: Array) -> Array:
     """Leave out what cannot be drawn: Matplotlib multiplies the size of an axis."""
     import numpy as np
 
-    return np.where(np.abs(values) < 1e300, values, np.nan)
+    return np.where(np.abs(values) < _LARGEST, values, np.nan)
 
 
 # ------------------------------------------------------------------------------------ what is shown

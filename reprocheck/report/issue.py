@@ -29,6 +29,7 @@ MOST = 65_536
 """Characters of the body of an issue on GitHub at most."""
 ROOM = 1_000
 """Characters left for what the sender writes."""
+MOST_CAUSES = 2
 LONGEST_LINE = 2_000
 
 
@@ -92,7 +93,7 @@ def _ladder(check: Check) -> Iterable[str]:
 
 
 def _causes(check: Check) -> Iterator[str]:
-    for number in range(min(2, len(check.causes))):
+    for number in range(min(MOST_CAUSES, len(check.causes))):
         yield from cause_section(check, number)
     found = repair.best(check)
     if found is not None and found.kind == "patch":

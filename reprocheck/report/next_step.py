@@ -15,6 +15,8 @@ Step = tuple[str, str]
 """Why, and the command."""
 CONFIRM = mark("Confirm the cause and get a fix that was tried:")
 SHORTEST_TIMEOUT = 60
+MORE_TIME = 4
+"""How many times as long as the longest run so far the next timeout is."""
 
 
 def next_command(check: Check) -> Step:
@@ -128,7 +130,7 @@ def _after_failure(check: Check) -> Step:
 
 def _after_timeout(check: Check) -> Step:
     longest = max((run.record.seconds for run in check.runs), default=float(SHORTEST_TIMEOUT))
-    minutes = round(longest * 4 / 60)
+    minutes = round(longest * MORE_TIME / 60)
     return tr("Give it more time:"), again(
         check, f"--timeout {max(SHORTEST_TIMEOUT, minutes * 60)}"
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+MOST_CHARTS = 8
+"""Series that are drawn: those that differ first."""
+
 _MEANING = {
     "differs": mark("differs"),
     "within tolerance": mark("within the tolerance"),
@@ -130,7 +133,7 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
 
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
     """The series that are drawn, each with its curves and the name of its axis."""
-    for row in rows(check)[:8]:
+    for row in rows(check)[:MOST_CHARTS]:
         place = row.first_difference
         rank = 0 if place is None else place.rank
         traces = [(run.number, run.by_rank[rank]) for run in check.runs if rank in run.by_rank]

@@ -22,6 +22,7 @@ from reprocheck.report.why import origin
 
 LOSS_ROWS = 10
 CHECK_ROWS = 32
+SERIES_ROWS = 100
 MOST_TOUCHES = 60
 
 
@@ -44,7 +45,7 @@ class Table:
 def reported(check: Check) -> Table:
     """The series beside the losses, a row for each; of very many those that differ first."""
     rows = series.rows(check)
-    shown = rows[:100]
+    shown = rows[:SERIES_ROWS]
     notes = (
         series.clocks(check),
         _more(len(rows) - len(shown), "report.json", "more series", "more series"),

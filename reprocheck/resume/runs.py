@@ -45,7 +45,10 @@ from reprocheck.settings import Settings
 RESUMED: Mapping[str, object] = {"boundaries": [1]}
 """What the recorder of a resumed run is told: what the training holds before its first iteration is
 recorded.
+
 """
+MOST_KEPT = 2 << 30
+"""Bytes of what the continued run holds at its boundaries that are kept to be put back."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -372,8 +375,7 @@ def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
     """What the recorder of a continued run is told where parts of it are to be put back."""
     if not asked.explain:
         return {}
-    # bytes of what the continued run holds at its boundaries that are kept to be put back
-    return {"keep": {"folder": str(_values(folder, number)), "most": 2 << 30}}
+    return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
 
 
 def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:

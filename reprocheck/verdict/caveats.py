@@ -21,6 +21,9 @@ from reprocheck.model.ranks import together
 from reprocheck.verdict import words
 from reprocheck.verdict.lost import early, lost
 
+_WIDE = 0.1
+"""A tolerance is called wide from this share of the loss on."""
+
 
 def caveats(
     runs: Sequence[Run],
@@ -103,8 +106,7 @@ def _wide(row: Comparison) -> str:
     """That the tolerance of a row is wide for its loss; empty where it is not."""
     if not row.passed or row.allowed is None or row.reference is None:
         return ""
-    # a tolerance is called wide from this share of the loss on
-    if row.allowed < 0.1 * abs(row.reference):
+    if row.allowed < _WIDE * abs(row.reference):
         return ""
     return tr(
         "The tolerance is wide for a loss of {reference}: {allowed:.3g} is"

@@ -22,6 +22,8 @@ from reprocheck.verdict.series import first_outside, first_unequal
 
 _Pairs = dict[int, int]
 """Rank in a run -> rank in run 1."""
+MOST_COMPARED = 40_000
+"""Pairs of processes whose losses are held against the tolerance: of two hundred in each run."""
 _ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 
 
@@ -118,8 +120,7 @@ def _as_sets(
     for losses, alike in _by_losses(own, left).items():
         settle(zip(alike, there[losses], strict=False))
     close: dict[int, list[int]] = {}
-    # pairs of processes whose losses are held against the tolerance: of two hundred in each run
-    if len(left) * len(free) <= 40_000:
+    if len(left) * len(free) <= MOST_COMPARED:
         for rank in left:
             fits = partial(_within, own[rank], tolerance=tolerance)
             near = [other for other in free if fits(others[other])]

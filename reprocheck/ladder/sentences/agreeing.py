@@ -10,6 +10,8 @@ from reprocheck.ladder import words
 from reprocheck.ladder.compare import Algorithms
 from reprocheck.language import mark, sentences, tr
 
+_MOST_WEIGHTS = 3
+
 ONE_RANK = mark("There is only one rank: nothing is reduced.")
 
 
@@ -37,7 +39,7 @@ def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
     unseen = tr(
         "The first values of {which} were not recorded: they could not be read before the first"
         " update.",
-        which=words.named(names, 3),
+        which=words.named(names, _MOST_WEIGHTS),
     )
     if not others_agree:
         return unseen

@@ -12,6 +12,9 @@ from reprocheck.resume.gap.evidence import BatchGap, Counts, GeneratorGap, Spot
 from reprocheck.resume.gap.sides import Side
 from reprocheck.trace.deep import Leaves, Seen
 
+_WAITING = 64
+"""Batches that were handed out and not used yet, as with a loader that fetches ahead."""
+
 NO_LOADER = "inputs of "
 """How the place of a batch begins that no loader has handed out."""
 
@@ -101,8 +104,7 @@ class _Taking:
         taken = self.passes.setdefault(fact.place, Pass(0))
         self.waiting.append(Batch(fact, taken, taken.handed))
         taken.handed += 1
-        # batches that were handed out and not used yet, as with a loader that fetches ahead
-        del self.waiting[:-64]
+        del self.waiting[:-_WAITING]
 
     def call(self, fact: Seen) -> None:
         self.given.update(_hashes(fact.inputs))

@@ -10,6 +10,9 @@ from reprocheck.resume.gap import evidence
 from reprocheck.resume.gap.archive import Provenance, words_of
 from reprocheck.resume.gap.twister import class_of
 
+_NAMED = 3
+"""Names that stand in a sentence; of more, their number."""
+
 _WORDS_OF = {
     "torch": "PyTorch",
     "numpy": "NumPy",
@@ -276,7 +279,7 @@ def _counted(gap: evidence.BatchGap) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    if len(names) > 3:
+    if len(names) > _NAMED:
         return f"{names[0]} and {len(names) - 1} more"
     return ", ".join(names)
 

@@ -24,6 +24,8 @@ _TORCH_HEAD = 24
 """Bytes of a state of PyTorch before its words: the seed (8), how many are left (4), whether it was
 seeded (4), the next (8).
 """
+_PHILOX = 16
+"""Bytes of a state of PyTorch's on CUDA: its seed (8), and its offset (8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ def _of_torch(data: bytes) -> Twister | None:
 
 
 def _counter(data: bytes) -> Counter | None:
-    if len(data) != 16:
+    if len(data) != _PHILOX:
         return None
     return Counter(int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
 

@@ -28,6 +28,8 @@ MOST_CALLS = 600
 """Calls of the user's functions that are followed in a program."""
 MOST_CALLS_OF_FUNCTION = 150
 """The same, in the order of a single function or class."""
+SAME_FUNCTION = 5
+"""How often one function is followed; after that its last result stands for the others."""
 DEEPEST = 30
 """Calls of the user's functions inside of one another."""
 MOST_EXPRESSIONS = 300_000
@@ -279,8 +281,7 @@ class Machine(ABC):
         self.reached.add(function.place)
         times = self.times(function)
         is_spent = self._calls >= self.most_calls
-        # how often one function is followed; after that its last result stands for the others
-        if times >= 5 or is_spent:
+        if times >= SAME_FUNCTION or is_spent:
             self.cut = self.cut or is_spent
             return self.results.get(key, UNKNOWN)
         if key in self.active or len(self.active) >= DEEPEST:

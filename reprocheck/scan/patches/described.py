@@ -18,6 +18,8 @@ from reprocheck.scan.index import last_line, within
 
 LONGEST = 160
 """Characters of a line of code that is shown."""
+MOST_CHANGES = 3
+"""Changes of a file that one line tells."""
 
 IMPORTS = ("import ", "from ")
 
@@ -45,7 +47,7 @@ def described(before: str, after: str, line: int) -> str | None:
     """
     old, new = before.splitlines(), after.splitlines()
     said = [_told(change, line) for change in _changes(old, new, ast.parse(after))]
-    if not all(said) or not 0 < len(said) <= 3:
+    if not all(said) or not 0 < len(said) <= MOST_CHANGES:
         return None
     first, *others = [*said, *_imported(old, new)]
     return tr("{sentence}.", sentence=joined(tr(", and "), (first, *map(small, others))))

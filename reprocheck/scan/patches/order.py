@@ -24,6 +24,9 @@ from reprocheck.scan.patches.tree import (
     with_value,
 )
 
+_DEEPEST = 4
+"""How many variables are followed from a name to a set."""
+
 _TAKERS = frozenset(
     {f"builtins.{name}" for name in ("list", "tuple", "enumerate", "iter", "dict.fromkeys")}
 )
@@ -191,8 +194,7 @@ def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
     makes_set = tree.function(node) in {"builtins.set", "builtins.frozenset"}
     if makes_set or isinstance(node, (cst.Set, cst.SetComp)):
         return True
-    # how many variables are followed from a name to a set
-    if depth >= 4:
+    if depth >= _DEEPEST:
         return False
     held = tree.value_of(node)
     return held is not None and _is_set(tree, held, depth + 1)

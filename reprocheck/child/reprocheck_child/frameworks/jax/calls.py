@@ -20,6 +20,7 @@ from .fingerprint import flat, named, of_keras, of_optimizers, parameters, title
 from .plan import Plan, arranged, found_in, likely
 
 GRADIENTS = "the gradients inside this compiled function are not seen: it does not return them"
+_MOST = 512
 _READ = frozenset("hv")
 """Keys of a fingerprint that holds a value, or the hash of one."""
 
@@ -133,7 +134,7 @@ class Calls:
             return self._wrapper(function)
         if known is None:
             known = self._wrapper(function)
-            if len(self.functions) < 512:
+            if len(self.functions) < _MOST:
                 self.functions[function] = known
         return known
 

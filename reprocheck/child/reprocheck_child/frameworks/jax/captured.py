@@ -12,6 +12,9 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from ... import scope
 
+_SHORT = 64
+"""Elements of a container up to which it is looked into."""
+
 Found = Tuple[Dict[str, Any], Dict[str, Any]]
 """Numbers and arrays by the names that they have in the script."""
 
@@ -74,7 +77,7 @@ class _Walk:
     def _parts(self, value: Any) -> List[Tuple[str, Any]]:
         """Numbers and arrays in a small container, which may be a setting or the weights."""
         # a longer one is data, and would be looked at element by element
-        if len(value) > 64:
+        if len(value) > _SHORT:
             return []
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return [("[%r]" % (key,), one) for key, one in items if self._is_taken(one)]

@@ -26,6 +26,7 @@ THREADS = "PJRT_NPROC"
 """Variable from which XLA takes how many processors the CPU has, and with it the number of its
 threads (xla/pjrt/utils.cc).
 """
+_PROBE_SECONDS = 60
 
 
 # ------------------------------------------------------------------------------------- the compiler
@@ -83,7 +84,7 @@ def known(flags: str) -> bool:
     probe = subprocess.run(
         command,
         env=environment,
-        timeout=60,
+        timeout=_PROBE_SECONDS,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

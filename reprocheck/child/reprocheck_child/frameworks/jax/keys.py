@@ -16,6 +16,11 @@ from ...lines import of_line
 from ...shared.generators import UNMOVED
 
 NAME = "jax"
+_MOST = 65536
+_ROWS = 4096
+"""Keys of an array of keys that are looked at."""
+_A_LINE = 8
+"""Keys of one line that have names of their own."""
 
 
 class Keys:
@@ -85,7 +90,7 @@ class Keys:
             return NAME
         where = line or "made elsewhere"
         if count > 1:
-            where += ", number %d" % min(count, 8)
+            where += ", number %d" % min(count, _A_LINE)
         return "%s (%s)" % (NAME, where)
 
     def _seed(self, seed: Any) -> Dict[str, Any]:
@@ -159,7 +164,7 @@ class Keys:
         return used(before)
 
     def _keep(self, made: Any, name: str) -> None:
-        if name and len(self.origins) < 65536:
+        if name and len(self.origins) < _MOST:
             self.origins.update(dict.fromkeys(self._numbers(made), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
@@ -167,8 +172,7 @@ class Keys:
         host = self.prints.array(key)
         if not host.ndim or not host.size:
             return []
-        # more keys of an array are not looked at
-        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:4096]]
+        return [row.tobytes() for row in host.reshape(-1, host.shape[-1])[:_ROWS]]
 
 
 class Defaults:

@@ -7,6 +7,9 @@ import linecache
 from itertools import chain
 from typing import Any, Dict, List, Optional
 
+_MOST = 400_000
+"""Characters of a file up to which it is parsed."""
+
 _lines: Dict[str, Dict[str, List[int]]] = {}
 """File -> variable -> lines."""
 
@@ -31,7 +34,7 @@ def _assignments(file: str) -> Dict[str, List[int]]:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))
         # a larger file is generated, and takes long
-        if len(text) < 400_000:
+        if len(text) < _MOST:
             _lines[file] = _read(ast.parse(text))
     return _lines[file]
 

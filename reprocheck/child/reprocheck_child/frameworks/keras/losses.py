@@ -11,6 +11,8 @@ from typing import Any, Dict, List, Optional
 
 from ...hooking import around, guarded, install as install_hooks, replace
 
+_KEPT_LOSSES = 64
+
 BY = "keras"
 """Who is given what an epoch reports."""
 COMPILED = "Keras compiles the training step"
@@ -240,7 +242,7 @@ class _Adapter:
         from ..tensorflow import losses as tensorflow
 
         unscaled = tensorflow.of(sys.modules["tensorflow"], self.recorder).unscaled
-        if len(unscaled) > 64:
+        if len(unscaled) > _KEPT_LOSSES:
             unscaled.clear()
         unscaled[id(scaled)] = (lambda: scaled, loss)
 

@@ -19,6 +19,8 @@ THREADS = (
 )
 DATASETS = "mindspore.dataset"
 """The generator that pipelines take their seeds from."""
+MOST_NODES = 1000
+"""Datasets of a pipeline that are looked at."""
 PYTHON_NODES = ("GeneratorDataset", "PaddedDataset")
 
 
@@ -140,7 +142,7 @@ def _runs_python(dataset: Any) -> bool:
     for node in nodes:  # grows by the children of each
         if _is_python(node):
             return True
-        if len(nodes) < 1000:
+        if len(nodes) < MOST_NODES:
             nodes.extend(getattr(node, "children", None) or ())
     return False
 

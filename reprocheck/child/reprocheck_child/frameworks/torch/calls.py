@@ -13,6 +13,7 @@ from .sought import Sought
 
 LIMIT = 100_000
 """Operator calls recorded in a process."""
+_ORIGINS = 500_000
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh")
 _OVERWRITING = (
@@ -87,7 +88,7 @@ class Calls:
 
     def forget(self) -> None:
         """The graph was used."""
-        if len(self.origins) > 500_000:
+        if len(self.origins) > _ORIGINS:
             self.origins.clear()
 
     # ----------------------------------------------------------------------------- before and after

@@ -22,6 +22,9 @@ from .parcels import Parcels, is_capturing
 from .sketch import HostSketches, Tables, on_device
 from .sums import SUMS, WordSums
 
+_KEPT = 1024
+_RECENT = 256
+
 _SMALL = 16
 _LARGE = 1 << 17
 """Elements from which on hash and sketch are made together, block by block."""
@@ -147,7 +150,7 @@ class Fingerprints:
         known = self.recent.get(seen[1])
         if known is not None and known[0]() is tensor and known[1] == seen:
             return known[2]
-        if len(self.recent) >= 256:
+        if len(self.recent) >= _RECENT:
             self.recent.clear()
         found = self.later(tensor, True, sketched)
         self.recent[seen[1]] = weakref.ref(tensor), seen, found
@@ -223,7 +226,7 @@ class Fingerprints:
         return found
 
     def _remember(self, key: Any, found: Fingerprint) -> None:
-        while len(self.known) >= 1024:
+        while len(self.known) >= _KEPT:
             self.known.pop(next(iter(self.known)), None)
         self.known[key] = found
 

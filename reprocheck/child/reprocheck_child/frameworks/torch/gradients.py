@@ -17,6 +17,7 @@ NODES = 200
 """Autograd nodes looked at between the loss and the outputs of modules."""
 LEAVES = 20_000
 """Autograd nodes looked at for weights that belong to no module and no optimizer."""
+_OUTPUTS = 100_000
 _SAVED = "_raw_saved_"
 """How the attributes begin in which an autograd node keeps what it saved, not unpacked: torch
 documents `_saved_` and `_raw_saved_` in its notes on autograd, as meant for inspection.
@@ -68,7 +69,7 @@ class Gradients:
         if known is not None:
             known.paths.append(path)
             return
-        if len(self.outputs) >= 100_000:
+        if len(self.outputs) >= _OUTPUTS:
             self.outputs.clear()
             self.recorded.clear()
         self.recorded.add(key[0])

@@ -11,6 +11,8 @@ from .attributes import attributes, numbers
 Slot = Tuple[str, Callable[[], Any], Callable[[Any], object]]
 _COUNTER = "n_averaged"
 """The buffer that `AveragedModel` counts in: what lies beside it are averages of weights."""
+_MOST_BESIDE = 1 << 26
+"""Bytes of tensors that modules keep beside their weights, such as caches."""
 
 
 def install(torch: Any, deep: Any, held: Any, own: Any) -> None:
@@ -151,7 +153,7 @@ def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
     size = 0
     for name, tensor in attributes(torch, held.names):
         size += tensor.numel() * tensor.element_size()
-        if size > 1 << 26:
+        if size > _MOST_BESIDE:
             return
         yield name, tensor
 

@@ -4,6 +4,9 @@ strides, the range of integers, and which lists are empty.
 
 from typing import Any, Dict, Iterator, List, Tuple
 
+_MOST = 1 << 20
+"""Integers above which their range is not looked for."""
+
 _LISTS = frozenset({list, tuple})
 
 
@@ -35,8 +38,7 @@ class Layouts:
     def _look(self, path: str, tensor: Any, found: Dict[str, Any]) -> None:
         if not tensor.is_contiguous():
             found["strides"][path] = list(tensor.stride())
-        # the range of more integers is not looked for
-        if tensor.dtype in self.integers and tensor.is_cpu and 0 < tensor.numel() <= 1 << 20:
+        if tensor.dtype in self.integers and tensor.is_cpu and 0 < tensor.numel() <= _MOST:
             found["range"][path] = self._range(tensor)
 
     def _range(self, tensor: Any) -> List[int]:

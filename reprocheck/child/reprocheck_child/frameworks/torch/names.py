@@ -12,6 +12,8 @@ from .identity import ByIdentity
 
 LIMIT = 200_000
 """Weights and modules that are named; what lies beyond stays unnamed."""
+_FRAMES = 6
+"""Frames outwards that are looked at for the list that holds a module."""
 
 
 class Weight(NamedTuple):
@@ -155,7 +157,7 @@ class Names:
         """The place of a root in a list or a dict that holds other modules, too; also in the frames
         that called this one.
         """
-        for _ in range(6):
+        for _ in range(_FRAMES):
             if frame is None:
                 break
             # a list of a library's, as the arguments of a process, is no name of the user's

@@ -15,6 +15,7 @@ from typing import Any, Iterator, List, Optional, Tuple
 
 LIMIT = 100_000
 """Indices of an epoch that are written; the hash is that of all."""
+_OBJECTS = 500
 _DEPTH = 8
 
 
@@ -99,7 +100,7 @@ def _positions(iterator: Any, taken: int) -> "Iterator[Tuple[Any, int]]":
                 yield from _position(one, taken)
                 continue
             for held in _held(one):
-                new = id(held) not in seen and len(seen) < 500
+                new = id(held) not in seen and len(seen) < _OBJECTS
                 if new and isinstance(held, _WALKED):
                     seen.add(id(held))
                     below.append(held)

@@ -12,6 +12,8 @@ from ...shared.tensor_types import FILE, TYPES
 from .layouts import parts
 from .memory import memory
 
+_ALIGNED = 8
+
 
 class Sought:
     """Waits for the call of an operator with these inputs, and keeps them once.
@@ -66,7 +68,7 @@ class Sought:
             }
             at = end
         text = jsontext.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
+        text += b" " * (-len(text) % _ALIGNED)
         # another rank may have been given the same
         with suppress(FileExistsError), open(self.path, "xb") as file:
             file.write(len(text).to_bytes(8, "little") + text)

@@ -11,6 +11,8 @@ _BEFORE, _INSIDE, _BEHIND = 24, 40, 24
 """Bytes before the words of the Mersenne twister (position), at their beginning, and behind them (a
 normal number kept for the next call): each draw changes some of these.
 """
+_LOOKED = 1024
+"""The generator is longer than that: it holds 2496 bytes of words."""
 
 
 def host_state(torch: Any) -> Callable[[], bytes]:
@@ -53,8 +55,7 @@ def _offset(torch: Any, generator: Any) -> int:
     """
     own = torch.Generator()
     own.manual_seed(20_000_003)
-    # the generator is longer than that: it holds 2496 bytes of words
-    offset = string_at(own._cdata, 1024).find(_words(own)[:64])
+    offset = string_at(own._cdata, _LOOKED).find(_words(own)[:64])
     if offset < _BEFORE:
         return 0
     marks, states = set(), set()
