@@ -87,8 +87,6 @@ class _Rank:
 _NUMBER: Callable[[_Rank], int] = attrgetter("number")
 _REACHED: Callable[[_Rank], int] = attrgetter("reached")
 _MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
-# Of ranks that were seen to end at the same time the one that came least far is named first, and
-# one that was killed before one that came to its exit.
 
 
 def lost(run: Run) -> str:
@@ -150,6 +148,8 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
     early = [rank for rank in ranks if _too_early(rank, run, furthest)]
     if not early:
         return ""
+    # Of ranks that were seen to end at the same time the one that came least far is named first,
+    # and one that was killed before one that came to its exit.
     first = min(early, key=attrgetter("gone", "reached", "process.ended", "number"))
     if not first.alive:
         others = _OTHERS[run.record.ended](first, ranks)
