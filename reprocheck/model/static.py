@@ -68,6 +68,11 @@ class StaticFinding:
         return bool(self.fix) and self.fix_from != "page"
 
     @property
+    def ran(self) -> bool:
+        """Return whether its line was executed, or its function was entered."""
+        return self.executed in ("executed", "entered")
+
+    @property
     def may_change_results(self) -> bool:
         """Whether it is more than worth knowing."""
         return self.severity != "note"

@@ -20,8 +20,6 @@ _ELSEWHERE = ("/", "~", "../")
 """How paths outside of the working directory begin."""
 _THREADS = ".threads"
 """How the facts end that say how many threads an operator of a framework may use."""
-_RAN = ("executed", "entered")
-"""What the runs show of a line that the scan finds, where it ran."""
 
 
 class Acting:
@@ -54,7 +52,7 @@ class Acting:
         return was_on and (on_line or self._found_by_scan(name))
 
     def _found_by_scan(self, name: str) -> bool:
-        ran = (one.code for one in self._check.scanned.findings if one.executed in _RAN)
+        ran = (one.code for one in self._check.scanned.findings if one.ran)
         return any(likely.removes(name, code) for code in ran)
 
     def _on_threads(self, name: str, run: Run) -> bool:

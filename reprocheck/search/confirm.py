@@ -113,13 +113,13 @@ def conducted(
 
 
 def _repaired(check: Check, book: Book, patchable: Callable[[], bool]) -> bool:
-    """Whether the runs with the patch of the first cause agree. Raises Unanswered."""
+    """Return whether the runs with the patch of the first cause agree. Raises Unanswered."""
     tried = book.of((), patched=True)
     if tried is not None:
         return tried.agrees_exactly
     if suspect(check) is None or book.sample.intermittent or not patchable():
         return False
-    why = tr(words.PATCH_OF_SUSPECT)
+    why = tr(words.PATCHED)
     raise Unanswered(Question(controls=(), runs=PAIR, why=why, patched=True))
 
 

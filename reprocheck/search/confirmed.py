@@ -35,8 +35,6 @@ _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
 """Controls of what a run is given; the others are of what the script draws or computes."""
-_RAN = ("executed", "entered")
-"""What the runs show of a line that the scan finds, or of its function, where it ran."""
 CLOCK_SEED = "clock-seed"
 _LATER = "later"
 """The rung of what differs after the iterations that were looked into."""
@@ -207,7 +205,7 @@ def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
     scan = check.scanned
     fitting = scan.possible if _is_of_a_series(check) else scan.preceding
     if not alone:
-        fitting = tuple(one for one in scan.findings if one.executed in _RAN)
+        fitting = tuple(one for one in scan.findings if one.ran)
     removed = (one for one in fitting if likely.removes(control, one.code))
     found = [one for one in removed if one.severity != "note"]
     if len({one.source.at for one in found}) != 1:

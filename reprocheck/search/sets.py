@@ -243,8 +243,8 @@ class _Search:
         return smallest
 
     def without_needless(self, suffices: Sequence[str]) -> tuple[str, ...]:
-        """What is needed of suspects that suffice together: most of them, so each is left out in
-        turn, the least suspicious first.
+        """Return what is needed of suspects that suffice together: most of them, so each is left
+        out in turn, the least suspicious first.
         """
         needed = list(suffices)
         for name in reversed(suffices):

@@ -38,7 +38,7 @@ SUFFICES = mark("to test whether this set suffices")
 STEADY = mark("again, to see how often the runs differ")
 INTERMITTENT = mark("again, because the difference is intermittent")
 NO_CHANCE = mark("again, to rule out that runs agree by chance")
-PATCH_OF_SUSPECT = mark("the patch of the first cause, without any control")
+PATCHED = mark("the patch, without any control")
 FOR_A_PATCH = mark("again, to tell the effect of a patch from chance")
 
 

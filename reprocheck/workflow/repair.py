@@ -228,11 +228,12 @@ def run_patched(
     The record then holds them.
     """
     from reprocheck import launch
+    from reprocheck.search import words
     from reprocheck.search.patched_files import SOURCES, written
 
     arm = f"{len(check.record.arms) + 1}-{ARM}"
     names = ", ".join(sorted(map(str, changed)))
-    why = tr("the patch, without any control")
+    why = tr(words.PATCHED)
     teller.arm(
         ARM,
         tr(

@@ -669,17 +669,20 @@ class Recorder(Writer):
         return made
 
     def _are_over(self, *members: str | int) -> bool:
-        """Whether the training of a thread or an optimizer is at its stop while others go on."""
+        """Return whether the training of a thread or an optimizer is at its stop while others go
+        on.
+        """
         threads = self._threads
         return threads is not None and not threads.over(self._last_step).isdisjoint(members)
 
     @property
     def _in_threads(self) -> bool:
-        """Whether other threads than the main one train, or tasks."""
+        """Return whether other threads than the main one train, or tasks."""
         return self._threads is not None and self._threads.train
 
     def _others_train(self) -> bool:
-        """Whether a training in another thread or task has not come to the stop, or may yet begin.
+        """Return whether a training in another thread or task has not come to the stop, or may
+        yet begin.
 
         Ranks stop side by side: where each has one training, there is nothing to wait for.
         """
@@ -691,7 +694,9 @@ class Recorder(Writer):
         return not threads.all_over(self._last_step)
 
     def _went_on(self) -> bool:
-        """Whether a training in a thread or a task went on behind its last recorded iteration."""
+        """Return whether a training in a thread or a task went on behind its last recorded
+        iteration.
+        """
         threads = self._threads
         if threads is None or not threads.train:
             return False

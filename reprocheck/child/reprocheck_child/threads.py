@@ -79,8 +79,8 @@ class Threads:
         return set().union(*(group for group in groups if self._made(group) >= last))
 
     def all_over(self, last: float) -> bool:
-        """Whether nothing further is to be expected before iteration `last`: all trainings are
-        there or have ended, and no other has begun for a while.
+        """Return whether nothing further is to be expected before iteration `last`: all trainings
+        are there or have ended, and no other has begun for a while.
         """
         if not self.train:
             return True
@@ -97,7 +97,7 @@ class Threads:
         return min(made[member] for member in training & made.keys())
 
     def _lives(self, member: str | int) -> bool:
-        """Whether a thread or a task may train on."""
+        """Return whether a thread or a task may train on."""
         if isinstance(member, int):
             return False
         if member not in self._owners:
@@ -117,7 +117,7 @@ def _task() -> Any:
 
 
 def _item() -> Any:
-    """What a thread of a pool works at: the item of an executor, or the name of a task."""
+    """Return what a thread of a pool works at: the item of an executor, or the name of a task."""
     worker = origin.worker_frame()
     if worker is None:
         return None

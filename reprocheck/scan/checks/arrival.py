@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -28,6 +28,8 @@ _QUEUES = frozenset(f"{name}().get" for name in names("arrival", "queues"))
 _WRITES = words("arrival", "writes")
 _THREADS = names("arrival", "threads")
 _POOLS = names("arrival", "pools")
+_STARTS = frozenset(map(last_part, (*_POOLS, "threading.Thread")))
+"""Methods and classes to which a function is given that threads run."""
 _LOCKS = ("Lock", "RLock", "Semaphore", "Condition")
 
 
@@ -245,7 +247,7 @@ def _of_shared_generators(order: Order) -> Iterator[tuple[Call, Call]]:
 
 
 def _driven(
-    order: Order, methods: frozenset[str], wanted: set[str]
+    order: Order, methods: frozenset[str], wanted: Set[str]
 ) -> Iterator[tuple[streams.Drawing, Call]]:
     """The draws from one of these streams that a library makes in one of these methods, each with
     the call of that.
@@ -286,12 +288,11 @@ def in_pool(order: Order) -> Iterator[Hit]:
     told: set[int] = set()
     if not streams.trains(order):
         return
-    for drawing in streams.drawings(order):
-        by = drawing.call.by
-        own = next((one for one in _OWN_GENERATORS if one in drawing.streams), None)
-        if by is None or own is None or id(by) in told or not _draws_for_several(order, by):
+    for drawing, by in _driven(order, _STARTS, _OWN_GENERATORS.keys()):
+        if id(by) in told or not _draws_for_several(order, by):
             continue
         told.add(id(by))
+        own = next(one for one in _OWN_GENERATORS if one in drawing.streams)
         message = tr(
             "{drawn} draws in several threads: which of them gets which number is left to"
             " the order in which they are scheduled, with a seed as well",
