@@ -13,7 +13,7 @@ def main() -> None:
     model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4))
     optimizer = torch.optim.SGD(model.parameters(), 0.5)
     for _ in range(10):
-        loss = nn.functional.cross_entropy(model(torch.ones(8, 16)), torch.arange(8) % 4)
+        loss = nn.functional.cross_entropy(model(10 * torch.randn(8, 16)), torch.arange(8) % 4)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
