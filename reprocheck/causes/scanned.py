@@ -278,7 +278,7 @@ def _said(one: StaticFinding) -> str:
     ran = tr("Whether the line ran was not seen.")
     if one.precedes:
         ran = tr("The line was executed before the first difference.")
-    return sentences(tr("The scan: {message}.", message=tr(one.message)), ran)
+    return sentences(tr("The scan: {message}.", message=one.message), ran)
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:

@@ -83,8 +83,7 @@ def state(finding: StaticFinding) -> str:
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
     """A row for each finding: code, place, what is found there, whether it ran."""
     return tuple(
-        (line(one.code), origin(one.source), line(tr(one.message)), state(one))
-        for one in scan.findings
+        (line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings
     )
 
 

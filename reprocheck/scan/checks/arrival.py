@@ -68,7 +68,7 @@ def _arrival(order: Order, call: Call) -> Hit | None:
     option = next(options, None)
     if option is None:
         return None
-    return hit("RC508", call, tr(option.message))
+    return hit("RC508", call, option.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ _UNORDERED = (
         methods=re.compile("DataLoader$"),
         keyword=frozenset(),
         condition="in_order=False",
-        message=mark("`in_order=False` hands out batches as workers finish them"),
+        message="`in_order=False` hands out batches as workers finish them",
     ),
     # tf.data keeps the order of a parallel `map` unless it is told otherwise.
     _Option(
         methods=re.compile("^(map|interleave|batch)$"),
         keyword=frozenset({"num_parallel_calls"}),
         condition="deterministic=False",
-        message=mark("`deterministic=False` hands out elements as they are ready"),
+        message="`deterministic=False` hands out elements as they are ready",
     ),
 )
 
@@ -118,7 +118,7 @@ def _of_queue(order: Order, call: Call) -> Hit | None:
     return hit(
         "RC508",
         call,
-        tr("several threads or processes put into queues here: what is ready first comes first"),
+        "several threads or processes put into queues here: what is ready first comes first",
     )
 
 
@@ -127,9 +127,7 @@ def _of_results(order: Order, call: Call) -> Hit | None:
     use = sequences.decided(order, call.result)
     if use is None or sequences.is_blindly_used(call.node, call):
         return None
-    message = tr(
-        "`{method}` gives results as they arrive, and {how}", method=call.method, how=use.how
-    )
+    message = f"`{call.method}` gives results as they arrive, and {use.how}"
     by_hand = tr(_BY_HAND[call.name]) if call.name in _BY_HAND else ""
     return hit("RC508", call, message, patchable=_has_order(call), by_hand=by_hand)
 
@@ -151,7 +149,7 @@ def unordered_options(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC508",
                 store,
-                tr("with this option the data pipeline hands out elements as they are ready"),
+                "with this option the data pipeline hands out elements as they are ready",
             )
 
 
@@ -230,10 +228,9 @@ def parallel_map(order: Order) -> Iterator[Hit]:
     for drawn, call in chain(of_tables, _of_shared_generators(order)):
         parallel = call.keywords.get("num_parallel_calls")
         if not is_none(parallel) and literal(parallel) != 1:
-            message = tr(
-                "{drawn} draws inside of a parallel map: threads decide which call"
-                " gets which number",
-                drawn=_drawn(drawn, call),
+            message = (
+                f"{_drawn(drawn, call)} draws inside of a parallel map: threads decide which call"
+                " gets which number"
             )
             yield hit("RC509", call, message, node=_argument(call.node))
 
@@ -273,11 +270,9 @@ def in_threads(order: Order) -> Iterator[Hit]:
         is_new = id(call) not in told and call.name.startswith("mindspore.dataset.")
         if is_new and _has_threads(order, call):
             told.add(id(call))
-            message = tr(
-                "{drawn} draws in the threads of this `{method}`: which"
-                " sample gets which number is left to them, with a seed as well",
-                drawn=_drawn(drawing.call, call),
-                method=call.method,
+            message = (
+                f"{_drawn(drawing.call, call)} draws in the threads of this `{call.method}`: which"
+                " sample gets which number is left to them, with a seed as well"
             )
             yield hit("RC509", call, message)
 
@@ -293,10 +288,9 @@ def in_pool(order: Order) -> Iterator[Hit]:
             continue
         told.add(id(by))
         own = next(one for one in _OWN_GENERATORS if one in drawing.streams)
-        message = tr(
-            "{drawn} draws in several threads: which of them gets which number is left to"
-            " the order in which they are scheduled, with a seed as well",
-            drawn=_drawn(drawing.call, by),
+        message = (
+            f"{_drawn(drawing.call, by)} draws in several threads: which of them gets which"
+            " number is left to the order in which they are scheduled, with a seed as well"
         )
         by_hand = tr(_BY_TASK, generator=_OWN_GENERATORS[own])
         yield hit("RC509", by, message, patchable=False, by_hand=by_hand)
@@ -352,9 +346,8 @@ def parallel_workers(order: Order) -> Iterator[Hit]:
             workers = call.argument(0, "num")
         number = literal(workers)
         if isinstance(number, int) and number > 1:
-            message = tr(
-                "with {number} data workers random operators draw other numbers than with one",
-                number=number,
+            message = (
+                f"with {number} data workers random operators draw other numbers than with one"
             )
             yield hit("RC514", call, message)
             return
@@ -365,17 +358,15 @@ def shared_weights(order: Order) -> Iterator[Hit]:
     """Threads or processes that write the same tensors."""
     for call, by in _in_parallel(order, *_WRITES):
         if _is_unlocked(order, call, by):
-            message = tr(
-                "the thread or process writes weights (`{method}`, {line})"
-                " without waiting for others",
-                method=call.method,
-                line=at(call, by.module),
+            message = (
+                f"the thread or process writes weights (`{call.method}`, {at(call, by.module)})"
+                " without waiting for others"
             )
             yield hit("RC902", by, message)
             return
     for by in order.calls(*_STARTED_THREADS):
         if _are_several(order, by) and _uses_tensors(by.module) and _writes_in_place(by):
-            message = tr("the thread changes tensors in place without waiting for others")
+            message = "the thread changes tensors in place without waiting for others"
             yield hit("RC902", by, message)
             return
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.scan.checks import tables
 from reprocheck.scan.index import of_kind
 from reprocheck.scan.steps import Call
@@ -27,13 +27,13 @@ from reprocheck.scan.vocabulary import names, words
 
 KINDS = ("clock", "process", "system", "load")
 WORDS = {
-    "clock": mark("the clock"),
-    "process": mark("the process id"),
-    "system": mark("the operating system's entropy"),
-    "load": mark("the load of the machine"),
-    "job": mark("the number of the job"),
-    "hash": mark("the hash of a string, which differs in each process"),
-    "address": mark("a memory address"),
+    "clock": "the clock",
+    "process": "the process id",
+    "system": "the operating system's entropy",
+    "load": "the load of the machine",
+    "job": "the number of the job",
+    "hash": "the hash of a string, which differs in each process",
+    "address": "a memory address",
 }
 _HASHED = {True: "hash", False: None}
 """The hash of a number is the same in each run."""
@@ -65,7 +65,7 @@ def source(call: Call) -> str | None:
 def described(call: Call) -> str:
     """The clock (`time.time`)."""
     what = tr(WORDS[source(call) or "system"])
-    return tr("{what} (`{name}`)", what=what, name=call.name.replace("builtins.", ""))
+    return f"{what} (`{call.name.removeprefix('builtins.')}`)"
 
 
 def inside(value: Value) -> Call | None:

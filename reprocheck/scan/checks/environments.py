@@ -57,7 +57,7 @@ def _resets(order: Order) -> Iterator[Hit]:
     reset = next(filterfalse(partial(reach.is_in_evaluation, order), resets), None)
     if reset is None or _has_seed(order, reset):
         return
-    message = tr("the environment has its own generator, which the operating system seeds")
+    message = "the environment has its own generator, which the operating system seeds"
     yield hit(
         "RC407",
         reset,
@@ -78,9 +78,7 @@ def _learners(order: Order) -> Iterator[Hit]:
     if _seeds_environment(order) and streams.seeded_anywhere(order, frozenset({"torch"})):
         return
     name = learner.method
-    message = tr(
-        "`{name}` seeds its environment and its networks only where it is given a `seed`", name=name
-    )
+    message = f"`{name}` seeds its environment and its networks only where it is given a `seed`"
     yield hit(
         "RC407",
         learner,
@@ -133,7 +131,7 @@ def _samples(order: Order) -> Iterator[Hit]:
     if sample is None or any(map(_seeds_space, streams.closure(order))):
         return
     owner = _owner(sample) or "env.action_space"
-    message = tr(
+    message = (
         "the space has its own generator, which the operating system seeds:"
         " `reset(seed=…)` does not reach it"
     )

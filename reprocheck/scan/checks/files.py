@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, filterfalse
 from operator import attrgetter
 
-from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, reach, sequences, streams, unread
@@ -57,7 +56,7 @@ _PATH_SECOND = frozenset({"torch.save", "joblib.dump", "pickle.dump", "mindspore
 _JOINS = frozenset({"pathlib.Path", "builtins.str", "os.path.join", "pathlib.PurePath"})
 _BETWEEN = {"Div": "/", "Add": ""}
 """What stands between two parts of a path, by the operator that joins them."""
-_FROM_NAMES = {"sorted": mark("the order"), "hash": mark("the number"), "crc32": mark("the number")}
+_FROM_NAMES = {"sorted": "the order", "hash": "the number", "crc32": "the number"}
 _MOST = 200
 _TESTS = frozenset({"exists", "is_file", "isfile", "is_dir", "isdir"})
 _LOADS = words("files", "loads")
@@ -75,11 +74,7 @@ def directory_order(order: Order) -> Iterator[Hit]:
         use = _use(order, call)
         is_for_data = use is not None and _is_for_data(order, call) and not _is_of_logs(call)
         if use is not None and (is_for_data or decides_by_number(call)):
-            message = tr(
-                "`{listing}` gives names in no guaranteed order, and {how}",
-                listing=_listing(call),
-                how=use.how,
-            )
+            message = f"`{_listing(call)}` gives names in no guaranteed order, and {use.how}"
             severity = _SEVERITY[use.strong or streams.uses_framework(order)]
             if reach.is_unused(order):
                 severity = "note"
@@ -140,11 +135,10 @@ def temporary_names(order: Order) -> Iterator[Hit]:
         names = chain(_random_names(call.first), _left_in_folder(order, call))
         name = next(names, None)
         if name is not None:
-            message = tr(
-                "{what} comes from random names ({name}, {line}), which are new in each run",
-                what=tr(_FROM_NAMES[call.method]),
-                name=name.name,
-                line=at(name, call.module),
+            decided, place = _FROM_NAMES[call.method], at(name, call.module)
+            message = (
+                f"{decided} comes from random names ({name.name}, {place}), which are new in each"
+                " run"
             )
             yield hit("RC105", call, message)
 
@@ -159,10 +153,9 @@ def state_left(order: Order) -> Iterator[Hit]:
         if written is None or not _is_asked_for(order, load, source):
             continue
         if not _is_own(order, load, saves) and _carries_over(order, load, written):
-            message = tr(
-                "this reads what an earlier run wrote ({line}) if it is there:"
-                " the next run starts elsewhere",
-                line=at(written, load.module),
+            message = (
+                f"this reads what an earlier run wrote ({at(written, load.module)}) if it is there:"
+                " the next run starts elsewhere"
             )
             yield hit("RC101", load, message)
             return
@@ -186,7 +179,7 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
     for call in filter(_lacks_generators, first.values()):
-        message = tr(
+        message = (
             "this checkpoint holds the optimizer and no generator state: a resumed training"
             " draws other numbers"
         )
@@ -216,7 +209,7 @@ def _use(order: Order, call: Call) -> sequences.Use | None:
     """A use of the names by their order; an element that is taken by position counts too."""
     match call.parent:
         case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
-            return sequences.Use(call, True, tr("one is taken by its position"))
+            return sequences.Use(call, True, "one is taken by its position")
         case ast.Call() if sequences.is_blindly_used(call.node, call):
             return None
     uses = (finds(order, call) for finds in _USES)
@@ -234,7 +227,7 @@ def _returned(order: Order, call: Call) -> sequences.Use | None:
     """A list of names that a library gives to callers, of whom nothing is known."""
     if order.whole or not isinstance(call.parent, ast.Return):
         return None
-    return sequences.Use(call, False, tr("they are handed on in that order"))
+    return sequences.Use(call, False, "they are handed on in that order")
 
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
@@ -242,7 +235,7 @@ def _assigned(order: Order, call: Call) -> sequences.Use | None:
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
             if not any(order.uses(call.result)) and not unread.is_only_asked(call):
-                return sequences.Use(call, False, tr("they are kept in that order"))
+                return sequences.Use(call, False, "they are kept in that order")
     return None
 
 

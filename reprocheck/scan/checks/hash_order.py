@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import attrgetter
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, seed_values, sequences
@@ -72,7 +72,7 @@ def hash_numbers(order: Order) -> Iterator[Hit]:
     for call in order.calls("builtins.hash"):
         decides = entropy.is_text(call.first) and _is_reckoned_with(call)
         if decides and not seed_values.feeds_seed(order, call):
-            message = tr("`hash()` of a string differs in each process")
+            message = "`hash()` of a string differs in each process"
             yield hit(
                 "RC505",
                 call,
@@ -86,9 +86,8 @@ def address_order(order: Order) -> Iterator[Hit]:
     """Sorting by `id`."""
     for call in order.methods(*_COMPARING):
         if is_address(call.keywords.get("key", UNKNOWN)):
-            message = tr(
-                "`{method}` by `id` orders by memory address, which differs in each process",
-                method=call.method,
+            message = (
+                f"`{call.method}` by `id` orders by memory address, which differs in each process"
             )
             yield hit("RC507", call, message)
 
@@ -239,14 +238,10 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
         yield hit(
             "RC507",
             use.step,
-            tr("a set of objects goes by memory address here, and {how}", how=use.how),
+            f"a set of objects goes by memory address here, and {use.how}",
         )
         return
-    message = tr(
-        "the order of a set of {elements} differs in each process, and {how}",
-        elements=tr(_ELEMENTS[kind]),
-        how=use.how,
-    )
+    message = f"the order of a set of {_ELEMENTS[kind]} differs in each process, and {use.how}"
     yield hit(
         "RC505",
         use.step,
@@ -258,7 +253,7 @@ def _of_set(order: Order, value: Value) -> Iterator[Hit]:
     )
 
 
-_ELEMENTS = {"text": mark("strings"), "unknown": mark("what may be strings")}
+_ELEMENTS = {"text": "strings", "unknown": "what may be strings"}
 _EVIDENCE = {"text": {}, "unknown": UNSURE}
 
 

@@ -51,12 +51,7 @@ def changing(order: Order) -> Iterator[Hit]:
     for given in _given(order):
         found = entropy.inside(given.value)
         if found is not None:
-            message = tr(
-                "{word} of `{method}` comes from {source}",
-                word=given.word,
-                method=given.call.method,
-                source=entropy.described(found),
-            )
+            message = f"{given.word} of `{given.call.method}` comes from {entropy.described(found)}"
             by_hand = ""
             if given.word == "`batch_size`":
                 by_hand = tr("Give {word} a fixed number.", word=given.word)
@@ -72,11 +67,7 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
             continue
         if entropy.kind(call.name) is not None:
             place = at(call, schedule.module)
-            message = tr(
-                "the learning rate follows {source} ({place})",
-                source=entropy.described(call),
-                place=place,
-            )
+            message = f"the learning rate follows {entropy.described(call)} ({place})"
             yield hit("RC201", schedule, message, source=call.name)
 
 
@@ -86,7 +77,7 @@ def changing_variable(order: Order) -> Iterator[Hit]:
     for value, name in _assigned(order.root):
         found = entropy.inside(order.value_of(value))
         if found is not None and not _is_given(order, found):
-            message = tr("`{name}` comes from {source}", name=name, source=entropy.described(found))
+            message = f"`{name}` comes from {entropy.described(found)}"
             yield Hit(code="RC201", module=order.root, node=value, message=message)
 
 
@@ -181,7 +172,7 @@ def _given(order: Order) -> tuple[_Given, ...]:
     found: list[_Given] = []
     for call in every(order):
         if not call.own:
-            found += [_Given(call, value, tr("the learning rate")) for value in _rate(call)]
+            found += [_Given(call, value, "the learning rate") for value in _rate(call)]
             keywords = call.keywords.items()
             found += [_Given(call, value, f"`{k}`") for k, value in keywords if k in _KEYWORDS]
     return tuple(found)

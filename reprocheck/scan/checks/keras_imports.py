@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from reprocheck.language import tr
 from reprocheck.scan.project import Module, Project
 from reprocheck.scan.registry import Hit, check
 
@@ -24,10 +23,9 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
     packages: dict[str, ast.AST] = {}
     for node, name in _imports(module):
         if _OF_PRIVATE.match(f"{name}."):
-            message = tr(
-                "`{name}` is a private copy of Keras with its own generators; import `keras` or"
-                " `tensorflow.keras`",
-                name=name,
+            message = (
+                f"`{name}` is a private copy of Keras with its own generators; import `keras` or"
+                " `tensorflow.keras`"
             )
             yield Hit(code="RC013", module=module, node=node, message=message)
             continue
@@ -38,10 +36,7 @@ def two_kerases(module: Module, project: Project) -> Iterator[Hit]:
         return
     shown = "` and `".join(sorted(packages))
     last = max(packages.values(), key=lambda node: getattr(node, "lineno", 0))
-    message = tr(
-        "`{shown}` in one program: objects and seeds of one may not be known to the other",
-        shown=shown,
-    )
+    message = f"`{shown}` in one program: objects and seeds of one may not be known to the other"
     yield Hit(code="RC013", module=module, node=last, message=message)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.rules.operators import Operator, operator_lists
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside, devices, reach, streams
@@ -52,8 +52,8 @@ _NOISY = {"backward": "RC701"}
 # `index_put_` and `put_` that accumulate add in parallel on the CPU as well.
 _USED = {True: frozenset({"cpu", "cuda"}), False: frozenset({"cpu"})}
 """The devices on which an operator counts, by whether the program uses CUDA."""
-_WHERE = {True: mark("on CUDA"), False: mark("by several threads")}
-_DEVICES = {"cuda": mark("a GPU"), "npu": mark("an NPU")}
+_WHERE = {True: "on CUDA", False: "by several threads"}
+_DEVICES = {"cuda": "a GPU", "npu": "an NPU"}
 _WITHOUT_GRADIENTS = ("torch.no_grad", "torch.inference_mode")
 _SCATTERS = frozenset({"jax.ops.segment_sum", "jax.lax.scatter_add"})
 _JOINS_RANKS = names("kernels", "joins_ranks")
@@ -124,7 +124,7 @@ def indexed_parameter(order: Order) -> Iterator[Hit]:
     module = order.root
     for node in filter(_is_lookup, module.nodes(ast.Subscript)):
         if _is_trained(order.value_of(node.value)) and _is_index(order.value_of(node.slice)):
-            message = tr(
+            message = (
                 "the gradient of indexing with a tensor is added up by threads in the order in"
                 " which they arrive"
             )
@@ -137,7 +137,7 @@ def flash_attention(order: Order) -> Iterator[Hit]:
     """Fused attention, whose gradient has a deterministic kernel that must be asked for."""
     for call in filter(_is_flash, every(order)):
         if call.argument(None, "deterministic") is None and not _is_generation(call):
-            message = tr(
+            message = (
                 "the backward pass of flash attention adds to the gradient of the queries with"
                 " atomics"
             )
@@ -149,7 +149,7 @@ def flash_attention(order: Order) -> Iterator[Hit]:
 def efficient_attention(order: Order) -> Iterator[Hit]:
     """Attention of xformers, whose kernels follow the switch of torch."""
     for call in order.calls(*_EFFICIENT):
-        message = tr(
+        message = (
             "the backward pass of memory-efficient attention adds to the gradient of the queries"
             " with atomics"
         )
@@ -186,9 +186,9 @@ def extensions(order: Order) -> Iterator[Hit]:
     used = next(order.calls(*(f"{name}.*" for name in _MAMBA)), None)
     if used is None and imported.module is not order.root:
         return
-    message = tr(
-        "the backward pass of `{name}` adds with atomics, and deterministic mode does not know it",
-        name=imported.name,
+    message = (
+        f"the backward pass of `{imported.name}` adds with atomics, and deterministic mode does"
+        " not know it"
     )
     yield hit("RC704", used or imported, message)
 
@@ -209,10 +209,9 @@ def refused(order: Order) -> Iterator[Hit]:
         if operator is None or not _is_there(order, operator):
             continue
         if _is_triggered(call, operator):
-            message = tr(
-                "`{name}` has no deterministic kernel, and deterministic mode raises"
-                " an error for it",
-                name=operator.name,
+            message = (
+                f"`{operator.name}` has no deterministic kernel, and deterministic mode raises"
+                " an error for it"
             )
             yield hit("RC008", call, message)
             return
@@ -230,9 +229,7 @@ def ascend(order: Order) -> Iterator[Hit]:
     calls = list(filter(_ascend_name, every(order)))
     if calls and "npu" in devices.named(order.root):
         names = list(dict.fromkeys(map(_ascend_name, calls)))
-        message = tr(
-            "{operators} on Ascend, and deterministic mode is off", operators=_of_ascend(names)
-        )
+        message = f"{_of_ascend(names)} on Ascend, and deterministic mode is off"
         yield hit("RC603", calls[0], message)
 
 
@@ -246,11 +243,11 @@ def _ascend_name(call: Call) -> str:
 def _of_ascend(names: list[str]) -> str:
     """The operators, and that they are noisy, in words."""
     if len(names) == 1:
-        return tr("`{name}` is slightly noisy", name=names[0])
+        return f"`{names[0]}` is slightly noisy"
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     if len(names) > _MOST_NAMED:
-        shown = tr("{shown} and {number} more", shown=shown, number=len(names) - _MOST_NAMED)
-    return tr("{shown} are slightly noisy", shown=shown)
+        shown = f"{shown} and {len(names) - _MOST_NAMED} more"
+    return f"{shown} are slightly noisy"
 
 
 @check_programs("RC405")
@@ -262,10 +259,9 @@ def device_draws(order: Order) -> Iterator[Hit]:
         if kind is None or drawing.draws.kind not in ("number", "order"):
             continue
         if not given(call, "generator"):
-            message = tr(
-                "this is drawn on {device}: another kind of device draws other numbers"
-                " from the same seed",
-                device=tr(_DEVICES[kind]),
+            message = (
+                f"this is drawn on {_DEVICES[kind]}: another kind of device draws other numbers"
+                " from the same seed"
             )
             yield hit("RC405", call, message)
             return
@@ -325,17 +321,11 @@ def _noisy(code: str, noises: list[_Noise], cuda: bool) -> Hit:
     first = noises[0]
     others = [one.call for one in noises if one.call.method != first.call.method]
     shown = list(dict.fromkeys(map(_shown, others)))
-    message = tr(
-        "{shown} adds {where} in the order in which threads arrive",
-        shown=_shown(first.call),
-        where=tr(_WHERE[cuda]),
-    )
+    message = f"{_shown(first.call)} adds {_WHERE[cuda]} in the order in which threads arrive"
     if code == "RC701":
-        message = tr("the gradient of {message}", message=message)
+        message = f"the gradient of {message}"
     if shown:
-        message = tr(
-            "{message}; so do {shown}", message=message, shown=", ".join(shown[:_MOST_NAMED])
-        )
+        message = f"{message}; so do {', '.join(shown[:_MOST_NAMED])}"
     return hit(code, first.call, message, operator=first.operator.name)
 
 
@@ -355,11 +345,10 @@ def upsampling(order: Order) -> Iterator[Hit]:
         if is_smooth and _IN_FORWARD.search(call.function_name) is not None:
             shown = f"`{call.method}`"
             if mode is not None and "grid" not in call.name:
-                shown += tr(" with mode={mode!r}", mode=mode)
-            message = tr(
-                "the backward pass of {shown} adds with atomics on an accelerator, and has no"
-                " deterministic kernel",
-                shown=shown,
+                shown += f" with mode={mode!r}"
+            message = (
+                f"the backward pass of {shown} adds with atomics on an accelerator, and has no"
+                " deterministic kernel"
             )
             yield hit("RC702", call, message)
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan.checks import tables
 from reprocheck.scan.checks.streams import every, given, spelt
@@ -17,14 +17,10 @@ from reprocheck.scan.steps import Call
 from reprocheck.scan.values import Constant, Items
 
 _CAUSES = {
-    "own": mark("`{name}` has a generator of its own, which no global seed reaches"),
-    "threads": mark(
-        "the threads of `{name}` write the same weights, in the order in which they get there"
-    ),
-    "arrival": mark("with several jobs `{name}` goes on from what is ready first"),
-    "timing": mark(
-        "`{name}` takes the time of two ways of adding, which give other sums, and takes the faster"
-    ),
+    "own": "`{name}` has a generator of its own, which no global seed reaches",
+    "threads": "the threads of `{name}` write the same weights, in the order in which they run",
+    "arrival": "with several jobs `{name}` goes on from what is ready first",
+    "timing": "`{name}` times two ways of adding, which give other sums, and takes the faster",
 }
 _SEVERITIES: Mapping[str, Severity] = {"timing": "note"}
 """Less than that of the rule: it differs only where the two ways are about as fast."""
@@ -42,7 +38,7 @@ def of_libraries(order: Order) -> Iterator[Hit]:
 def _hit(call: Call, known: tables.Library) -> Hit:
     name = call.name.removesuffix(".__init__").rpartition(".")[2]
     fix = known.fix or tr("Give `{name}` a seed: `{seed}=0`.", name=name, seed=known.seed)
-    message = tr(_CAUSES[known.cause], name=name)
+    message = _CAUSES[known.cause].format(name=name)
     return hit(
         known.code,
         call,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, filterfalse, islice
 from operator import attrgetter
 
-from reprocheck.language import mark, tr
 from reprocheck.rules.catalogue import Severity
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import beside
@@ -35,7 +34,7 @@ Those that compute with what was there before leave it what it was: nothing.
 _FILL_METHODS = words("memory", "fill_methods")
 _VIEWS = words("memory", "views")
 _SHAPES = ("size", "shape", "input", "prototype")
-_KEPT_AS = {True: mark("buffer"), False: mark("parameter")}
+_KEPT_AS = {True: "buffer", False: "parameter"}
 _BUFFERS = frozenset({"register_buffer", "Buffer"})
 _WHOLE_LOADS = ("load_state_dict", "load_param_into_net")
 _MINDSPORE_LOADS = names("memory", "mindspore_loads")
@@ -58,12 +57,8 @@ def unfilled(order: Order) -> Iterator[Hit]:
             continue
         if not _is_read(call) or _may_be_filled(order, call, kept):
             continue
-        what = tr(_KEPT_AS[kept.method in _BUFFERS])
-        message = tr(
-            "this {what} is `{name}`, memory as it was, and nothing fills it",
-            what=what,
-            name=call.name,
-        )
+        what = _KEPT_AS[kept.method in _BUFFERS]
+        message = f"this {what} is `{call.name}`, memory as it was, and nothing fills it"
         yield hit("RC303", call, message)
 
 
@@ -73,7 +68,7 @@ def _of_input(order: Order, call: Call) -> Iterator[Hit]:
     if not order.whole or layer is None or _may_be_filled(order, call, call):
         return
     if any(_is_part(value, {id(call.result)}) for value in layer.inputs):
-        message = tr("a layer is given `{name}`, memory as it was", name=call.name)
+        message = f"a layer is given `{call.name}`, memory as it was"
         yield hit("RC303", call, message)
 
 
@@ -95,7 +90,7 @@ def partial(order: Order) -> Iterator[Hit]:
     for call in order.methods("load_state_dict"):
         if not _is_partial_load(call) or _is_reported(order, call):
             continue
-        message = tr(
+        message = (
             "with `strict=False` weights that the checkpoint lacks stay as they were drawn,"
             " and no code checks which these are"
         )
@@ -117,7 +112,7 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
     """The same in MindSpore, which is not strict unless told."""
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
-            message = tr(
+            message = (
                 "weights that the checkpoint lacks stay as they were drawn, and no code checks"
                 " which these are"
             )

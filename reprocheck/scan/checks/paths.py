@@ -30,10 +30,8 @@ def shifted(order: Order) -> Iterator[Hit]:
             continue
         draw = _draw_in(loop)
         if draw is not None:
-            message = tr(
-                "`{name}` is called as often as {source} says",
-                name=ast.unparse(draw.func),
-                source=entropy.described(found),
+            message = (
+                f"`{ast.unparse(draw.func)}` is called as often as {entropy.described(found)} says"
             )
             yield hit("RC403", loop, message, node=draw, by_hand=_apart(loop.module, loop.node))
 
@@ -56,9 +54,7 @@ def changing_data(order: Order) -> Iterator[Hit]:
         made = ""
         if found.module is order.root:
             made = ":".join(map(str, found.module.source.span(found.node)))
-        message = tr(
-            "this holds {source}, another value in each run", source=entropy.described(found)
-        )
+        message = f"this holds {entropy.described(found)}, another value in each run"
         yield hit("RC604", call, message, made=made)
 
 
@@ -81,10 +77,8 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
             continue
         draw = _draw(module, node.body)
         if draw is not None:
-            message = tr(
-                "`{name}` is called as often as the clock (`{clock}`) allows",
-                name=ast.unparse(draw.func),
-                clock=clock,
+            message = (
+                f"`{ast.unparse(draw.func)}` is called as often as the clock (`{clock}`) allows"
             )
             evidence = {"by_hand": _apart(module, node)}
             yield Hit(code="RC403", module=module, node=draw, message=message, evidence=evidence)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise, takewhile
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import entropy, hyper, seed_values, shown, tables
 from reprocheck.scan.checks.seed_values import MAKERS
@@ -39,12 +39,12 @@ _LAYERS = frozenset({"forward", "construct", "call", "__call__", "training_step"
 _LAYER_BASES = re.compile(r"Module|Layer|Cell|Loss|Model|Block|Net|Dropout")
 HOOKS = words("generators", "hooks")
 WORDS = {
-    "RC502": mark("an order is drawn from it"),
-    "RC504": mark("samples are made with it"),
-    "RC601": mark("a layer draws from it"),
-    "RC705": mark("gradients are changed with it"),
-    "RC802": mark("gradients are changed with it"),
-    "RC304": mark("weights are drawn from it"),
+    "RC502": "an order is drawn from it",
+    "RC504": "samples are made with it",
+    "RC601": "a layer draws from it",
+    "RC705": "gradients are changed with it",
+    "RC802": "gradients are changed with it",
+    "RC304": "weights are drawn from it",
     "RC407": "",
 }
 _BY_FUNCTION = {
@@ -84,15 +84,15 @@ def unseeded_generators(order: Order) -> Iterator[Hit]:
         if any(excuses(made) for excuses in _EXCUSES):
             continue
         code = _purpose(made)
-        message = tr(_STARTS[made.is_system], name=made.shown)
+        message = _STARTS[made.is_system].format(name=made.shown)
         if WORDS[code]:
-            message = tr("{message}, and {use}", message=message, use=tr(WORDS[code]))
+            message = f"{message}, and {tr(WORDS[code])}"
         yield hit(code, made.call, message)
 
 
 _STARTS = {
-    True: mark("`{name}` always draws from the operating system"),
-    False: mark("`{name}` starts from the operating system"),
+    True: "`{name}` always draws from the operating system",
+    False: "`{name}` starts from the operating system",
 }
 
 
@@ -113,7 +113,7 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
     """Augmentation pipelines with generators of their own."""
     for call in order.calls(*_PIPELINES):
         if is_none(call.argument(None, "seed")) and not _OF_CHECKS.search(call.function_name):
-            message = tr(
+            message = (
                 "this pipeline has its own generator; recent versions of albumentations take"
                 " no global seed, only `seed=`"
             )

@@ -36,12 +36,10 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
             continue
         if streams.seeded_anywhere(order, _TORCH):
             return
-        message = tr(
-            "each worker seeds {name} with a number from torch, which nothing seeds, and `{draw}`"
-            " ({place}) draws there",
-            name=tr(title(drawing.streams)),
-            draw=short(drawing.call.name),
-            place=at(drawing.call, loader.module),
+        message = (
+            f"each worker seeds {title(drawing.streams)} with a number from torch, which nothing"
+            f" seeds, and `{short(drawing.call.name)}` ({at(drawing.call, loader.module)}) draws"
+            " there"
         )
         fix = tr("Call `torch.manual_seed` with a fixed number before the loader is made.")
         yield hit("RC503", loader, message, patchable=False, by_hand=fix)
@@ -59,11 +57,9 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
             continue
         if _is_seeded_there(order, drawing, pool) or not _matters(order, drawing, pool):
             continue
-        message = tr(
-            "`{draw}` ({place}) draws in the workers of a pool: which of them takes which element"
-            " is left to the system",
-            draw=short(drawing.call.name),
-            place=at(drawing.call, pool.module),
+        message = (
+            f"`{short(drawing.call.name)}` ({at(drawing.call, pool.module)}) draws in the workers"
+            " of a pool: which of them takes which element is left to the system"
         )
         fix = tr("Give each element a seed, and draw from a generator that is made with it.")
         yield hit("RC503", pool, message, patchable=False, by_hand=fix)

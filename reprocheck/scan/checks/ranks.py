@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import filterfalse
 
-from reprocheck.language import tr
 from reprocheck.scan.checks.streams import closure, every, given
 from reprocheck.scan.order import Order
 from reprocheck.scan.registry import Hit, check_programs, hit
@@ -37,7 +36,7 @@ def rank_order(order: Order) -> Iterator[Hit]:
     alone = filter(_shuffles_alone, order.calls(*_LOADERS))
     loader = next(filterfalse(partial(_has_share, order), alone), None)
     if loader is not None:
-        message = tr("each rank shuffles the whole data set for itself here: shares overlap")
+        message = "each rank shuffles the whole data set for itself here: shares overlap"
         yield hit("RC510", loader, message)
     yield from _without_epoch(order)
 
@@ -69,6 +68,6 @@ def _without_epoch(order: Order) -> Iterator[Hit]:
         return
     for call in order.calls(*_SAMPLERS):
         if not given(call, "shuffle=False", 3, sure=True):
-            message = tr("without `set_epoch` this sampler repeats the order of the first epoch")
+            message = "without `set_epoch` this sampler repeats the order of the first epoch"
             yield hit("RC510", call, message, severity="note")
             return

@@ -109,18 +109,18 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
         )
     if first.drawn:
         where = at(first.call, made.module)
-        message = tr("{message}; the number is set in {line}", message=first.message, line=where)
+        message = f"{first.message}; the number is set in {where}"
         return hit(first.code, made, message, severity=first.severity, more=first.drawn)
     if made.statement is first.call.statement:
         facts = {"source": made.name, "drawn_in": str(made.line), "by_hand": first.by_hand}
         return hit(first.code, first.call, first.message, severity=first.severity, more=facts)
     shown, by_hand, in_sight = first.call, first.by_hand, "yes"
-    where = tr("the number is made in line {line}", line=place(made))
+    where = f"the number is made in line {place(made)}"
     if made.module is not first.call.module:
-        shown, by_hand, in_sight = made, tr(_MADE_HERE), "no"
-        where = tr("it is set in {line}", line=at(first.call, made.module))
+        shown, by_hand, in_sight = made, _MADE_HERE, "no"
+        where = f"it is set in {at(first.call, made.module)}"
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
-    message = tr("{message}; {where}", message=first.message, where=where)
+    message = f"{first.message}; {where}"
     return hit(
         first.code,
         shown,
@@ -153,7 +153,7 @@ def zero_seed(order: Order) -> Iterator[Hit]:
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
         if name == "bernoulli" and not given(call, "seed", 2):
-            message = tr(
+            message = (
                 "`mindspore.ops.bernoulli` without its own seed is not reached by"
                 " `mindspore.set_seed`"
             )
@@ -162,10 +162,9 @@ def zero_seed(order: Order) -> Iterator[Hit]:
             yield hit(
                 "RC408",
                 call,
-                tr(
-                    "`mindspore.ops.{name}` with seed 0 takes a random one, and"
-                    " `mindspore.set_seed` does not reach it",
-                    name=name,
+                (
+                    f"`mindspore.ops.{name}` with seed 0 takes a random one, and"
+                    " `mindspore.set_seed` does not reach it"
                 ),
             )
 
@@ -175,9 +174,7 @@ def replaced(order: Order) -> Iterator[Hit]:
     """`numpy.random.seed = 0`."""
     for store in order.stores():
         if store.name in tables.seeds():
-            message = tr(
-                "this replaces the function `{name}` and seeds nothing; call it", name=store.name
-            )
+            message = f"this replaces the function `{store.name}` and seeds nothing; call it"
             yield hit("RC409", store, message, patchable=_is_simple(store))
 
 
@@ -190,7 +187,7 @@ def not_called(module: Module, project: Project) -> Iterator[Hit]:
         name = module.name_of(node.value)
         known = tables.seeds().get(name)
         if known is not None and "." in name:
-            message = tr("`{name}` is named and not called: nothing is seeded", name=name)
+            message = f"`{name}` is named and not called: nothing is seeded"
             yield Hit(
                 code="RC409",
                 module=module,
@@ -245,10 +242,8 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
         draw = _unseeded_draw(order, number)
         if draw is not None:
             name = title(frozenset({draw.draws.stream}))
-            message = tr(
-                "the seed is drawn by `{drawing}`, and nothing seeds {name} before",
-                drawing=short(draw.call.name),
-                name=tr(name),
+            message = (
+                f"the seed is drawn by `{short(draw.call.name)}`, and nothing seeds {name} before"
             )
             seeded = seeding.place(order, draw.call)
             yield _Changing(
@@ -257,7 +252,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 message=message,
                 made=draw.call,
                 severity=_unsure(number),
-                drawn={"stream": name, "by_hand": tr(_SEEDED, name=tr(name)), **seeded},
+                drawn={"stream": name, "by_hand": tr(_SEEDED, name=name), **seeded},
             )
             return
 
@@ -292,18 +287,14 @@ def _numbers(call: Call, known: tables.Seeds | None) -> Iterator[Value]:
 
 def _from_system(order: Order, call: Call) -> _Changing:
     if _by_loader(call):
-        message = tr("`{name}()` seeds each data worker from the operating system", name=call.name)
+        message = f"`{call.name}()` seeds each data worker from the operating system"
         return _in_worker(order, call, message)
-    without = tr("no number")
+    without = "no number"
     if call.arguments or call.keywords:
         without = "`None`"
     message = call.name
     if "seed" in call.name:
-        message = tr(
-            "`{name}` with {without} seeds from the operating system",
-            name=call.name,
-            without=without,
-        )
+        message = f"`{call.name}` with {without} seeds from the operating system"
     return _Changing(
         code="RC402", call=call, message=message, by_hand=tr(_FIXED, name=_seeding_name(call))
     )
@@ -316,7 +307,7 @@ def _in_worker(order: Order, call: Call, message: str) -> _Changing:
         call=call,
         message=message,
         base_seed=_base_seed(order, call),
-        by_hand=tr(_BY_WORKER),
+        by_hand=_BY_WORKER,
     )
 
 
@@ -325,15 +316,15 @@ def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Chan
         return _in_worker(
             order,
             call,
-            tr("each data worker is seeded from {source}", source=entropy.described(found)),
+            f"each data worker is seeded from {entropy.described(found)}",
         )
     code, fix = "RC402", _FIXED
     if not call.happens_once:
         fix = _ANOTHER_EACH_TIME
     if entropy.source(found) == "process":
         code, fix = "RC404", _BY_RANK
-    by_hand = tr(fix, name=_seeding_name(call))
-    message = tr("the seed comes from {source}", source=entropy.described(found))
+    by_hand = fix.format(name=_seeding_name(call))
+    message = f"the seed comes from {entropy.described(found)}"
     return _Changing(
         code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand
     )

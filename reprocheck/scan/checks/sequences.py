@@ -13,7 +13,7 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import cast
 
-from reprocheck.language import mark, tr
+from reprocheck.language import tr
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import tables, unread
 from reprocheck.scan.index import of_kind, within
@@ -32,8 +32,8 @@ _SORTS = frozenset({"sort", "sorted", "natsorted", "os_sorted", "sort_values"})
 _GROWS = frozenset({"append", "extend", "insert", "appendleft"})
 _ASKS = words("orders", "asks")
 _GENERATORS = ("random.Random()", "numpy.random.default_rng()", "numpy.random.RandomState()")
-_BECOMES_SEQUENCE = mark("it becomes a sequence")
-_NUMBERED_IN_ORDER = mark("its elements are numbered in that order")
+_BECOMES_SEQUENCE = "it becomes a sequence"
+_NUMBERED_IN_ORDER = "its elements are numbered in that order"
 _LOGS = words("orders", "logs")
 _SAYS = _LOGS - {"write"}
 """What is written to a file may be read again."""
@@ -50,7 +50,7 @@ _MOST_FUNCTIONS = 20
 """Functions that are looked into from the body of one loop."""
 
 
-HANDED_ON = mark("its elements are handed on in that order")
+HANDED_ON = "its elements are handed on in that order"
 _TRAINS = frozenset({"backward", "train_on_batch", "apply_gradients", "partial_fit"})
 
 
@@ -101,7 +101,7 @@ def _of_call(order: Order, call: Call, depth: int) -> Use | None:
         return _of_conversion(order, call, depth)
     # The draws of NumPy's and Python's generator objects are in no table: all their methods draw.
     if call.name in tables.draws() or call.name.startswith(_GENERATORS):
-        return Use(call, True, tr("{method} picks from it by position", method=call.method))
+        return Use(call, True, f"{call.method} picks from it by position")
     return None
 
 
@@ -126,16 +126,16 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: b
     if is_sorted_later(order, made) or _is_added_and_sorted(step) or unread.is_unread(step):
         return None
     if strong:
-        return Use(step, True, tr("it is numbered in that order"))
+        return Use(step, True, "it is numbered in that order")
     uses = [one for one in order.uses(made) if one is not step]
     if not uses:
-        return Use(step, False, tr(_BECOMES_SEQUENCE))
+        return Use(step, False, _BECOMES_SEQUENCE)
     inner = decided(order, made, depth + 1)
     if inner is not None:
         return Use(step, inner.strong, inner.how)
     if all(map(_is_blind, uses)):
         return None
-    return Use(step, False, tr(_BECOMES_SEQUENCE))
+    return Use(step, False, _BECOMES_SEQUENCE)
 
 
 def _is_added_and_sorted(step: Step) -> bool:
@@ -210,14 +210,14 @@ def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
     made = order.value_of(loop.node)
     if isinstance(made, Items):
         return _of_sequence(order, loop, made, depth, strong=False)
-    return Use(loop, False, tr(_BECOMES_SEQUENCE))
+    return Use(loop, False, _BECOMES_SEQUENCE)
 
 
 def _in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
     """`{name: next(counter) for name in names}`."""
     value = getattr(loop.node, "value", None)
     if "builtins.next" in syntax.called(loop.module, value):
-        return Use(loop, True, tr(_NUMBERED_IN_ORDER))
+        return Use(loop, True, _NUMBERED_IN_ORDER)
     return None
 
 
@@ -295,7 +295,7 @@ def _sorts(call: ast.Call) -> bool:
 
 def _numbered(body: _Body) -> Use | None:
     if _numbers(body.parts):
-        return Use(body.loop, True, tr(_NUMBERED_IN_ORDER))
+        return Use(body.loop, True, _NUMBERED_IN_ORDER)
     return None
 
 
@@ -304,13 +304,13 @@ def _drawn(body: _Body) -> Use | None:
     if draw is None:
         return None
     drawn = ast.unparse(draw.func)
-    return Use(body.loop, True, tr("each turn draws a random number ({drawn})", drawn=drawn))
+    return Use(body.loop, True, f"each turn draws a random number ({drawn})")
 
 
 def _trained(body: _Body) -> Use | None:
     if _TRAINS.isdisjoint(map(syntax.word, body.calls)):
         return None
-    return Use(body.loop, True, tr("each turn trains on one"))
+    return Use(body.loop, True, "each turn trains on one")
 
 
 def _kept(body: _Body) -> Use | None:
@@ -322,13 +322,13 @@ def _kept(body: _Body) -> Use | None:
             case ast.Call(func=ast.Attribute(attr="put"), args=[_, _, *_]):
                 continue  # of a database: under a key
             case ast.Call(func=ast.Attribute(attr=method)) if _FILLS.match(method):
-                return Use(body.loop, False, tr("its elements are put somewhere in that order"))
+                return Use(body.loop, False, "its elements are put somewhere in that order")
             case ast.Call(func=ast.Attribute(attr=method, value=grown)) if method in _GROWS:
                 if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, tr("its elements are collected in that order"))
+                    return Use(body.loop, False, "its elements are collected in that order")
             case ast.AugAssign(target=grown, op=ast.Add(), value=ast.List() | ast.ListComp()):
                 if _is_collected(body.order, body.loop, body.node, grown):
-                    return Use(body.loop, False, tr("its elements are collected in that order"))
+                    return Use(body.loop, False, "its elements are collected in that order")
     return None
 
 
@@ -346,13 +346,9 @@ def _in_own_functions(body: _Body) -> Use | None:
     for function in filterfalse(Own.sorts, _called(body)):
         name = function.node.name
         if _numbers(tuple(within(function.node.body, ast.AST))):
-            return Use(
-                body.loop, True, tr("`{name}` numbers its elements in that order", name=name)
-            )
+            return Use(body.loop, True, f"`{name}` numbers its elements in that order")
         if any(_keeps_in_object(body.order, function, call) for call in function.calls):
-            return Use(
-                body.loop, False, tr("`{name}` collects its elements in that order", name=name)
-            )
+            return Use(body.loop, False, f"`{name}` collects its elements in that order")
     return None
 
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 import msgspec
 
-from reprocheck.language import mark, tr
+from reprocheck.language import mark
 from reprocheck.scan import syntax
 from reprocheck.scan.checks import amounts, called, tables
 from reprocheck.scan.entry import is_guard
@@ -41,7 +41,7 @@ TITLES = {
     "python": mark("Python's random"),
     "numpy": "NumPy",
     "torch": "torch",
-    "device": mark("the accelerator's generator"),
+    "device": "the accelerator's generator",
     "mindspore": "MindSpore",
     "mindspore weights": "MindSpore",
     "mindspore data": mark("MindSpore's data pipeline"),
@@ -249,7 +249,7 @@ def uses_framework(order: Order) -> bool:
 
 def title(streams: frozenset[str]) -> str:
     """The streams in words."""
-    return next((TITLES[name] for name in TITLES if name in streams), mark("the generator"))
+    return next((TITLES[name] for name in TITLES if name in streams), "the generator")
 
 
 def short(name: str) -> str:
@@ -273,10 +273,10 @@ def at(step: Step, here: Module) -> str:
 
 def line_at(module: Module, line: int, here: Module) -> str:
     """A line of a module, seen from another one: with the file where it is another."""
-    shown = tr("line {line}", line=_shown_line(module, line))
+    shown = f"line {_shown_line(module, line)}"
     if module is here:
         return shown
-    return tr("{line} of {file}", line=shown, file=module.shown)
+    return f"{shown} of {module.shown}"
 
 
 def place(step: Step) -> str:
@@ -288,7 +288,7 @@ def _shown_line(module: Module, joined_line: int) -> str:
     cell, line = module.source.place(joined_line)
     if cell is None:
         return str(line)
-    return tr("{line} of cell {cell}", line=line, cell=cell)
+    return f"{line} of cell {cell}"
 
 
 def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:

@@ -36,7 +36,7 @@ def misspelt(order: Order) -> Iterator[Hit]:
         if "." in name or name in _KNOWN:
             continue
         meant = _MEANT.get(name, "")
-        message = tr("`torch.backends.cudnn.{name}` is an attribute that nothing reads", name=name)
+        message = f"`torch.backends.cudnn.{name}` is an attribute that nothing reads"
         if meant:
             message = f"{message}; the switch is `{meant}`"
         yield hit("RC010", store, message, patchable=bool(meant), meant=meant)
@@ -53,16 +53,15 @@ def benchmark(order: Order) -> Iterator[Hit]:
         is_off_later = any(order.is_before(store, other) for other in off)
         if is_off_later or not _is(store.value, True) or _is_restored(order, store, stores):
             continue
-        message = tr(
+        message = (
             "cuDNN times its convolutions and takes the fastest, which may be another one in the"
             " next run"
         )
         before = [one for one in _deterministic(order) if _is_overruled(order, one, store)]
         if before:
-            message = tr(
+            message = (
                 "cuDNN's benchmark is switched on again after deterministic mode in"
-                " {before}, and overrides it",
-                before=at(before[-1], store.module),
+                f" {at(before[-1], store.module)}, and overrides it"
             )
         yield hit("RC706", store, message)
 
@@ -99,7 +98,7 @@ def half(order: Order) -> Iterator[Hit]:
     """`cudnn.deterministic` alone: it is for convolutions."""
     store = next(_deterministic_convolutions(order), None)
     if store is not None:
-        message = tr(
+        message = (
             "this is for cuDNN's convolutions alone; `torch.use_deterministic_algorithms(True)` is"
             " for all operators"
         )
@@ -110,7 +109,7 @@ def half(order: Order) -> Iterator[Hit]:
 def warns_only(order: Order) -> Iterator[Hit]:
     """Deterministic mode that goes on with operators that are not."""
     for call in filter(_only_warns, _switched_on(order)):
-        message = tr(
+        message = (
             "with `warn_only=True` operators without a deterministic kernel run as before, with"
             " a warning"
         )
@@ -128,10 +127,8 @@ def late_workspace(order: Order) -> Iterator[Hit]:
     used = devices.first_use(order, "cuda", sure=True)
     if store is None or used is None or not _is_multiplied(order, used, store):
         return
-    message = tr(
-        "this comes after CUDA is used in {line}: cuBLAS has read the variable by then",
-        line=at(used, store.module),
-    )
+    place = at(used, store.module)
+    message = f"this comes after CUDA is used in {place}: cuBLAS has read the variable by then"
     yield hit("RC007", store, message)
 
 
@@ -164,10 +161,9 @@ def recurrent(order: Order) -> Iterator[Hit]:
     # torch's pages on these layers name the variable, for CUDA 10.2 and later.
     layer = next(order.calls("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"), None)
     if layer is not None:
-        message = tr(
-            "`nn.{method}` may differ from run to run on CUDA unless"
-            " CUBLAS_WORKSPACE_CONFIG is set before the start",
-            method=layer.method,
+        message = (
+            f"`nn.{layer.method}` may differ from run to run on CUDA unless"
+            " CUBLAS_WORKSPACE_CONFIG is set before the start"
         )
         yield hit("RC007", layer, message, severity="note")
 
@@ -196,10 +192,9 @@ def threads(order: Order) -> Iterator[Hit]:
     for call in order.calls(*_THREADS):
         cores = next(call.first.calls(*_CORES), None)
         if cores is not None and not _is_put_back(order, call):
-            message = tr(
-                "the number of threads follows the machine (`{name}`), and the last bits"
-                " of sums with it",
-                name=cores.name,
+            message = (
+                f"the number of threads follows the machine (`{cores.name}`), and the last bits"
+                " of sums with it"
             )
             yield hit("RC002", call, message)
 
@@ -220,10 +215,9 @@ def autotune(order: Order) -> Iterator[Hit]:
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
-            message = tr(
-                'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
-                " the next run",
-                mode=mode,
+            message = (
+                f'mode="{mode}" times kernels and keeps the fastest, which may be another one in'
+                " the next run"
             )
             yield hit("RC004", call, message)
 
@@ -234,7 +228,7 @@ def autotuned_kernel(order: Order) -> Iterator[Hit]:
     for call in order.calls("triton.autotune"):
         configs = call.argument(0, "configs")
         if not (isinstance(configs, Items) and configs.whole and len(configs.items) == 1):
-            message = tr(
+            message = (
                 "`triton.autotune` times its configurations and keeps the fastest, which may be"
                 " another one in the next run"
             )

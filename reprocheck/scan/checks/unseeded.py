@@ -34,7 +34,7 @@ from reprocheck.scan.values import UNKNOWN, Constant, Derived, Made, Value, is_n
 
 _DEVICE = frozenset({"device"})
 _TORCH = frozenset({"torch"})
-_MISSES = {(_TORCH, _DEVICE): mark("the accelerator"), (_DEVICE, _TORCH): mark("the CPU")}
+_MISSES = {(_TORCH, _DEVICE): "the accelerator", (_DEVICE, _TORCH): "the CPU"}
 """What a seed of torch is for that does not reach a draw: by the streams of the draw and of it."""
 _TRAINED = frozenset({"weight", "bias"})
 
@@ -47,13 +47,13 @@ CODES = {
     "number": "RC406",
 }
 WORDS = {
-    "weights": mark("the weights of `{name}` are drawn here"),
-    "layer": mark("`{name}` draws here"),
-    "order": mark("`{name}` draws an order here"),
-    "augmentation": mark("`{name}` changes samples at random"),
-    "split": mark("`{name}` chooses samples at random"),
-    "number": mark("`{name}` draws here"),
-    "hyper-parameter": mark("`{name}` draws a hyper-parameter here"),
+    "weights": "the weights of `{name}` are drawn here",
+    "layer": "`{name}` draws here",
+    "order": "`{name}` draws an order here",
+    "augmentation": "`{name}` changes samples at random",
+    "split": "`{name}` chooses samples at random",
+    "number": "`{name}` draws here",
+    "hyper-parameter": "`{name}` draws a hyper-parameter here",
 }
 _PARAMETERS = ("torch.nn.Parameter", "mindspore.Parameter", "tensorflow.Variable", "keras.Variable")
 _WEIGHTS = (".weight", ".bias", ".weight.data", ".bias.data")
@@ -394,11 +394,9 @@ def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | Non
         return None
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
     name = title(drawing.streams)
-    message = tr(
-        "this seeds {name} only where an option is given that is `None` by default, and {drawn}"
-        " draws from it",
-        name=tr(name),
-        drawn=drawn,
+    message = (
+        f"this seeds {name} only where an option is given that is `None` by default, and {drawn}"
+        " draws from it"
     )
     code = CODES.get(kind, "RC202")
     by_hand = _with_default(order, seeding)
@@ -426,7 +424,7 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         seed_place = seeding.argument(drawing)
     said = tr(WORDS[kind], name=short(call.name))
     if _is_of_checkpoint(call):
-        said = tr("weights that the checkpoint lacks, as those of a new head, are drawn here")
+        said = "weights that the checkpoint lacks, as those of a new head, are drawn here"
     if kind == "hyper-parameter":
         return _hyper_hit(drawing, said, seed_place)
     code = CODES[kind]
@@ -437,12 +435,7 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         return hit(
             _LATE.get(kind, code),
             call,
-            tr(
-                "{said}, before {name} is seeded in {line}",
-                said=said,
-                name=tr(name),
-                line=at(late.call, call.module),
-            ),
+            f"{said}, before {name} is seeded in {at(late.call, call.module)}",
             severity=severity,
             patchable=patchable,
             stream=name,
@@ -463,18 +456,12 @@ def _hit(order: Order, drawing: Drawing, kind: str) -> Hit:
         return hit(
             "RC009",
             call,
-            tr(
-                "`{name}` draws without a seed while deterministic operators are on:"
-                " TensorFlow raises an error",
-                name=short(call.name),
+            (
+                f"`{short(call.name)}` draws without a seed while deterministic operators are on:"
+                " TensorFlow raises an error"
             ),
         )
-    message = tr(
-        "{said}, and nothing seeds {name} in this program{hint}",
-        said=said,
-        name=tr(name),
-        hint=_hint(order, drawing),
-    )
+    message = f"{said}, and nothing seeds {name} in this program{_hint(order, drawing)}"
     return hit(
         code, call, message, severity=severity, patchable=patchable, stream=name, more=seed_place
     )
@@ -513,12 +500,12 @@ def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hi
         return hit(
             "RC202",
             call,
-            tr("{said}, from a generator without a seed", said=said),
+            f"{said}, from a generator without a seed",
             patchable=False,
             by_hand=tr(_BY_HAND.get(call.name.partition(".")[0], "")),
         )
     name = title(drawing.streams)
-    message = tr("{said}, and nothing seeds {name} in this program", said=said, name=name)
+    message = f"{said}, and nothing seeds {name} in this program"
     patchable = bool(seed_place)
     return hit("RC202", call, message, patchable=patchable, stream=name, more=seed_place)
 
@@ -538,13 +525,9 @@ def _unused_hit(
     """
     module, function = unused.module, unused.function
     place = streams.line_at(module, function.lineno, drawing.call.module)
-    message = tr(
-        "{said}, and nothing seeds {title} in this program: `{name}`"
-        " ({place}) would, and is never called",
-        said=said,
-        title=tr(title(drawing.streams)),
-        name=function.name,
-        place=place,
+    message = (
+        f"{said}, and nothing seeds {title(drawing.streams)} in this program: `{function.name}`"
+        f" ({place}) would, and is never called"
     )
     return hit(
         code,
@@ -569,18 +552,13 @@ def _hint(order: Order, drawing: Drawing) -> str:
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)
         if one.streams & drawing.streams and not streams.reaches(one.call, drawing.call):
-            return tr(
-                ": the seed in {place} is set in the process that starts this one", place=place
-            )
+            return f": the seed in {place} is set in the process that starts this one"
         if "keras" in drawing.streams and "tensorflow" in one.streams:
-            return tr(
-                ": the seed in {place} does not reach {keras}, which draws from Python's random",
-                place=place,
-                keras=_NAMES[streams.is_of_tensorflow(drawing.call.module, "layer")],
-            )
+            keras = _NAMES[streams.is_of_tensorflow(drawing.call.module, "layer")]
+            return f": the seed in {place} does not reach {keras}, which draws from Python's random"
         missed = _MISSES.get((drawing.streams, one.streams))
         if missed is not None:
-            return tr(": the seed in {place} is for {missed} alone", place=place, missed=tr(missed))
+            return f": the seed in {place} is for {missed} alone"
     return ""
 
 
