@@ -346,7 +346,7 @@ def import_(
         option(
             "--format",
             metavar="NAME",
-            help="megatron, torchtitan, tensorboard or csv. [as it looks]",
+            help="megatron, torchtitan or csv. [as it looks]",
         ),
     ] = None,
     series: Annotated[
@@ -358,7 +358,7 @@ def import_(
         ),
     ] = None,
 ) -> int:
-    """Take baselines from a file: of `export`, Megatron-LM, torchtitan, TensorBoard or CSV."""
+    """Take baselines from a file: of `export`, Megatron-LM, torchtitan or CSV."""
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines import imports
     from reprocheck.suite.baselines.accept import who_accepts

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reprocheck.files.limits import MIB, whole
 from reprocheck.suite.baselines.errors import BaselineError
-from reprocheck.suite.baselines.foreign import columns, events, megatron
+from reprocheck.suite.baselines.foreign import columns, megatron
 from reprocheck.suite.baselines.foreign.points import Points
 
 OF_TEXT: Mapping[str, Callable[[str], Iterable[Points]]] = {
@@ -15,8 +15,7 @@ OF_TEXT: Mapping[str, Callable[[str], Iterable[Points]]] = {
     "torchtitan": columns.read_columns,
     "csv": columns.read_csv,
 }
-EVENTS = "tensorboard"
-FORMATS = (*OF_TEXT, EVENTS)
+FORMATS = tuple(OF_TEXT)
 LARGEST_TEXT = 64 * MIB
 """Bytes of a file that is read as text: curves of a million steps take less."""
 _LONGEST_REASON = 300
@@ -26,33 +25,22 @@ _NOT_READABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
 
 
 def read(path: Path, format: str | None = None) -> list[Points]:
-    """The series of a file, or of a folder of event files.
+    """Return the series of a file.
 
     format  one of `FORMATS`; None: by what the file looks like
 
     Raises BaselineError where it cannot be read, or holds no series.
     """
-    if format == EVENTS or (format is None and (path.is_dir() or "tfevents" in path.name)):
-        return _from_events(path)
     text = _text(path)
     format = format or _format_of(text)
     try:
         found = list(OF_TEXT[format](text))
     except _NOT_READABLE as error:
         raise _unreadable(path, format, error) from None
-    return _with_values(found, path)
-
-
-def _from_events(path: Path) -> list[Points]:
-    try:
-        found = list(events.read(events.files_of(path)))
-    except OSError as error:
-        raise BaselineError(
-            f"{path} cannot be read: {error.strerror or error}.", "Name another file."
-        ) from None
-    except ValueError as error:
-        raise _unreadable(path, EVENTS, error) from None
-    return _with_values(found, path)
+    series = [points for points in found if points.values]
+    if not series:
+        raise BaselineError(f"{path} holds no series.", "Name another file.")
+    return series
 
 
 def _text(path: Path) -> str:
@@ -64,7 +52,8 @@ def _text(path: Path) -> str:
         ) from None
     except UnicodeDecodeError:
         raise BaselineError(
-            f"{path} is no text.", f"The formats are {', '.join(FORMATS)} (--format)."
+            f"{path} is no text.",
+            f"The formats are {', '.join(FORMATS)} (--format). TensorBoard saves a curve as CSV.",
         ) from None
 
 
@@ -88,10 +77,3 @@ def _short(text: str) -> str:
     if len(text) <= _LONGEST_REASON:
         return text
     return f"{text[:_LONGEST_REASON]}…"
-
-
-def _with_values(found: list[Points], path: Path) -> list[Points]:
-    series = [points for points in found if points.values]
-    if not series:
-        raise BaselineError(f"{path} holds no series.", "Name another file, or folder.")
-    return series

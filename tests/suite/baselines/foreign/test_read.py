@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
 
 from reprocheck.suite.baselines import BaselineError
-from reprocheck.suite.baselines.foreign import events
 from reprocheck.suite.baselines.foreign.points import digits, precision_of
 from reprocheck.suite.baselines.foreign.read import read
 
@@ -119,75 +117,23 @@ def test_leading_zeros_and_exponents_are_no_digits() -> None:
     assert [digits(text) for text in ("0.00120e-5", "-12.5", "1e10")] == [3, 3, 1]
 
 
-def _field(number: int, kind: int, content: bytes) -> bytes:
-    return bytes([number << 3 | kind]) + content
-
-
-def _message(number: int, content: bytes) -> bytes:
-    return _field(number, 2, bytes([len(content)]) + content)
-
-
-def _record(event: bytes) -> bytes:
-    head = struct.pack("<Q", len(event))
-    checks = [struct.pack("<I", events._masked_crc(part)) for part in (head, event)]
-    return head + checks[0] + event + checks[1]
-
-
-def _event(step: int, tag: str, value: bytes) -> bytes:
-    of_tag = _message(1, tag.encode()) + value
-    summary = _message(5, _message(1, of_tag))
-    return _record(_field(1, 1, struct.pack("<d", 0.5)) + _field(2, 0, bytes([step])) + summary)
-
-
-def _simple(value: float) -> bytes:
-    return _field(2, 5, struct.pack("<f", value))
-
-
-def _tensor(dtype: int, format: str, value: float) -> bytes:
-    content = _message(4, struct.pack(format, value))
-    return _message(8, _field(1, 0, bytes([dtype])) + content)
-
-
-FIRST = _record(_message(3, b"brain.Event:2"))
-
-
-def test_checksums_are_those_of_crc_32c() -> None:
-    """`123456789` has the check value of the catalogue of CRC: e3069283."""
-    plain = 0xE3069283
-    masked = (((plain >> 15) | (plain << 17)) + 0xA282EAD8) & 0xFFFFFFFF
-    assert events._masked_crc(b"123456789") == masked
-
-
-def test_scalars_of_event_files_are_read_by_tag(tmp_path) -> None:
-    (tmp_path / "events.out.tfevents.1.host").write_bytes(
-        FIRST + _event(1, "loss", _simple(2.5)) + _event(2, "loss", _simple(0.1))
+def test_a_curve_that_tensorboard_saved_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "curve.csv"
+    file.write_text(
+        "Wall time,Step,Value\n1764430000.1,1,2.5\n1764430000.2,2,0.10000000149011612\n"
     )
-    (tmp_path / "events.out.tfevents.2.host").write_bytes(
-        FIRST
-        + _event(2, "loss", _simple(1.5))
-        + _event(2, "lr", _tensor(2, "<d", 0.1))
-        + _event(2, "acc", _tensor(1, "<f", 0.5))
-    )
-    found = {points.name: points for points in read(tmp_path)}
-    assert (found["loss"].steps, found["loss"].values) == ((1, 2), (2.5, 1.5))
-    assert (found["loss"].precision, found["acc"].values) == ("single", (0.5,))
-    assert (found["lr"].precision, found["lr"].values) == ("double", (0.1,))
-
-
-def test_a_record_that_its_writer_did_not_end_is_left_out(tmp_path) -> None:
-    file = tmp_path / "events.out.tfevents.1"
-    file.write_bytes(FIRST + _event(1, "loss", _simple(2.5)) + _event(2, "loss", _simple(1.5))[:-3])
     (points,) = read(file)
-    assert points.steps == (1,)
+    assert (points.name, points.steps, points.values) == (
+        "Value",
+        (1, 2),
+        (2.5, 0.10000000149011612),
+    )
+    assert points.precision == "single"
 
 
-def test_a_damaged_record_is_an_error(tmp_path) -> None:
-    content = bytearray(FIRST + _event(1, "loss", _simple(2.5)))
-    content[-6] ^= 1
+def test_an_event_file_of_tensorboard_is_refused_with_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "events.out.tfevents.1"
-    file.write_bytes(content)
-    with pytest.raises(BaselineError, match="is damaged"):
+    file.write_bytes(b"\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22")
+    with pytest.raises(BaselineError) as caught:
         read(file)
-    file.write_bytes(_record(b"\xff\xff"))
-    with pytest.raises(BaselineError, match="a number without an end"):
-        read(file)
+    assert "TensorBoard saves a curve as CSV" in caught.value.fix
