@@ -14,7 +14,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from reprocheck.cli import installed, overview
+from reprocheck.cli import overview
 from reprocheck.cli.parameters import HELP_NAMES, OneCommand, RunCommand, option
 from reprocheck.errors import EXIT_INTERRUPTED, UsageError
 
@@ -91,7 +91,6 @@ def root(
     if ctx.invoked_subcommand is None:
         overview.print_help()
         return
-    installed.warn()
     put_back()
 
 
@@ -208,7 +207,7 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
         return UsageError(
             message, f"Did you mean `{shlex.join(['reprocheck', meant[0], *words[1:]])}`?"
         )
-    if not command and _names_a_training(words):
+    if not command and any(word == "-m" or word.endswith(ENDINGS) for word in words):
         return UsageError(
             "The command is missing.",
             f"Did you mean `{_as_run(words)}`?",
@@ -229,11 +228,6 @@ def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageEr
     if meant:
         return UsageError(message, f"Did you mean `reprocheck {group} {meant[0]}`?")
     return UsageError(message, f"`reprocheck {group} --help` lists the commands.")
-
-
-def _names_a_training(words: list[str]) -> bool:
-    """Whether one of the words is what `run` takes: a script, a notebook, a module."""
-    return any(word == "-m" or word.endswith(ENDINGS) for word in words)
 
 
 def _as_run(words: list[str]) -> str:
