@@ -72,8 +72,6 @@ def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> t
     return tuple(_with_patch(_confirmed_at(cause, scan, removed), scan) for cause in causes)
 
 
-# ------------------------------------------------------------------------------ what the scan adds
-
 _Kind = Literal["vague", "bare", "mere hint", "named"]
 """What a cause names: `vague` says no more than that something differs, `bare` no line, a `mere
 hint` one at which the scan knows of nothing.
@@ -163,9 +161,6 @@ def _down_to(rung: Rung) -> frozenset[RungName]:
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 
-# ------------------------------------------------------------------------------- which cause leads
-
-
 def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
     """Whether a cause is suspected, and the scan finds the same on its line."""
     if scan is None or cause.confidence != "suspected":
@@ -225,9 +220,6 @@ def _in_order(causes: tuple[Cause, ...], scan: StaticScan) -> tuple[Cause, ...]:
     for leads in _ORDER:
         causes = leads.applied(causes, scan)
     return causes
-
-
-# --------------------------------------------------------------------------------- lines and fixes
 
 
 def _placed(cause: Cause, scan: StaticScan) -> Cause:

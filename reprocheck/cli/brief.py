@@ -82,9 +82,6 @@ def print_brief(check: Check, console: Console) -> None:
         out.line(row)
 
 
-# -------------------------------------------------------------------------------------- the verdict
-
-
 def _headline(check: Check, out: Stream) -> Iterator[Text]:
     """The sentences that say most about the verdict."""
     lead = why.lead(check)
@@ -183,9 +180,6 @@ def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
         yield _row(out, "line", place)
 
 
-# --------------------------------------------------------------------------------------- what to do
-
-
 def _answer(check: Check, out: Stream, room: int) -> list[Text]:
     """The fix; the end of the log of a run that did not end well; what is known where nothing was
     recorded.
@@ -276,9 +270,6 @@ def _log(run: Run, out: Stream, room: int) -> list[Text]:
     return [*head, *(out.joined("  ", ("│ ", "dim"), row) for row in rows)]
 
 
-# ------------------------------------------------------------------------------------ and what else
-
-
 def _aside(check: Check, out: Stream) -> Iterator[Text]:
     """What limits the verdict, the first sentence of each: controls that were on, state of run 1,
     the environment, caveats. Then what is not printed.
@@ -315,9 +306,6 @@ def _other_causes(check: Check) -> str:
     if len(codes) > MOST_CODES:
         named.append("…")
     return tr("{number} ({codes})", number=count(len(codes), "more cause"), codes=", ".join(named))
-
-
-# --------------------------------------------------------------------------------------------- rows
 
 
 def _paragraph(out: Stream, said: str, style: str = "") -> Iterator[Text]:

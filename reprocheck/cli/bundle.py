@@ -130,8 +130,6 @@ def _texts(check: Check | ResumeCheck, *, asked: bool) -> dict[str, str]:
     return texts
 
 
-# ------------------------------------------------------------------------------------------- parts
-
 _PARTS: Mapping[str, Callable[[Bundle], bytes]] = {
     ".zip": lambda made: made.zipped,
     ".html": lambda made: made.files["report.html"],

@@ -67,8 +67,6 @@ class Console:
         self._ticking = False
         self._told_silence: dict[int, float] = {}
 
-    # ------------------------------------------------------------------------------ launch.Observer
-
     def begin(self, title: str) -> None:
         """Says what is checked."""
         self._aside = False
@@ -169,8 +167,6 @@ class Console:
             self.out.raw(data)
         else:
             self.err.raw(data)
-
-    # ---------------------------------------------------------------------------------------- lines
 
     def status(self, text: str) -> None:
         """What reprocheck itself is doing, on the live line."""

@@ -77,9 +77,6 @@ def _print_headline(check: Check, out: Stream) -> None:
     out.line()
 
 
-# ------------------------------------------------------------------------------------------ numbers
-
-
 def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
     """One row for each of the two checks, the worst of it; all rows where `every`."""
     rows: Sequence[Comparison] = check.verdict.comparisons

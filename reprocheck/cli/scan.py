@@ -247,9 +247,6 @@ def _exit_code(result: Result, *, exit_zero: bool) -> int:
     return int(result.failed and not exit_zero)
 
 
-# ------------------------------------------------------------------------------------------- output
-
-
 def _write(result: Result, name: str, file: Path | None) -> None:
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan.formats import render, summary, text

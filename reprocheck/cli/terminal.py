@@ -105,8 +105,6 @@ class Stream:
             highlight=False,
         )
 
-    # ------------------------------------------------------------------------------------- as it is
-
     def write(self, text: str) -> None:
         """Writes `text`: characters that the encoding has, and none that steers the terminal.
 
@@ -152,8 +150,6 @@ class Stream:
         if self.unicode:
             return text.encode("utf-8", "replace").decode()
         return text.translate(ASCII).encode(self.encoding, "replace").decode(self.encoding)
-
-    # ------------------------------------------------------------------------------------ with rich
 
     def text(self, text: str, style: str = "") -> Text:
         """`text` for rich: as it stands, harmless, in characters that this stream can show."""

@@ -261,9 +261,6 @@ def _after_update(pair: Pair, update: Step | None) -> Literal["agrees", "differs
     return "differs"
 
 
-# -------------------------------------------------------------------------------- around a gradient
-
-
 def _said(
     pair: Pair,
     difference: Difference,

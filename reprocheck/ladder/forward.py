@@ -80,9 +80,6 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
     )
 
 
-# ------------------------------------------------------------------------------------ around a call
-
-
 def _children(pair: Pair, step: Step) -> Iterator[Seen]:
     """The calls that a call made, the last first: those that returned before it, down to the end of
     its previous call.
@@ -114,9 +111,6 @@ def _shared(before: Seen | None, after: Seen) -> str:
     if before is None or before.kind != "call":
         return after.place.rpartition(".")[0]
     return module_around([before.place, after.place])
-
-
-# ----------------------------------------------------------------------------------------- the loss
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
@@ -208,9 +202,6 @@ def _label_names(difference: Difference) -> list[str]:
     integers = ("int", "uint", "bool")
     whole = {path for path, leaf in difference.seen.inputs if leaf.dtype.startswith(integers)}
     return [path for path in difference.inputs if path in whole]
-
-
-# ------------------------------------------------------------------------------------- control flow
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:

@@ -129,9 +129,6 @@ def made_by_each_run(check: Check, path: str) -> bool:
     return path in one.created and path in (*other.changed, *other.created)
 
 
-# ---------------------------------------------------------------------------------------- arguments
-
-
 def _arguments(first: Run, second: Run) -> Iterator[Given]:
     """Rank by rank; each difference once."""
     for trace, other in rank_by_rank(first, second):
@@ -236,9 +233,6 @@ def _parts(name: str) -> list[str]:
     return name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
 
 
-# ---------------------------------------------------------------------------------------- variables
-
-
 def _variables(first: Run, second: Run) -> Iterator[Given]:
     """Environment variables that hold numbers, rank by rank.
 
@@ -269,9 +263,6 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     return str(value)
-
-
-# -------------------------------------------------------------------------------------------- files
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:

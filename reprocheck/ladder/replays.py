@@ -179,9 +179,6 @@ def _environment(check: Check, rank: int) -> Mapping[str, object]:
     return {}
 
 
-# ------------------------------------------------------------------------------------ one operation
-
-
 def _of_operator(operation: Operation) -> Replay | NoReplay:
     seen = operation.seen
     if seen.class_ == "autograd.Function":
@@ -284,9 +281,6 @@ def _device(seen: Seen) -> str:
     if not _DEVICE.fullmatch(device):
         raise _UnknownError
     return device
-
-
-# ---------------------------------------------------------------------------------------- arguments
 
 
 def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:

@@ -164,9 +164,6 @@ def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
     return {name: finding for name, finding in found if finding is not None}
 
 
-# -------------------------------------------------------------------------------------------- rungs
-
-
 def _rung(name: RungName, shown: _Shown) -> Rung:
     finding = shown.found.get(name)
     if finding is None:
@@ -191,9 +188,6 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
         iterations=finding.iterations,
         recorded_at=finding.recorded_at,
     )
-
-
-# ---------------------------------------------------------------------------------------- the whole
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:

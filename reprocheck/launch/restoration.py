@@ -158,8 +158,6 @@ class _Restoration:
             unkept=tuple(self.unkept),
         )
 
-    # ------------------------------------------------------------------------------------- folders
-
     def _put_back_folder(self, path: str, kept: Kept) -> None:
         is_ours = kept.aside or self._ours.events.wrote(path)
         with self._location(path) as location:
@@ -187,8 +185,6 @@ class _Restoration:
                 location.mkdir()
                 set_owner_and_mode(location, kept.entry)
             self._real_folders.add(str(parent))
-
-    # --------------------------------------------------------------------------------------- files
 
     def _changed_files(self) -> tuple[list[str], list[str]]:
         """Return the files that the runs changed, and those that somebody else changed."""
@@ -319,8 +315,6 @@ class _Restoration:
         anchor = self._top if path.startswith("/") else self._root
         with anchor.path(path, make=make) as location:
             yield location
-
-    # ------------------------------------------------------------------------------------ archives
 
     def _leave(self, path: str) -> None:
         """Leave a file as somebody else made it, and archive how it stood before."""

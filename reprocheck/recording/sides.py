@@ -160,9 +160,6 @@ def _values(record: CheckRecord) -> dict[str, object]:
     return {setting.name: setting.value for setting in record.settings}
 
 
-# --------------------------------------------------------------------------------------------- runs
-
-
 def _side(
     record: CheckRecord, source: Path, folder: Path, number: int, name: str, texts: dict[str, str]
 ) -> Side:
@@ -234,9 +231,6 @@ def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int)
         stdout=f"{place}/stdout.log",
         stderr=f"{place}/stderr.log",
     )
-
-
-# ------------------------------------------------------------------------------------------ sources
 
 
 def _sources(folder: Path) -> dict[str, str]:

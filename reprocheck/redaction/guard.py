@@ -102,8 +102,6 @@ class Redaction:
             return text
         return self._ways[how](text)
 
-    # --------------------------------------------------------------------------------- by the field
-
     def checked(self, text: str) -> str:
         """Through the detector, in every level."""
         return self._detector.masked(text)

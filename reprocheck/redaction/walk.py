@@ -31,9 +31,6 @@ def redacted(thing: T, redaction: Redaction) -> T:
     return shown
 
 
-# --------------------------------------------------------------------------------------- the walk
-
-
 def _thing(thing: Any, redaction: Redaction) -> Any:
     """A dataclass, each of its fields as the list says."""
     special = WHOLE.get(type(thing))

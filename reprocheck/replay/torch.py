@@ -215,9 +215,6 @@ def _makers(replay: Replay) -> str:
     return "".join(f"{text}\n" for fill, text in _MAKERS.items() if fill in used)
 
 
-# ---------------------------------------------------------------------------------------- arguments
-
-
 def _arguments(replay: Replay) -> str:
     lines = []
     for name, argument in replay.arguments:

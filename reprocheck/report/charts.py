@@ -242,9 +242,6 @@ def warm_up() -> None:
     svg(loss_figure(sample))
 
 
-# -------------------------------------------------------------------------------------------- parts
-
-
 def _figure(quantity: str) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 

@@ -55,9 +55,6 @@ _NOT_TRIED = Tried(
 """The arm of a patch that was not tried."""
 
 
-# -------------------------------------------------------------------------------------- what was on
-
-
 def touches(check: Check) -> tuple[Touch, ...]:
     """What the controls did in run 1; under the smallest set, where none was on."""
     if check.record.controls and check.runs:
@@ -127,9 +124,6 @@ def acted(check: Check, name: str) -> str:
 
 def _times(number: int) -> str:
     return tr(_TIMES.get(number, "{number:,} times"), number=number)
-
-
-# --------------------------------------------------------------------------------------- the search
 
 
 def outcome(tried: Tried) -> str:
@@ -226,9 +220,6 @@ def summary(check: Check) -> list[str]:
             *filter(None, more),
         ]
     return found
-
-
-# -------------------------------------------------------------------------------------- report.json
 
 
 def document(check: Check) -> dict[str, object] | None:

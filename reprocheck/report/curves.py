@@ -109,9 +109,6 @@ def curves(check: Check) -> Curves:
     )
 
 
-# ------------------------------------------------------------------------------------------ windows
-
-
 def sums(series: LossSeries, first: int, last: int) -> Array:
     """Sum of the losses of the iterations first … last (from 1), NaN where an iteration was not
     recorded or has no loss.
@@ -205,9 +202,6 @@ def _finite(values: Array) -> Array:
     import numpy as np
 
     return np.where(np.abs(values) < _LARGEST, values, np.nan)
-
-
-# ------------------------------------------------------------------------------------ what is shown
 
 
 def _ranks(check: Check) -> tuple[tuple[int, ...], int]:

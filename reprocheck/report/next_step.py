@@ -36,9 +36,6 @@ def command(check: Check) -> str:
     return line(shlex.join(check.record.entry_point.command))
 
 
-# --------------------------------------------------------------------------- causes and the search
-
-
 def _allowed_difference(check: Check) -> Step | None:
     """For runs that pass the checks and differ later or in bits; None where the cause is confirmed,
     or nothing is known of it.
@@ -110,9 +107,6 @@ def _read_about_the_cause(check: Check) -> Step | None:
     return tr("Read what the cause means and how else to fix it:"), f"reprocheck rules {code}"
 
 
-# --------------------------------------------------------------------------------------- by verdict
-
-
 def _by_verdict(check: Check) -> Step | None:
     after = _AFTER.get(check.verdict.verdict)
     if after is None:
@@ -161,9 +155,6 @@ _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
     "timed_out": _after_timeout,
     "inconclusive": _after_no_verdict,
 }
-
-
-# ---------------------------------------------------------------------------------- without a cause
 
 
 def _own_folders(check: Check) -> Step | None:

@@ -196,9 +196,6 @@ def source(name: str) -> str:
     return resources.files("reprocheck.report").joinpath(name).read_text("utf-8")
 
 
-# ------------------------------------------------------------------------------ data for the charts
-
-
 def chart_data(curves: Curves, reported: Sequence[Reported] = ()) -> dict[str, Any]:
     """What report.js draws: x and series with null for gaps; the series beside the losses each with
     an x of its own.
@@ -275,9 +272,6 @@ def _numbers(values: Any) -> list[float | None]:
         float(f"{value:.9g}") if value == value and abs(value) != float("inf") else None
         for value in values.tolist()
     ]
-
-
-# --------------------------------------------------------------------------------------------- logs
 
 
 def _logs_of(run: Run, most: int) -> list[dict[str, Any]]:

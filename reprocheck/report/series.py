@@ -128,9 +128,6 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
     return attributes(place, *names)
 
 
-# -------------------------------------------------------------------------------------- the curves
-
-
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
     """The series that are drawn, each with its curves and the name of its axis."""
     for row in rows(check)[:MOST_CHARTS]:

@@ -302,9 +302,6 @@ def search_with(check: Check, options: str) -> str:
     return again(check, options, "explain")
 
 
-# -------------------------------------------------------------------------------------------- parts
-
-
 def _until_the_end(check: Check, how: str) -> str:
     rows = check.verdict.comparisons
     if rows and all(row.passed for row in rows):

@@ -35,9 +35,6 @@ class Nothing:
     found: Sequence[str]
 
 
-# --------------------------------------------------------------------------- without a checkpoint
-
-
 def no_place(nothing: Nothing) -> str:
     """Why there is nothing to resume from, and what to do."""
     return next(filter(None, (rule(nothing) for rule in _WITHOUT)))
@@ -139,9 +136,6 @@ def _others(nothing: Nothing) -> str:
     if not nothing.unkept.ignored:
         return ""
     return f" ({summary(nothing.unkept.ignored)} was taken for none; if it is one, {NAME_IT})"
-
-
-# ------------------------------------------------------------------------------ with a checkpoint
 
 
 def reason(outcome: model.Outcome) -> str:
@@ -355,9 +349,6 @@ def _apart(outcome: model.Outcome) -> str:
 def _behind(run: Run) -> str:
     said = next((process.error for process in run.processes if process.error), "") or lost(run)
     return f": {said}" if said else ""
-
-
-# ---------------------------------------------------------------------------------------- others
 
 
 def checkpoint(found: model.Checkpoint) -> str:

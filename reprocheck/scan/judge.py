@@ -293,9 +293,6 @@ def _unused(module: Module, ignore: Ignore, said: str) -> Finding:
     )
 
 
-# --------------------------------------------------------------------------------------------- hits
-
-
 def _finding(hit: Hit) -> Finding:
     entry = _entry(hit)
     source = hit.module.source

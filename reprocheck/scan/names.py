@@ -97,8 +97,6 @@ class Names:
         """The scope in which a node stands."""
         return self._scopes.get(id(node), self.scope)
 
-    # --------------------------------------------------------------------------------------- lookup
-
     def _of_name(self, name: str, scope: Scope) -> str | None:
         holder = _holder(name, scope)
         if holder is not None:
@@ -164,8 +162,6 @@ class Names:
         if holder is None:
             return _extended(self._of_name(leaf.id, scope), rest)
         return _extended(self._known.get((holder, leaf.id)), rest)
-
-    # ----------------------------------------------------------------------------------- collection
 
     def _collect(self, tree: ast.Module, scope: Scope) -> None:
         waiting: list[tuple[ast.AST, Scope]] = [(child, scope) for child in reversed(tree.body)]

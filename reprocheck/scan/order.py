@@ -50,8 +50,6 @@ class Order:
     cut: bool = False
     deep: bool = False
 
-    # -------------------------------------------------------------------------------------- by name
-
     def calls(self, *names: str) -> Iterator[Call]:
         """The calls with one of these names, in order; all without names.
 
@@ -84,8 +82,6 @@ class Order:
         """The assignments to an environment variable, in whatever way they are written."""
         yield from self.stores(f"os.environ[{variable}]")
 
-    # ----------------------------------------------------------------------------- before and after
-
     def position(self, step: Step) -> int:
         """The place of a step among the steps."""
         return self._positions[id(step)]
@@ -101,8 +97,6 @@ class Order:
     def after(self, step: Step, *names: str) -> Iterator[Call]:
         """The calls with one of these names that come after a step."""
         return (call for call in self.calls(*names) if self.is_before(step, call))
-
-    # --------------------------------------------------------------------------------------- values
 
     def value_of(self, node: ast.AST) -> Value:
         """What an expression stood for when it was last evaluated; UNKNOWN where it never was."""
@@ -150,8 +144,6 @@ class Order:
         """The steps of a node of a module."""
         steps = self._steps_at(self._by_node.get(id(node), ()))
         return [step for step in steps if step.module is module]
-
-    # -------------------------------------------------------------------------------------- indices
 
     @cached_property
     def _by_node(self) -> dict[int, list[int]]:

@@ -127,9 +127,6 @@ def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
         yield from within(head, ast.expr)
 
 
-# -------------------------------------------------------------------------------------------- calls
-
-
 _BY_NAME = {
     **dict.fromkeys(files.TEMPORARY, "temporary"),
     **dict.fromkeys(arrival.ARRIVES, "arrival"),
@@ -226,9 +223,6 @@ def _system(order: Order) -> Iterator[Place]:
         # of `SystemRandom().random` the generator is the place
         if "()" not in call.name:
             yield _place("system", call)
-
-
-# ------------------------------------------------------------------------------------------- clocks
 
 
 def _clocks(order: Order) -> Iterator[Place]:
@@ -339,9 +333,6 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass)
 
 
-# --------------------------------------------------------------------------------------------- sets
-
-
 def _loops(order: Order) -> Iterator[Place]:
     """Where a loop goes over a set."""
     for loop in order.loops():
@@ -389,9 +380,6 @@ def _asks_for_own_attributes(node: ast.AST) -> bool:
             of_it = [one.attr for one in asked if getattr(one.value, "id", "") == name]
             return not _PLAIN.issuperset(of_it)
     return False
-
-
-# ------------------------------------------------------------------------------------------- others
 
 
 def _stores(order: Order) -> Iterator[Place]:

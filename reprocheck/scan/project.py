@@ -148,8 +148,6 @@ class Module:
             self.__dict__.pop(made, None)
         self.source.forget()
 
-    # -------------------------------------------------------------------------- lookups in the text
-
     def calls(self, *names: str) -> Iterator[ast.Call]:
         """The calls in the text with one of these names (`torch.nn.*` for all below), by line;
         executed or not.

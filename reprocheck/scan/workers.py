@@ -135,9 +135,6 @@ class Room:
 _ROOM = Room()
 
 
-# ---------------------------------------------------------------------------------------- processes
-
-
 @dataclass(eq=False, slots=True)
 class Worker:
     """A process, the pipe to it, and what it has still to answer: (project, module) by their

@@ -104,8 +104,6 @@ class Book:
             raise Unanswered(replace(question, value=found.value + 1, why=why))
         return found.answer
 
-    # ------------------------------------------------------------------------- the runs as they are
-
     @cached_property
     def sample(self) -> Sample:
         """The runs as they are, of the check and those that were recorded again, by their losses.
@@ -225,8 +223,6 @@ class Book:
     def _checked(self) -> frozenset[int]:
         """The iterations of which a check is made."""
         return frozenset(map(attrgetter("iteration"), self.check.verdict.comparisons))
-
-    # --------------------------------------------------------------------- the runs under a control
 
     def _read(self, run: RunRecord) -> Run:
         from reprocheck.trace import read_run

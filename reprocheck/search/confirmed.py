@@ -109,9 +109,6 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
     ]
 
 
-# -------------------------------------------------------------------------------- which cause it is
-
-
 def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
     """The cause that the control is nearest to; one that says why before one that says what, what
     was recorded before what fits.
@@ -281,9 +278,6 @@ def _where(check: Check, control: str, explained: int) -> Rung | None:
     if explained < len(differing):
         return differing[explained]
     return first
-
-
-# ------------------------------------------------------------------------------------ on which line
 
 
 def _drawn_there(check: Check, control: str, cause: Cause, frameworks: Sequence[str]) -> Cause:

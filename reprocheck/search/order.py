@@ -98,9 +98,6 @@ def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]
     return tuple(filterfalse(unwanted.__contains__, dict.fromkeys(names)))
 
 
-# ------------------------------------------------------------------------------ what the scan finds
-
-
 def _errors(check: Check) -> list[StaticFinding]:
     """Sources of randomness that the scan is sure of, and that ran before the first difference.
 
@@ -151,9 +148,6 @@ def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[s
         for one, names in reversed(errors)
         for name in names
     }
-
-
-# ---------------------------------------------------------------------------------- what causes say
 
 
 def _controls_of(code: str) -> tuple[str, ...]:
@@ -217,9 +211,6 @@ def _supported_of(cause: Cause, said: set[str]) -> set[str]:
     if cause.code not in table().shown:
         return names
     return names & said
-
-
-# ------------------------------------------------------------------------------- what the rung says
 
 
 def _seeded(rung: Rung) -> bool:

@@ -60,8 +60,6 @@ class _Search:
     inert: set[str] = field(default_factory=set)
     """Controls that acted on nothing alone."""
 
-    # --------------------------------------------------------------------------------------- asking
-
     def answer(self, names: Iterable[str], why: str, runs: int = 0) -> Answer:
         """What the runs under these controls say; what does not suffice is remembered, since no
         part of it suffices either.
@@ -115,8 +113,6 @@ class _Search:
     def reason(self, name: str) -> str:
         """Why a control is tried that is likely to remove the difference."""
         return self.candidates.reasons.get(name, tr(words.POINTED_AT))
-
-    # ----------------------------------------------------------------------------------- the search
 
     def smallest(self, *, whole: bool) -> tuple[str, ...]:
         """A smallest set by the answers so far.

@@ -23,7 +23,6 @@ _MOST_PLACES = 5
 _MOST_NOISE = 4
 """Sentences on what makes noise, the place included."""
 
-# -------------------------------------------------------------------------------- why runs are made
 
 AT_PLACE = mark("a line where the runs diverge points to it")
 POINTED_AT = mark("the ladder points to it")
@@ -83,8 +82,6 @@ def next_to_try(question: Question) -> str:
         return tr("Next to try: {why}.", why=question.why)
     return tr("Next to try: {named} ({why}).", named=named(question.controls), why=question.why)
 
-
-# ------------------------------------------------------------------------------- what the runs said
 
 AS_IN_THE_CHECK = mark("as in the check")
 BROKEN_OFF = mark("The search was interrupted before it finished.")
@@ -193,9 +190,6 @@ def seed_inside(call: str) -> str:
     )
 
 
-# -------------------------------------------------------------------------- what the search came to
-
-
 def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
     """That a set of controls removes the difference, and what that confirms."""
     confirmed = [one for one in causes if one.confidence == "confirmed"]
@@ -278,9 +272,6 @@ def _how(under: Judged) -> str:
     if under.exact:
         return tr("in every bit")
     return tr("except for rounding")
-
-
-# ----------------------------------------------------------------------------------- how sure it is
 
 
 def evidence(seen: Sample, under: Judged) -> str:
@@ -418,9 +409,6 @@ def _luck(seen: Sample, under: Judged) -> str:
 
 def _bound(under: Judged) -> str:
     return f"{chance.bound(len(under.runs)):.0%}"
-
-
-# ---------------------------------------------------------------------- where no control removes it
 
 
 def given(rung: Rung | None) -> str:

@@ -102,9 +102,6 @@ class Settings:
         return model.Tolerance(rtol=self.rtol, atol=self.atol)
 
 
-# ------------------------------------------------------------------------------------------ sources
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Given:
     """A value that a source gives.

@@ -64,9 +64,6 @@ class Option:
         return f"{PREFIX}{self.name.upper()}"
 
 
-# ------------------------------------------------------------------------------------------ parsers
-
-
 def _whole(minimum: int, *, word: str = "") -> Kind:
     """Return the kind of a whole number of at least `minimum`, or `word`, which becomes None."""
 
@@ -190,8 +187,6 @@ def _seed(value: object) -> object:
 def _folder(value: object) -> object:
     return Path(str(_text(value))).expanduser()
 
-
-# ---------------------------------------------------------------------------------------- the table
 
 _SWITCH = Kind(type="switch", metavar="", allowed="true or false", parse=_switch)
 _COUNT = _whole(1, word="all")

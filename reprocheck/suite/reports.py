@@ -131,9 +131,6 @@ def _names(night: Night, *others: Mapping[str, object]) -> list[str]:
     return list(named)
 
 
-# -------------------------------------------------------------------------------- what may be shown
-
-
 def folder_level(thing: T) -> T:
     """Redact what a file of the suite shows, as `run` redacts a report folder."""
     return redacted(thing, Redaction("folder", identity=identity()))

@@ -185,8 +185,6 @@ def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
     return {pid: tuple(sorted(seeds, key=attrgetter("worker"))) for pid, seeds in seeds_of.items()}
 
 
-# ----------------------------------------------------------------------------- which lines are read
-
 _FACTS = (b'{"e":"seen"', b'{"e":"again"', b'{"e":"ran"')
 """Facts, and lines that say nothing without the facts before them."""
 _SEED = b'{"e":"seen","r":"seed"'

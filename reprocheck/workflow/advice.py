@@ -223,9 +223,6 @@ def dotted_name(script: Path) -> tuple[Path, str]:
     return root, ".".join(script.relative_to(root).with_suffix("").parts)
 
 
-# -------------------------------------------------------------------------------------------- parts
-
-
 def _active_interpreters() -> Iterator[str]:
     prefixes = filter(None, map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
     yield from (str(Path(prefix, "bin", "python")) for prefix in prefixes)

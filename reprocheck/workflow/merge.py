@@ -100,9 +100,6 @@ def _read(path: Path, folder: Path) -> Node:
     return Node(name=str(path), folder=folder, record=record, runs=runs)
 
 
-# -------------------------------------------------------------------------------- what does not fit
-
-
 def _refuse_call(paths: Sequence[Path], target: Path) -> None:
     """UsageError or ReportError for what cannot be merged, or not to that place."""
     if len(paths) < 2:
@@ -182,9 +179,6 @@ def _refuse_one(node: Node) -> None:
             "Ranks are known from torch.distributed or MindSpore, or from the variables of the"
             " launcher (RANK and WORLD_SIZE).",
         )
-
-
-# -------------------------------------------------------------------------------- the new recording
 
 
 def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:

@@ -510,9 +510,6 @@ def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[Envi
     yield from _differing(2, *each)
 
 
-# ----------------------------------------------------------------------------------------- coverage
-
-
 def _coverage(runs: Sequence[Run]) -> Iterator[str]:
     """What was recorded, and what could not be."""
     for run in runs:

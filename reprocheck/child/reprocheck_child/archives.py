@@ -183,8 +183,6 @@ class Archives:
         """Return what a value is: its kind, and of which part; adapters add theirs."""
         self._keys: dict[int, str] = {}  # id of something that was loaded -> its place in the file
 
-    # ---------------------------------------------------------------------------------------- saved
-
     def saved(self, save: Save, content: list[Entry], file: str) -> None:
         """Something was saved."""
         keys = {"in": content[:MOST], "fr": self.frames(), **of_line(self._deep.source(1))}
@@ -231,8 +229,6 @@ class Archives:
                 return name
         return shared
 
-    # --------------------------------------------------------------------------------------- loaded
-
     @guarded("looking at what was loaded")
     def read(self, value: Any) -> None:
         """A file was read: what it holds is known by its key from now on.
@@ -274,8 +270,6 @@ class Archives:
         """A part of the training takes what was loaded."""
         line = of_line(self._deep.source(2))
         self._deep.seen("load", part, call=False, k=kind, **{"in": self.key_leaves(value)}, **line)
-
-    # ---------------------------------------------------------------------------------------- names
 
     def frames(self) -> list[list[Any]]:
         """`[line, {part: expression}]` of the user's functions under way, from the innermost out:

@@ -144,8 +144,6 @@ class Checkpoints:
         sys.addaudithook(hook)
         ON_OPENING.append(self._opened)
 
-    # ------------------------------------------------------------------------- what is under way
-
     def tasks(self) -> list[Any]:
         """Threads, futures and processes that were started since the last look, and may write what
         was to be kept.
@@ -167,8 +165,6 @@ class Checkpoints:
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
-    # ------------------------------------------------------------------------- of several ranks
-
     def told(self) -> dict[str, Any]:
         """What this rank wrote since the last look, for the rank that looks for all."""
         told = {
@@ -188,8 +184,6 @@ class Checkpoints:
             self._saved = Save(**told["saved"])
         for path, one in told["written"].items():
             self._written.setdefault(path, Save(**one))
-
-    # ---------------------------------------------------------------------------------- a look
 
     def begin(self) -> None:
         """Before the first iteration: what stands there is no checkpoint of this training."""
@@ -361,8 +355,6 @@ class Checkpoints:
                 continue
             found[path] = (state.st_mtime_ns, state.st_size, state.st_ino)
         return found
-
-    # ------------------------------------------------------------------------------- who writes
 
     def _ended_save(self, save: Save, returned: Any) -> None:
         self._touched = True

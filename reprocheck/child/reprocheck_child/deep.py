@@ -131,8 +131,6 @@ class Deep:
         recorder.on_end.append(self._reach_end)
         import_hook.when_imported("numpy.random", self._found)
 
-    # ---------------------------------------------------------------------------------------- facts
-
     def seen(self, r: str, place: str, *, call: bool = True, **keys: Any) -> None:
         """Write one fact; `call=False` where the place is not counted within the iteration.
 
@@ -413,8 +411,6 @@ class Deep:
 
         self.recorder.later_line(line)
 
-    # ---------------------------------------------------------------------------- random generators
-
     def states(self) -> dict[str, bytes]:
         """The states of all default generators that there are, as bytes: cheap enough for each
         module call.
@@ -470,8 +466,6 @@ class Deep:
     def hash_bytes(data: Any) -> str:
         """The hash of bytes, in the algorithm of this process."""
         return hashing.digest(data)
-
-    # ------------------------------------------------------------------------------ the user's code
 
     def source(self, skip: int = 0) -> str:
         """`file:line` of the innermost frame of the user's code, `skip` frames above the caller; ""

@@ -63,9 +63,6 @@ def facts(
     return shown
 
 
-# -------------------------------------------------------------------------------------------- parts
-
-
 def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
     with suppress(Exception):  # an environment that cannot be read must never stop a training
         yield from part
@@ -277,9 +274,6 @@ def _variables() -> Iterator[Fact]:
             yield _VARIABLE + name, value
 
 
-# --------------------------------------------------------------------------------------- frameworks
-
-
 def numpy(numpy: Any) -> Iterator[Fact]:
     def dependency(kind: str) -> str:
         found = numpy.__config__.CONFIG["Build Dependencies"][kind]
@@ -314,8 +308,6 @@ def _of_framework(framework: registry.Framework, module: Any) -> Iterator[Fact]:
 def _version(name: str, module: Any) -> Iterator[Fact]:
     return probed(f"{name}.", (("version", lambda: module.__version__),))
 
-
-# ----------------------------------------------------------------------------------------- trackers
 
 _OFF = {"1", "true", "yes", "on"}
 _NO_NETWORK = {"offline", "disabled", "dryrun", "local", "debug"}

@@ -139,8 +139,6 @@ class Recorder(Writer):
         self._worker: FrameType | None = None  # the loop of a worker in a pool
         self._task = ""
 
-    # -------------------------------------------------------------------------------------- levels
-
     @property
     def deeper(self) -> bool:
         """Whether the whole of the run is recorded at a deeper level."""
@@ -189,8 +187,6 @@ class Recorder(Writer):
             self.emit({"e": "left", "i": closed, "why": why})
             if self._training:
                 self._file.map()
-
-    # --------------------------------------------------------------------------- what adapters call
 
     def optimizer(self, name: str) -> int:
         """An optimizer of class `name` was built: returns its index in this process."""
@@ -422,8 +418,6 @@ class Recorder(Writer):
                 dtype = "int"
             self.loss([item], dtype, LOG)
 
-    # -------------------------------------------------------------------------- life of the process
-
     def hello(self, how: str) -> None:
         """Prepare the first line of this process's file; after a fork it is written with the first
         event only.
@@ -603,8 +597,6 @@ class Recorder(Writer):
         if shared:
             event["executor"] = shared
         self.emit(event)
-
-    # --------------------------------------------------------------------------------------- losses
 
     def _loss(self, count: int, kind: str, thread: str, line: str | Deferred) -> None:
         if self._enough and self._worker is None:

@@ -30,9 +30,6 @@ yet.
 _NAMED = ("__module__", "__name__", "__qualname__", "__doc__", "__type_params__", _ANNOTATIONS)
 
 
-# ------------------------------------------------------------------------------------------- errors
-
-
 def problem(what: str, error: Exception) -> None:
     """Note an error of the recorder's in the trace."""
     if current.RECORDER is not None:
@@ -98,9 +95,6 @@ def attempt(framework: Any, step: Callable[[], object]) -> str:
         version = getattr(framework, "__version__", "?")
         return "not available in %s %s: %r" % (framework.__name__, version, error)
     return "ok"
-
-
-# ---------------------------------------------------------------------------------------- functions
 
 
 class Builtin:
@@ -218,8 +212,6 @@ def _with_after(real: Any, after: Callable[..., Any], what: str) -> Callable[...
 
     return hooked
 
-
-# ------------------------------------------------------------------------ hooks that are taken away
 
 _ABSENT = object()
 

@@ -81,9 +81,6 @@ def below(path: str, name: object) -> str:
     return "%s.%s" % (path, name) if path else str(name)
 
 
-# --------------------------------------------------------------------------------------- small data
-
-
 def plain(value: Any) -> Optional[dict[str, Any]]:
     """A number, a text or other small data as it stands in the trace, a numpy array as its
     fingerprint; None of anything else.
@@ -181,9 +178,6 @@ def type_name(value: Any) -> str:
     return kind.__module__ + "." + kind.__qualname__
 
 
-# --------------------------------------------------------------------------------------- containers
-
-
 def parts(value: Any) -> Optional[Iterable[tuple[Any, Any]]]:
     """Named parts of a container, None of what is none."""
     if isinstance(value, (list, tuple)):
@@ -232,8 +226,6 @@ def _attributes(value: Any) -> Optional[dict[str, Any]]:
     return held
 
 
-# -------------------------------------------------------------------------------------------- numpy
-
 _sketches: Any = None
 
 
@@ -263,9 +255,6 @@ def digest_of(flat: Any) -> str:
     if not flat.size:
         return hashing.digest(b"")  # numpy refuses a view of nothing
     return hashing.digest(flat.view("uint8"))
-
-
-# ------------------------------------------------------------------------------------------ samples
 
 
 def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:

@@ -96,9 +96,6 @@ def missing(folder: object) -> Iterable[str]:
         path = os.path.dirname(path)
 
 
-# ------------------------------------------------------------------------------- what each is given
-
-
 def _read(filename: object, *_: object, **__: object) -> Names:
     yield filename, "r"
 

@@ -53,9 +53,6 @@ def variables(deep: Any) -> Iterator[Part]:
             yield from list(vars(module).items())
 
 
-# ------------------------------------------------------------------------- what one object holds
-
-
 def _inside(thing: Any) -> list[Part]:
     """What an object holds: elements, attributes, and variables of functions and of Python's
     generators.

@@ -289,8 +289,6 @@ class Pause:
         self._leave(SIGNAL, str(_getpid()))
         self._await(self._path(SENT))
 
-    # ------------------------------------------------------------------------------------- waiting
-
     def _await_tasks(self) -> None:
         """Waits for threads, futures and processes that were started in the last iteration, and may
         be about to write what was kept. A loader's thread, for one, does not end: what was waited
@@ -323,8 +321,6 @@ class Pause:
                 return False
             sleep(POLL)
         return True
-
-    # --------------------------------------------------------------------------------------- files
 
     def _refuse(self, path: str) -> None:
         """A checkpoint is about to be written where no snapshot is taken: the process ends before

@@ -215,8 +215,6 @@ class PuttingBack(_Values):
         self._reached: set[str] = set()  # rungs of which a step was given something
         recorder.on_end.append(self._ended)
 
-    # ----------------------------------------------------------------------------------- the state
-
     @guarded("putting back the states of generators")
     def pass_begins(self, loader: str) -> None:
         """A loader begins to hand out its data: the generators stand where they stood when the
@@ -264,8 +262,6 @@ class PuttingBack(_Values):
                 self._told.add((rung, name))
                 self.recorder.emit({"e": "control", "c": rung, "w": name, "n": 1})
 
-    # ------------------------------------------------------------------------- what a step is given
-
     @guarded("what a step of the continued run was given")
     def step(self, name: str, rungs: Iterable[str], read: Callable[[], Any]) -> Any:
         """A step of the training is about to be given something: what the step of the continued run
@@ -288,8 +284,6 @@ class PuttingBack(_Values):
         """The process ends: what no step was given is said."""
         for rung in sorted(self.by_step.keys() & self.rungs - self._reached):
             self.unavailable(rung, self.by_step[rung])
-
-    # ---------------------------------------------------------------------------------- the batches
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
         """The next batch of a loader: that of the continued run, once the batch is reached that the

@@ -91,9 +91,6 @@ class Family:
         return found
 
 
-# --------------------------------------------------------------------------- what each is given
-
-
 def _checkpoint(_: object, file_prefix: object, *__: object, **___: object) -> object:
     return loaders.text_of(file_prefix)
 

@@ -179,9 +179,6 @@ class Setter:
         )
 
 
-# ------------------------------------------------------------------------------ Python, environment
-
-
 def _seed_python(setter: Setter) -> None:
     at_start = _environment_at_start().get(HASH_SEED, "")
     os.environ[HASH_SEED] = str(setter.seed)
@@ -273,9 +270,6 @@ def yes(question: Callable[[], Any]) -> bool:
         return bool(question())
     except Exception:  # not imported, or a version without it
         return False
-
-
-# --------------------------------------------------------------------------------------- frameworks
 
 
 def seed_numpy(setter: Setter, numpy: Any) -> None:

@@ -51,9 +51,6 @@ def _watching(
     return hooking_in(function, lambda owner, name: around(owner, name, WHAT, before=say))
 
 
-# ------------------------------------------------------------------------------- what each is given
-
-
 def _scalar(
     _: object,
     tag: object,

@@ -116,9 +116,6 @@ def _rebuild(suite: Suite) -> int:
     return 0
 
 
-# -------------------------------------------------------------------------------------- one target
-
-
 def _print_target(history: History, target: str, last: int, format: str) -> int:
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.history.timeline import timeline
@@ -195,9 +192,6 @@ def _check_as_json(check: TargetCheck) -> dict[str, object]:
     return {**given, "key": check.key.digest, "facts": check.key.facts}
 
 
-# ------------------------------------------------------------------------------------------- nights
-
-
 def _print_nights(history: History, last: int, format: str) -> int:
     from reprocheck.cli.terminal import standard_output
 
@@ -244,9 +238,6 @@ def _night_as_json(night: str, rows: Sequence[OverviewRow]) -> dict[str, object]
         "not_good": [row.target for row in rows if not row.is_good],
         "states": {row.target: row.state for row in rows if row.state},
     }
-
-
-# ------------------------------------------------------------------------------------------- shown
 
 
 def _table(

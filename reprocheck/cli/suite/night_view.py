@@ -61,8 +61,6 @@ class NightView:
         self._last: list[tuple[str, str]] = []
         self._told_waiting = False
 
-    # ------------------------------------------------------------------------------- night.Observer
-
     def begun(self, night: Night, to_do: int, checked: int) -> None:
         """A night begins, or goes on."""
         self.night, self.checked, self._to_do = night.id, checked, to_do
@@ -128,8 +126,6 @@ class NightView:
         if self._live is None and self._clock() - self._spoke_at > HEARTBEAT:
             self._line(self._summary())
 
-    # ---------------------------------------------------------------------------------------- lines
-
     def close(self) -> None:
         """Removes the live table."""
         if self._live is not None:
@@ -162,8 +158,6 @@ class NightView:
             parts.append(f"under way: {', '.join(self._under_way)}")
         parts.append(duration(self._clock() - self._began))
         return " · ".join(parts)
-
-    # ---------------------------------------------------------------------------------------- table
 
     def _draw(self) -> None:
         if self.quiet or not self.err.live:

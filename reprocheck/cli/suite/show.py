@@ -81,9 +81,6 @@ def _asked(
     return report, one
 
 
-# ---------------------------------------------------------------------------------------- a night
-
-
 def _print_night(out: Stream, report: NightReport, *, all_targets: bool) -> None:
     """The head, a row a target, and how many are not shown."""
     from reprocheck.suite.pages import words
@@ -129,9 +126,6 @@ def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
         texts = map(out.text, (words.duration(one), _plain(words.sentence(one))))
         table.add_row(out.text(one.name), state, *texts)
     out.draw(table, indent=2)
-
-
-# --------------------------------------------------------------------------------------- a target
 
 
 def _print_target(out: Stream, report: NightReport, one: TargetReport, suite: Suite) -> None:

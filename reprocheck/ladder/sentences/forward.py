@@ -95,9 +95,6 @@ def _named(seen: Seen) -> str:
     return words.code(seen.place)
 
 
-# ----------------------------------------------------------------------------------------- the loss
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Agreed:
     """What was recorded up to the loss, and agrees."""
@@ -224,9 +221,6 @@ def _after(last: Seen | None) -> str:
     if last is None:
         return tr("the start")
     return tr("the last module, {place},", place=words.module(last.place, last.class_))
-
-
-# ------------------------------------------------------------------------------------- control flow
 
 
 def other_path(step: Step) -> Said:

@@ -358,9 +358,6 @@ def _kind_of(gap: Gap) -> str:
     return _KINDS.get(type(gap), "")
 
 
-# ---------------------------------------------------------------------------------------- one rank
-
-
 def found_of(
     first: DeepTrace,
     second: DeepTrace,

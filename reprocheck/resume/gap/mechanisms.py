@@ -25,9 +25,6 @@ def name_of(gap: evidence.Gap) -> str | None:
     return next((name for name, holds in rules if holds(gap)), None)
 
 
-# ------------------------------------------------------------------------------------- generators
-
-
 OF_GENERATOR: Sequence[Rule] = [
     ("resume-rng-of-other-rank", lambda gap: gap.of_rank is not None),
     ("resume-rng-reseeded", lambda gap: gap.reseeded is not None),
@@ -44,9 +41,6 @@ def _of_generator(attribute: str) -> list[Rule]:
         return lambda gap: generator(gap) is not None and holds(generator(gap))
 
     return [(name, of(holds)) for name, holds in OF_GENERATOR]
-
-
-# ------------------------------------------------------------------------------------------- data
 
 
 def _skips_an_epoch(gap: evidence.BatchGap) -> bool:

@@ -140,9 +140,6 @@ def _of_counter(gap: evidence.CounterGap) -> str:
     return f"`{gap.name}`{held} was {was}, and is {now} again after the resume"
 
 
-# ------------------------------------------------------------------------------------- generators
-
-
 def _of_generator(gap: evidence.GeneratorGap) -> str:
     who = generator(gap.name)
     drawn = f", and {gap.drawn_by} draws from it" if gap.drawn_by else ""
@@ -210,9 +207,6 @@ def _at(line: str) -> str:
     return f" at {line}" if line else ""
 
 
-# ------------------------------------------------------------------------------------------- data
-
-
 def _of_batch(gap: evidence.BatchGap) -> str:
     if gap.passed_over:
         return f"the resumed run passed over {spot(gap.expected)} and ended by itself"
@@ -273,9 +267,6 @@ def _counted(gap: evidence.BatchGap) -> str:
     if not counts.twice and not counts.never:
         return ""
     return f"; of {counts.of} samples, seen twice: {counts.twice}, never seen: {counts.never}"
-
-
-# ------------------------------------------------------------------------------------------ names
 
 
 def _names(names: Sequence[str]) -> str:

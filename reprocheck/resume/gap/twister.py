@@ -131,9 +131,6 @@ def seeded(generator: str, seed: int) -> Twister:
     return Twister(tuple(words), WORDS)
 
 
-# ------------------------------------------------------------------------------ states as recorded
-
-
 def _of_python(data: bytes) -> Twister | None:
     """The position, then the words; behind them the second of a pair of normal draws."""
     if len(data) < 4 * (WORDS + 1):

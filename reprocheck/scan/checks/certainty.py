@@ -107,9 +107,6 @@ _ORDER_FREE = frozenset({"max", "min", "len", "any", "all", "Counter"})
 """Calls of which the result is the same in any order of what they are given."""
 
 
-# ----------------------------------------------------------------------------------------- the code
-
-
 def _is_for_others(order: Order, hit: Hit) -> int:
     """The code is that of others, or of tests, evaluations, pictures: its folder, its file, its
     program or a function on the way says so. A function that trains nothing is sure to be for that.
@@ -150,8 +147,6 @@ _FUNCTIONS = re.compile(
 )
 """The same in the name of a function."""
 
-
-# ------------------------------------------------------------------------------- rules and doubts
 
 Doubt = Callable[[Order, Hit], int]
 """What is not seen, and how many steps that takes."""
@@ -425,8 +420,6 @@ _DOUBTS: Mapping[str, tuple[Doubt, ...]] = {
 }
 """What each rule must show. Other rules need a training in a loop, and code that is for it."""
 
-
-# ------------------------------------------------------------------------------------------ errors
 
 Need = Callable[[Order, Hit], bool]
 """What an error must show beside that no doubt is left."""

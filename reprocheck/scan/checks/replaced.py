@@ -88,8 +88,6 @@ def _filled(step: Step) -> Value | None:
     return getattr(step, "receiver", None)
 
 
-# -------------------------------------------------------------------------------------- drawn again
-
 _PLAIN = re.compile(r"^torch\.nn\.(Linear|Conv\w+|Embedding)$")
 """Layers that draw a weight, and a bias unless they have none."""
 

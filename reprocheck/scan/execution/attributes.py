@@ -31,8 +31,6 @@ from reprocheck.scan.values import (
 class Attributes(Machine):
     """Looks attributes up and assigns to targets."""
 
-    # ------------------------------------------------------------------------------------- look-ups
-
     def attribute(self, node: ast.AST, whole: Value, name: str) -> Value:
         """An attribute of a value."""
         known = self._HOLDERS.get(type(whole))
@@ -93,8 +91,6 @@ class Attributes(Machine):
             [self.attribute(node, option, name) for option in whole.choices]
         ),
     }
-
-    # ---------------------------------------------------------------------------------- assignments
 
     def assign(self, target: ast.expr, value: Value) -> None:
         """Gives a value to a target; what is no target is not assigned to."""

@@ -106,8 +106,6 @@ class Calls(Known):
             return receiver
         return made
 
-    # ------------------------------------------------------------------------------- the user's own
-
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
         """Follows a call of the user's function. The call itself is a step, too."""
         if function.is_opaque:

@@ -62,8 +62,6 @@ class Expressions(Calls):
             return UNKNOWN
         return External(found)
 
-    # ------------------------------------------------------------------------------------ operators
-
     def _binary(self, node: ast.BinOp) -> Value:
         chain: list[ast.BinOp] = []
         at: ast.expr = node
@@ -158,8 +156,6 @@ class Expressions(Calls):
             return Constant("".join(str(part.value) for part in parts))
         return Derived("format", tuple(parts))
 
-    # ----------------------------------------------------------------------------------- containers
-
     def _display(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         items, hidden = self.spelled_out(node.elts)
         return Items(_CONTAINERS[type(node)], items, over=tuple(hidden), whole=not hidden)
@@ -250,8 +246,6 @@ class Expressions(Calls):
             return Part(whole, None)
         # a drawn index: what it gives depends on the draw
         return Derived("item", (Part(whole, None), key))
-
-    # ------------------------------------------------------------------------------------ functions
 
     def function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str

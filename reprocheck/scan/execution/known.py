@@ -61,8 +61,6 @@ class Known(Elements):
             return given
         return None
 
-    # ----------------------------------------------------------------------------------- containers
-
     def _add(self, items: Items, call: Call) -> Value | None:
         """`append`, `add` and the like."""
         items.items.append(call.arguments[-1])
@@ -129,8 +127,6 @@ class Known(Elements):
             return None
         return self.element(call.node, call.first)
 
-    # -------------------------------------------------------------------------------------- objects
-
     def _super(self, call: Call) -> Value | None:
         for around in self.frame.outward():
             if around.of_class is not None:
@@ -177,8 +173,6 @@ class Known(Elements):
             case Made(facts=held) | Instance(attributes=held) if held:
                 return Items("dict", list(held.values()), list(map(Constant, held)), whole=False)
         return None
-
-    # ---------------------------------------------------------------------------------- environment
 
     def _update_environment(self, call: Call) -> Value | None:
         """`os.environ.update(...)` is an assignment as well."""
@@ -257,7 +251,6 @@ def _shared(items: Items, key: Value, default: Items) -> Value:
     return default
 
 
-# ------------------------------------------------------------------------------------------ parsers
 # arguments of a parser with their defaults: what a run without arguments would have
 
 

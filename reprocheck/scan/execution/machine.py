@@ -145,8 +145,6 @@ class Machine(ABC):
         if self.evaluated > MOST_EXPRESSIONS:
             raise TooMuchError
 
-    # ---------------------------------------------------------------------------------------- steps
-
     def record(self, step: Step) -> None:
         """Adds a step, as long as there is room.
 
@@ -233,8 +231,6 @@ class Machine(ABC):
             "by": self.by,
         }
 
-    # --------------------------------------------------------------------------------- surroundings
-
     @contextmanager
     def _holding(self, field: str, value: object) -> Iterator[None]:
         """One of the fields that say where a step stands has a value for as long as this lasts."""
@@ -266,8 +262,6 @@ class Machine(ABC):
         """What happens in the body of a loop."""
         with self._holding("loops", self.loops + 1), self._holding("conditions", self.conditions):
             yield
-
-    # ---------------------------------------------------------------- calls of the user's functions
 
     def times(self, function: Function) -> int:
         """How often a function was followed so far."""

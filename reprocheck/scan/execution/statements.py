@@ -101,8 +101,6 @@ class Interpreter(Imports):
     def _assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
 
-    # ------------------------------------------------------------------------------------- branches
-
     def _if(self, node: ast.If) -> Flow:
         known = truth(self.evaluate(node.test))
         if known is True:
@@ -190,8 +188,6 @@ class Interpreter(Imports):
             frame.variables = merged(before, reduce(merged, left))
         return Flow.NEXT
 
-    # ---------------------------------------------------------------------------------------- loops
-
     def _for(self, node: ast.For) -> Flow:
         value = self.evaluate(node.iter)
         self.loop(node, value)
@@ -237,8 +233,6 @@ class Interpreter(Imports):
             case Items(kind="generator", items=[_, *_] as items):
                 return either(items)
         return value
-
-    # ---------------------------------------------------------------------------------- definitions
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         function = self.function(node, node.name)

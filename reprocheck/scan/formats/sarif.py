@@ -53,9 +53,6 @@ def render(result: Result) -> str:
     return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
 
 
-# -------------------------------------------------------------------------------------------- rules
-
-
 def _rule(code: str) -> Table:
     entry = find(code)
     if entry is None:
@@ -107,9 +104,6 @@ def _help_markdown(entry: Entry) -> str:
 
 def _fenced(code: str) -> str:
     return f"```{language(code)}\n{code}\n```"
-
-
-# ------------------------------------------------------------------------------------------ results
 
 
 def _results(findings: Iterable[Finding], codes: list[str]) -> list[Table]:

@@ -73,9 +73,6 @@ def ranges(numbers: frozenset[int] | Sequence[int]) -> str:
     )
 
 
-# ------------------------------------------------------------------------- one history into another
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Merged:
     """What one history brought into another.
@@ -150,9 +147,6 @@ def _merge_baselines(into: History, other: History) -> int:
     for one in later:
         into.accept(one)
     return len(later)
-
-
-# --------------------------------------------------------------------------------- shards to nights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -136,8 +136,6 @@ class History:
         """Closes all connections."""
         self._engine.dispose()
 
-    # ------------------------------------------------------------------------------------- writing
-
     def begin_night(self, night: Night) -> bool:
         """Records a night; False where it was recorded before: that one stays as it is."""
         return self.written(lambda connection: keep.night(connection, night))
@@ -189,8 +187,6 @@ class History:
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
         return self.written(lambda connection: connection.execute(removal).rowcount)
-
-    # ------------------------------------------------------------------------------------- reading
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
         """The nights, oldest first; `last`: so many of the newest alone."""
@@ -259,8 +255,6 @@ class History:
                 found_states = connection.execute(overview.states_query(first)).all()
             return overview.rows_of(found_checks, found_states)
 
-    # ---------------------------------------------------------------------------------- statements
-
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes."""
@@ -301,8 +295,6 @@ class History:
             raise error_of(error.orig, self.where) from error
         except UnicodeDecodeError as error:  # also in what SQLite says of a broken table
             raise error_of(error, self.where) from error
-
-    # ----------------------------------------------------------------------- from rows to the model
 
     def _nights(self, query: Select[Any]) -> tuple[Night, ...]:
         with self._believed():

@@ -205,9 +205,6 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
-# ------------------------------------------------------------------------------ for the live chart
-
-
 def data(chart: Chart) -> dict[str, object]:
     """What site.js draws: one axis for all lines, with null where a line has no value."""
     axis = sorted({x for one in chart.lines for x in one.x})
@@ -226,8 +223,6 @@ def _on(axis: Iterable[float], one: Line) -> list[float | None]:
     known = dict(zip(one.x, one.y, strict=True))
     return [known.get(x) for x in axis]
 
-
-# ---------------------------------------------------------------------------------------------- SVG
 
 WIDTH, HEIGHT = 920, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 14, 12, 34

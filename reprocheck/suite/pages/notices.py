@@ -86,9 +86,6 @@ def _change(one: TargetReport) -> dict[str, object]:
     }
 
 
-# ---------------------------------------------------------------------------------------- sending
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Post:
     """How a notice is sent.

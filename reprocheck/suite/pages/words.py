@@ -108,9 +108,6 @@ def duration(one: TargetReport) -> str:
     return seconds(seconds_of(one))
 
 
-# --------------------------------------------------------------------------------------- one target
-
-
 def facts(one: TargetReport) -> list[Fact]:
     """All that is known of a target in a night, what changed first."""
     return [*_changed(one), *_drift(one), *_of_check(one), *_of_baseline(one.baseline)]
@@ -247,9 +244,6 @@ def _code(text: str) -> str:
     if not text:
         return ""
     return f"`{line(text)}`"
-
-
-# ------------------------------------------------------------------------------------- what to type
 
 
 def commands(one: TargetReport) -> list[Fact]:

@@ -102,8 +102,6 @@ class Active:
         """Whether a control is on."""
         return control in self.names
 
-    # -------------------------------------------------------------------------------------- streams
-
     def number(self, control: str, what: str) -> int:
         """The next of an exact stream of 64-bit numbers: the same from run to run, another in each
         rank, worker, control and `what`.
@@ -159,8 +157,6 @@ class Active:
         if not own or (len(own) == 2 and own[0] == "rank"):
             return (self.seed + self.rank()) % SEED_LIMIT
         return int.from_bytes(stream(repr((self.seed, own, "seed")).encode(), 4), "little")
-
-    # ----------------------------------------------------------------------------------- whose code
 
     def users_module(self, skip: int = 1) -> bool:
         """Whether the calling frame belongs to the user's own modules."""
@@ -226,8 +222,6 @@ class Active:
 
     def _users_file(self, file: str) -> str:
         return users.name_of(file, self._inside, self._foreign, self.recorder.masked)
-
-    # ---------------------------------------------------------------------------------- the account
 
     def touched(
         self,
@@ -336,8 +330,6 @@ class Active:
             return value  # JSON has no number for the others
         text = value if type(value) is str else repr(value)
         return self.recorder.plain(text[:_TEXT])
-
-    # ---------------------------------------------------------------------------------------- forks
 
     def _forking(self) -> None:
         self._forked += 1

@@ -25,8 +25,6 @@ class Facts:
         # what stands for a weight -> the hash of what an update left, until it is looked at again
         self._left: Dict[object, str] = {}
 
-    # -------------------------------------------------------------------------------------- weights
-
     def born(self, weight: Any, line: str, states: Dict[str, str], seeds: int) -> None:
         """A weight was made: the line of the script, the states that its values were drawn from,
         and how many seeds were set before.
@@ -71,8 +69,6 @@ class Facts:
         if now.get("h") != left:
             self.deep.seen("written", name, out=[["", now]])
 
-    # ----------------------------------------------------------------------------- around an update
-
     def differentiated(self, losses: Iterable[Any]) -> None:
         """What is differentiated."""
         for loss in losses:
@@ -94,8 +90,6 @@ class Facts:
         self.deep.seen("update", name, out=[["", found]], **_of_optimizer(index))
         if key is not None:
             self._left[key] = found.get("h", "")
-
-    # ------------------------------------------------------------------------------------- its data
 
     def batch(self, place: str, batch: Any, **states: Dict[str, str]) -> None:
         """A batch that a loader has handed out or that was given, whole and by sample, with the

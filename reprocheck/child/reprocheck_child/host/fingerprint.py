@@ -28,8 +28,6 @@ class Fingerprints:
         self._announced = False
         deep.recorder.on_fork.append(self._forked)
 
-    # ------------------------------------------------------------------------ what an adapter says
-
     def is_tensor(self, value: Any) -> bool:
         """Whether a value is a tensor of the framework."""
         raise NotImplementedError
@@ -50,8 +48,6 @@ class Fingerprints:
         dtype = str(getattr(tensor, "dtype", "")).rsplit(".", 1)[-1].lower()
         shape = [int(size) for size in getattr(tensor, "shape", ())]
         return {"h": "", "d": dtype, "s": shape}
-
-    # -------------------------------------------------------------------------------- what is asked
 
     def of(self, tensor: Any) -> Fingerprint:
         """The fingerprint of a tensor or array; without a hash where it cannot be read."""

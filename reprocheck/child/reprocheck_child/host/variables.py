@@ -51,8 +51,6 @@ class VariableFacts(Facts):
         if folder not in self.deep.foreign:
             self.deep.foreign.append(folder)
 
-    # -------------------------------------------------------------------------------------- weights
-
     def root(self, name: str) -> str:
         """What the paths in a model begin with: the first that is called needs nothing, others
         their names.
@@ -113,8 +111,6 @@ class VariableFacts(Facts):
         if rest and prefix is not None:
             path = (prefix + "/" + rest).lstrip("/")
         return path.replace("/", ".")
-
-    # ----------------------------------------------------------------------------- around an update
 
     def gradients_of(
         self,

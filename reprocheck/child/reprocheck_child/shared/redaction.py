@@ -30,8 +30,6 @@ SECRET, EMAIL, ADDRESS, USER = "<secret>", "<email>", "<address>", "<user>"
 MARKS = (SECRET, EMAIL, ADDRESS, "<credentials>")
 """What stands in a masked text in place of a value."""
 
-# -------------------------------------------------------------------------------------------- names
-
 
 def _words(text: str) -> FrozenSet[str]:
     return frozenset(text.split())
@@ -178,8 +176,6 @@ def _is_secret(name: str, value: str) -> bool:
         return not value.startswith("/")  # the shell's working directory
     return _NUMBER.fullmatch(value) is None or not _ALWAYS.isdisjoint(parts)
 
-
-# ----------------------------------------------------------------------------------------- patterns
 
 _TOKEN = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=bot))(?P<value>"
@@ -400,8 +396,6 @@ class Redactor:
             return "<interface>"
         return self._apply(_OF_VARIABLES, value)
 
-    # ---------------------------------------------------------------------------------------- rules
-
     def _masked(self, mark: str) -> str:
         self.count += mark != USER
         return mark
@@ -439,8 +433,6 @@ class Redactor:
             shown = self._masked(rule.mark) + "\n" * value.count("\n")
         return found[:start] + quote + shown + quote + found[end:]
 
-    # --------------------------------------------------------------------------------- private keys
-
     def keys(self, text: str) -> str:
         """The lines of private keys, each masked, so that the lines behind them keep their
         numbers.
@@ -465,8 +457,6 @@ class Redactor:
             return line[: begin.end()] + SECRET + line[end:]
         self.in_key = True
         return line[: begin.end()] + _KEY_REST.sub(SECRET, line[begin.end() :])
-
-    # --------------------------------------------------------------------------------------- source
 
     def _string(self, match: Match[str]) -> str:
         """A string of an argument, masked where it is not yet."""

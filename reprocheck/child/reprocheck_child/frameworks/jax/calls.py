@@ -153,8 +153,6 @@ class Calls:
         # a function of the user's: the names and the signature by which JAX knows its arguments
         return functools.wraps(function)(wrapper), traced
 
-    # -------------------------------------------------------------------------------------- tracing
-
     @guarded("tracing a function")
     def _enter(self, tracing: _Tracing, args: Any, kwargs: Any) -> None:
         tracing.plan = tracing.traced.latest = Plan()
@@ -193,8 +191,6 @@ class Calls:
         if tracing.evaluation is not None:
             evaluation, tracing.evaluation = tracing.evaluation, None
             self.watcher.begin(evaluation)
-
-    # ---------------------------------------------------------------------------------------- calls
 
     def run(self, real: Any, traced: Traced, args: Any, kwargs: Any) -> Any:
         """Call a compiled function, and record the call where it differentiates."""

@@ -29,9 +29,6 @@ threads (xla/pjrt/utils.cc).
 _PROBE_SECONDS = 60
 
 
-# ------------------------------------------------------------------------------------- the compiler
-
-
 def deterministic(jax: Any, active: Any) -> None:
     """Flags for the compiler, which reads them when the first device is used.
 
@@ -109,9 +106,6 @@ def single_thread(jax: Any, active: Any) -> None:
         active.overridden("single-thread", THREADS, given, "1")
     os.environ[THREADS] = "1"
     active.touched("single-thread", THREADS, "1")
-
-
-# -------------------------------------------------------------------------------- order and dropout
 
 
 def data_order(jax: Any, active: Any) -> None:

@@ -103,8 +103,6 @@ class Watcher:
         self.waiting.clear()
         self.recorded.clear()
 
-    # ---------------------------------------------------------------------------------------- facts
-
     def say(self, r: str, place: str, **keys: Any) -> None:
         """Write a fact; behind the evaluation that is under way or not written yet, where there is
         one.
@@ -114,8 +112,6 @@ class Watcher:
                 self.deep.seen(r, place, **keys)
             else:
                 self.waiting.append((r, place, keys))
-
-    # ---------------------------------------------------------------------------------- evaluations
 
     def begin(self, evaluation: Evaluation) -> None:
         """An evaluation is about to run; the one before it is written. May end the process."""
@@ -307,8 +303,6 @@ class Watcher:
             self.recorder.looked(changed)
         self.recorder.loss(values, dtype, BACKWARD, 1, "")
 
-    # ------------------------------------------------------------ evaluations that are not compiled
-
     def eager(
         self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], argnums: Any
     ) -> Optional[Evaluation]:
@@ -380,8 +374,6 @@ class Watcher:
                 ]
             evaluation.results = self.leaves(results)
         self.end(evaluation)
-
-    # ------------------------------------------------------------------------------------ arguments
 
     def argument(self, name: str, leaf: Any) -> Argument:
         """One leaf of what a function is given."""

@@ -107,8 +107,6 @@ class Watcher:
 
         around(kind, "fit", "the weights of keras", before=fit)
 
-    # -------------------------------------------------------------------------------------- batches
-
     def hook_batches(self) -> None:
         """See what the trainer of JAX is given."""
         # private: where `fit` takes its batches from on JAX; on an accelerator it reads one ahead
@@ -173,8 +171,6 @@ class Watcher:
             draw()
         self._drawing.clear()
         self.updates.end(model.optimizer, index)
-
-    # ------------------------------------------------------------------------------ seed generators
 
     def register(self, layer: Any, path: str = "") -> None:
         """Watch the seed generators of a layer and of the layers in it."""
@@ -251,8 +247,6 @@ class Watcher:
 
         self._drawing.append(ready)
         self.deep.seen_later("call", private.place, read)
-
-    # ----------------------------------------------------------------------------- what is concrete
 
     @staticmethod
     def concrete(values: Any) -> bool:

@@ -149,8 +149,6 @@ class Layers:
             if name in self.watcher.private:
                 self.watcher.known[name] = self.watcher.state(self.watcher.private[name])
 
-    # --------------------------------------------------------------------------------------- losses
-
     def hook_losses(self) -> None:
         """See each loss that is taken, the outermost alone."""
         from keras.src.losses.loss import Loss

@@ -47,8 +47,6 @@ class _Adapter:
         self.deep: Any = None
         """What records the deeper levels, at those levels."""
 
-    # -------------------------------------------------------------------------------------- batches
-
     def hook_trainer(self) -> None:
         """One step an execution; `train_on_batch` is a batch."""
         from keras.src.trainers.trainer import Trainer
@@ -177,8 +175,6 @@ class _Adapter:
         if optimizer is None:
             optimizer = model  # one that updates its weights by itself
         return self.of_optimizer(optimizer)
-
-    # ----------------------------------------------------------------------------------- optimizers
 
     def hook_optimizers(self) -> None:
         """Optimizers that are built, applied by hand, and that scale the loss."""

@@ -31,8 +31,6 @@ class Updates:
         self._described = False  # an update was described since the batch began
         self._hyper: Optional[Named] = None
 
-    # ----------------------------------------------------------------------------------- one update
-
     def before(self, optimizer: Any, gradients: Any, weights: Any) -> None:
         """An optimizer is about to be applied."""
         self._way = ""
@@ -100,8 +98,6 @@ class Updates:
                 found.append((owners[prefix] + ":" + state.name[len(prefix) :], state))
         return found
 
-    # ---------------------------------------------------------------- inside TensorFlow's functions
-
     def _before_in_graph(
         self, graphs: Any, optimizer: Any, given: Sequence[Tuple[Any, Any]]
     ) -> None:
@@ -139,8 +135,6 @@ class Updates:
 
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(value) for _, value in named])
 
-    # ------------------------------------------------------------------------------ between batches
-
     def begin(self, optimizer: Any, outside: bool) -> None:
         """A batch of a trainer begins; `outside`: its update will not be seen as it happens."""
         self._described, self._hyper = False, None
@@ -157,8 +151,6 @@ class Updates:
         self.deep.seen("rng", "after update", g=self.deep.rng())
         self.say_hyper(optimizer, self._hyper)
         self.facts.all_updated(self.states(optimizer), index)
-
-    # ----------------------------------------------------------------------------- hyper-parameters
 
     def hyper(self, optimizer: Any) -> Named:
         """The hyper-parameters that hold now."""

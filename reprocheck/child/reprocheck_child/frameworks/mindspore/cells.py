@@ -206,8 +206,6 @@ class Cells:
         if not self.around.cells:
             self.given.returned(out)
 
-    # ------------------------------------------------------------------------- gradients of outputs
-
     def _watch_gradient(self, path: str, out: Any) -> None:
         """Where a gradient is being taken, see that of each output when the backward pass reaches
         it.

@@ -124,8 +124,6 @@ class Watcher:
     def _shared_generators(self) -> None:
         self.cells.private_generators = False
 
-    # ------------------------------------------------------------------- before the first iteration
-
     def first_call(self, cell: Any) -> None:
         """An outermost cell is about to be called."""
         self.begin(self._of_network(cell))
@@ -171,8 +169,6 @@ class Watcher:
             id(parameter) for optimizer in optimizers for parameter in optimizer.get_parameters()
         } - updated
         return [parameter for parameter in cell.get_parameters() if id(parameter) not in kept]
-
-    # ------------------------------------------------------------------- gradients in PyNative mode
 
     def forward(self, real: Any, function: Any, *args: Any, **named: Any) -> Any:
         """Run the forward half of `value_and_grad`, `grad`, `GradOperation`."""
@@ -239,8 +235,6 @@ class Watcher:
                 self.facts.gradients("gradient", zip(names, given))
                 return
         self.deep.unrecorded("gradients", OTHER_FORM)
-
-    # -------------------------------------------------------------------------------------- updates
 
     def update(self, real: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
         """Run a call of an optimizer, inside other cells too."""
@@ -321,8 +315,6 @@ class Watcher:
             self.recorder.emit({"e": "deep", "level": "module"})
         if not self._rooted:
             self.facts.differentiated(tensors)
-
-    # ----------------------------------------------------------------------------- hyper-parameters
 
     def hyper(self, optimizer: Any) -> List[List[Any]]:
         """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""

@@ -44,9 +44,6 @@ def install(mindspore: Any, recorder: Any) -> Dict[str, str]:
     return hooks
 
 
-# --------------------------------------------------------------------------- Model.train, Model.fit
-
-
 def hook_model(recording: Recording) -> None:
     """Append a callback to each training of a Model, and turn data sinking off."""
     # private, but what both `train` and `fit` call once they have checked what they were given
@@ -144,9 +141,6 @@ def _step_of_model(
         recording.stepped(optimizers, before)
     else:
         recording.stepped_without_optimizer()
-
-
-# --------------------------------------------------------------------------------------- optimizers
 
 
 def hook_optimizers(recording: Recording) -> None:

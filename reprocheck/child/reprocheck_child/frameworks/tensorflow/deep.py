@@ -95,8 +95,6 @@ class Watcher:
             "batches": self.hook_batches,
         }
 
-    # ------------------------------------------------------------------------------------ variables
-
     def hook_variables(self) -> None:
         """See variables being made."""
         # `tf.Variable(...)` makes an object of this class, which is private; so does Keras
@@ -134,8 +132,6 @@ class Watcher:
             self.deep.unrecorded(
                 "initial weights", "they could not be read before the first update: %r" % error
             )
-
-    # -------------------------------------------------------------------------------------- batches
 
     def hook_batches(self) -> None:
         """See what iterators of `tf.data` hand out."""
@@ -243,8 +239,6 @@ class Watcher:
         if given:
             self.facts.batch("inputs of " + python.__name__, given)
 
-    # -------------------------------------------------------------------------- draws inside graphs
-
     def _traced(self) -> None:
         """An operator that draws from the global generator is being traced."""
         graph = str(getattr(self.tensorflow.compat.v1.get_default_graph(), "name", ""))
@@ -305,8 +299,6 @@ class Watcher:
             **made,
         )
 
-    # ------------------------------------------------------------------------- losses and gradients
-
     @guarded("before gradients")
     def before_gradient(self, sources: Sequence[Any], outermost: bool) -> None:
         """A tape is about to be asked for gradients of `sources`."""
@@ -350,8 +342,6 @@ class Watcher:
         """An optimizer describes what it does to the weights."""
         self._by_hand.clear()
         self._untaken = False
-
-    # -------------------------------------------------------------------------------- out of graphs
 
     def stream(self, arrived: Callable[..., None], values: Sequence[Any]) -> None:
         """Let each execution of the function that is being traced hand values out, as numpy arrays,

@@ -82,8 +82,6 @@ class Adapter:
 
             self.deep = Watcher(tensorflow, recorder, self.in_xla)
 
-    # ---------------------------------------------------------------------------------------- hooks
-
     def hook_tape(self) -> None:
         """Wrap `GradientTape.gradient`."""
         # private: whether another tape records this one, as `backprop` itself asks it. The class is
@@ -135,8 +133,6 @@ class Adapter:
             return value
 
         return __call__
-
-    # --------------------------------------------------------------------------------------- losses
 
     def seen(self, target: Any, sources: Any, kind: str) -> None:
         """A gradient of `target` is about to be computed, or traced."""

@@ -91,8 +91,6 @@ class Calls:
         if len(self.origins) > _ORIGINS:
             self.origins.clear()
 
-    # ----------------------------------------------------------------------------- before and after
-
     def before(
         self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
     ) -> Optional[Call]:
@@ -185,8 +183,6 @@ class Calls:
         # a checkpoint runs the forward again
         return bool((self.deep.module_path() + ".").startswith(inside + "."))
 
-    # --------------------------------------------------------------------------------------- values
-
     def _inputs(self, call: Call, schema: "_Schema", args: Any, kwargs: Any) -> None:
         names: Sequence[Any] = schema.names
         if len(names) < len(args):  # no schema
@@ -224,8 +220,6 @@ class Calls:
             dtype = str(output.dtype).replace("torch.", "")
             return [["", {"h": "", "d": dtype, "s": list(output.shape)}]]
         return list(self.prints.leaves(output))
-
-    # ---------------------------------------------------------------------------------------- lines
 
     def _line(self) -> Optional[str]:
         """The script's line that an operator runs for, "" where there is none; None where the

@@ -115,8 +115,6 @@ class Loaders:
             with self.aside():
                 look(returned, *args, **kwargs)
 
-    # ---------------------------------------------------------------------------------------- names
-
     def built(self, returned: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
         """A loader was made: its number is its place among all."""
         self._number(loader)
@@ -136,8 +134,6 @@ class Loaders:
                 place += " (%s)" % held
             self.places.keep(loader, place)
         return str(place)
-
-    # --------------------------------------------------------------------------------------- epochs
 
     def before_epoch(
         self, returned: Any, iterator: Any, loader: Any = None, *args: Any, **kwargs: Any
@@ -261,8 +257,6 @@ class Loaders:
                 name = "batch_sampler"
             owner, path = attributes.get(name), path + name + "."
 
-    # -------------------------------------------------------------------------------------- indices
-
     def before_index(self, returned: Any, iterator: Any) -> None:
         """The sampler is asked for the indices of a batch."""
         epoch = self.epochs.get(iterator)
@@ -304,8 +298,6 @@ class Loaders:
                 if not whole or len(order) > torch_order.LIMIT:
                     keys["cut"] = True
         self.deep.seen("epoch", epoch.place, **keys)
-
-    # -------------------------------------------------------------------------------------- batches
 
     def before_batch(self, returned: Any, iterator: Any) -> None:
         """The next batch is asked for."""

@@ -135,8 +135,6 @@ class _Deep:
             return
         self.gradients.after_step(optimizer, index, _closure(args, kwargs))
 
-    # ------------------------------------------------------------------------ generators of devices
-
     def find_devices(self) -> None:
         """Add the generator of the device in use.
 
@@ -154,8 +152,6 @@ class _Deep:
         module = getattr(self.torch, name, None)
         if hasattr(module, "is_initialized"):
             self.backends.setdefault(name, module)
-
-    # ------------------------------------------------------------------------------------ compilers
 
     def watch_compilers(self) -> None:
         """Modules inside compiled code are not seen. At level `auto` they stay that way; else what

@@ -104,8 +104,6 @@ class Fingerprints:
         """Told once a device has no memory for fingerprints."""
         recorder.on_fork.append(self.forked)
 
-    # ----------------------------------------------------------------------------------- one tensor
-
     def of(self, tensor: Any) -> Fingerprint:
         """Fingerprint of a tensor, at once; `h` is "" where it cannot be read."""
         read = self.later(tensor)
@@ -251,8 +249,6 @@ class Fingerprints:
             tensor = self.torch.zeros_like(tensor)
         return tensor
 
-    # ---------------------------------------------------------------------- tensors made of tensors
-
     def _wrapped(self, tensor: Any) -> "Fingerprint | Reading | None":
         """Of a tensor under `vmap` and other transforms of functions, what it wraps; they have the
         type of plain ones.
@@ -291,8 +287,6 @@ class Fingerprints:
         if any(callable(part) for part in reads):
             return read  # to ask now would send what the device has gathered
         return read(False) or read
-
-    # -------------------------------------------------------------------------------------- devices
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
         """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the
@@ -377,8 +371,6 @@ class Fingerprints:
             norm = flat.to(torch.float32).norm().to("cpu", wide).to(flat.device)
         return norm.view(1).view(torch.int64)
 
-    # --------------------------------------------------------------------------------------- values
-
     def leaves(self, value: Any, sketched: bool = True) -> "List[List[Any]]":
         """[path, X] of each leaf of a nested value.
 
@@ -427,8 +419,6 @@ class Fingerprints:
         except Exception as error:
             self._report("samples of a batch", repr(error))
             return None
-
-    # ----------------------------------------------------------------------------------------------
 
     def _name(self, dtype: Any) -> str:
         return str(self.kinds[dtype].name)

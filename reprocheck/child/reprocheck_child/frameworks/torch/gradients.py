@@ -53,8 +53,6 @@ class Gradients:
         self.after_update = False
         self.written = Written(deep, names)
 
-    # --------------------------------------------------------------------------- outputs of modules
-
     def watch_output(self, tensor: Any, path: str) -> None:
         """Record the gradient of a module's output, by a hook of the autograd node behind it: one
         of the tensor would show.
@@ -89,8 +87,6 @@ class Gradients:
                     self.deep.seen("outgrad", path, out=out)
         except Exception as error:
             self.deep.recorder.problem("the gradient of an output", error)
-
-    # ------------------------------------------------------------------------- gradients of weights
 
     def watch_weight(self, weight: Any, name: str) -> None:
         """Record the gradient of a named weight each time something was added to it."""
@@ -152,8 +148,6 @@ class Gradients:
         Those of a device come from a thread of torch, one a device.
         """
         return gradient.is_cpu and get_ident() != self.deep.thread
-
-    # ------------------------------------------------------------------------------------- the loss
 
     def before_backward(self, roots: Any, kind: str) -> None:
         """A backward pass is about to start from `roots`."""
@@ -238,8 +232,6 @@ class Gradients:
                 path = "%s.%d" % (name, index) if len(saved) > 1 else name
                 found.append([path, self.prints.later(value)])
 
-    # --------------------------------------------------------------------- weights without a module
-
     def optimizer_built(self, optimizer: Any) -> None:
         """Remember the variables of the script that hold the tensors of a new optimizer."""
         frame = self.deep.frame(2)
@@ -301,8 +293,6 @@ class Gradients:
         made = {"l": line} if line else {}
         self.deep.seen("weights", name, call=False, out=[["", self.prints.later(tensor)]], **made)
         self.watch_weight(tensor, name)
-
-    # -------------------------------------------------------------------------------------- updates
 
     def record_by_hand(self) -> None:
         """Before a forward: weights that changed since their update; all, where no optimizer says

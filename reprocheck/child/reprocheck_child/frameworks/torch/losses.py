@@ -71,8 +71,6 @@ class _Adapter:
         self.making_state: Set[int] = set()
         self.deep: Any = None  # what records the deeper levels
 
-    # ------------------------------------------------------------------------------------- backward
-
     def hook_engine(self) -> List[Any]:
         """Put a proxy in the place of the autograd engine."""
         # `Tensor.backward`, `autograd.backward` and `autograd.grad` are held by name in scripts and
@@ -184,8 +182,6 @@ class _Adapter:
             return False
         self._write([self.values.loss(value, None)], LOG, value.numel())
         return True
-
-    # -------------------------------------------------------------------------------------- updates
 
     def hook_optimizers(self) -> List[Any]:
         """Global step hooks, and the birth of each optimizer."""
@@ -306,8 +302,6 @@ class _Adapter:
 
         around(module, "_init_optim_state", "the making of an optimizer's state", before=before)
 
-    # --------------------------------------------------------------------------------- loss scaling
-
     def hook_scaler(self) -> List[Any]:
         """Wrap `scale` and `step` of every GradScaler class: those that exist (a backend loads
         inside `import torch`), and later ones.
@@ -363,8 +357,6 @@ class _Adapter:
                 self.recorder.skip()
 
         return after
-
-    # ---------------------------------------------------------------------------------- the process
 
     def find_rank(self) -> Optional[Tuple[int, int]]:
         """(rank, number of ranks) once `torch.distributed` is initialised."""

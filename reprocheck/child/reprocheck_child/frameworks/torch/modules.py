@@ -215,8 +215,6 @@ class Modules:
         """
         return self.prints.again(tensor, not self.deep.rests)
 
-    # ------------------------------------------------------------------------------ outermost calls
-
     def _enter_root(self, module: Any, args: Any, kwargs: Any, inputs: Any) -> None:
         names = self.names
         for callback in self.before_root:

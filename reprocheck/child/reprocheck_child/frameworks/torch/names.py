@@ -86,8 +86,6 @@ class Names:
         hold(registry.register_module_module_registration_hook(self._attached))
         self.fills.watch()
 
-    # -------------------------------------------------------------------------------------- modules
-
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
         """The path of a module that is called, inside `outer` (module, path) if it is."""
         known = self._paths.get(id(module))
@@ -176,8 +174,6 @@ class Names:
             prefix = "%s[%d]" % (name, number)
         self._prefixes[prefix] = None
         return prefix
-
-    # -------------------------------------------------------------------------------------- weights
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
         """The parameters and buffers of a root that had no name yet; those not initialised yet get
@@ -304,8 +300,6 @@ class Names:
             for part, one in scope.parts(value) or scope.attributes(value):
                 found += self._inside(name + part, one, depth + 1)
         return found
-
-    # --------------------------------------------------------------------------------------- births
 
     @guarded("a weight was registered")
     def _registered(self, module: Any, attribute: str, tensor: Any) -> None:

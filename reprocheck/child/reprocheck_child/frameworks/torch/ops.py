@@ -70,8 +70,6 @@ class Operators:
         self.generation += 1
         self.local = _Thread()
 
-    # ------------------------------------------------------------------------------------- the mode
-
     def push(self) -> bool:
         """Put the mode in place in this thread; False where it is there, or the iterations under
         way are not to be recorded yet.
@@ -96,8 +94,6 @@ class Operators:
         if self.top(modes - 1) is local.mode:
             mode, local.mode = local.mode, None
             mode.__exit__(None, None, None)
-
-    # -------------------------------------------------------------------------------------- modules
 
     def _watch_modules(self) -> None:
         """Wrap `_call_impl`, which runs inside what the recorder of modules has wrapped: it knows
@@ -164,8 +160,6 @@ class Operators:
         if self.inside or self.local.passes:
             return False
         return bool(self.torch.is_grad_enabled() and self.modes() == 1)
-
-    # ------------------------------------------------------------------------------------- backward
 
     def _watch_engine(self) -> None:
         # the place that `losses` hooks, for the reason that it gives there
@@ -234,8 +228,6 @@ class Operators:
         if walk.cut:
             self.deep.unrecorded("backward", "the graph has more than %d nodes" % _NODES)
 
-    # -------------------------------------------------------------------- trainings without modules
-
     @_guarded
     def begin_bare(self, *_: Any, **__: Any) -> None:
         """An optimizer was built, or has stepped: record from here on, if the script has no module
@@ -256,8 +248,6 @@ class Operators:
 
     def _bare(self) -> bool:
         return not self.inside and not self.adapter.deep.names.births
-
-    # ------------------------------------------------------------------------------------ operators
 
     def before(
         self, generation: int, function: Any, types: Any, args: Any, kwargs: Any

@@ -32,8 +32,6 @@ class Series:
         )
         self.series.readers["torch"] = self.read
 
-    # --------------------------------------------------------------------------------------- values
-
     def read(self, tensor: Any) -> Any:
         """See `series.Series.readers`: of a tensor with one element."""
         if not isinstance(tensor, self.torch.Tensor):
@@ -60,8 +58,6 @@ class Series:
             return None if copies is None else (copies[0].item(), dtype)
 
         return later
-
-    # -------------------------------------------------------------------------------- gradient norm
 
     def hook_clipping(self) -> None:
         """`clip_grad_norm_`, which Lightning, Transformers and Accelerate call, too, and the method
@@ -114,8 +110,6 @@ class Series:
             return real(parameters, max_norm, total_norm, *args, **kwargs)
 
         return clip_grads_with_norm_
-
-    # ----------------------------------------------------------------------------------- loss scale
 
     def after_scaler_update(self, _: None, scaler: Any, *__: Any, **___: Any) -> None:
         """A GradScaler has set the scale of the next iteration."""

@@ -186,8 +186,6 @@ class HostSketches:
         self.torch.sum(signed, 2, out=folded)
         return string_at(folded.data_ptr(), count * sketch.SIZE * 4)
 
-    # ---------------------------------------------------------------------------------------- slots
-
     def _next(self) -> _Slot:
         if not self.room():
             self.make_room()
@@ -210,8 +208,6 @@ class HostSketches:
         offset = -addressof((c_char * 1).from_buffer(room)) % 64
         flat = self.torch.frombuffer(room, dtype=self.torch.float32, offset=offset, count=count)
         return flat.view(shape)
-
-    # --------------------------------------------------------------------------------- sums of rows
 
     def _sum(
         self,

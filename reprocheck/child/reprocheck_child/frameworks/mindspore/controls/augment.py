@@ -209,9 +209,6 @@ def _mask(made: _Made) -> List[Any]:
     return [] if getattr(made.operation, "iid_masks", False) else [made.operation]
 
 
-# ------------------------------------------------------- operations that decide the size, or choose
-
-
 def _vision(name: str, *args: Any, **named: Any) -> Any:
     from mindspore.dataset import vision
 

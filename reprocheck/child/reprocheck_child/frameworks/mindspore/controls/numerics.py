@@ -97,9 +97,6 @@ def launch_blocking(mindspore: Any, active: Any) -> None:
     _watch_context(active, BLOCKING, "pynative_synchronize", True)
 
 
-# -------------------------------------------------------------------------------------- set_context
-
-
 def _watch_context(active: Any, control: str, key: str, wanted: Any) -> None:
     """See `set_context(key=...)` of the script's: the wanted value passes, another one stands or
     gives way.

@@ -42,8 +42,6 @@ class _Change:
 
         return changed
 
-    # ------------------------------------------------------------------------------------- packages
-
     def torchvision(self, module: Any) -> None:
         """Transforms of both generations: one calls `forward` with one image, the other with all
         that belongs together.
@@ -120,8 +118,6 @@ class _Change:
 
         self._method(base, "__batch_prob_generator__", chosen)
         self._method(base, "generate_parameters", parameters)
-
-    # ----------------------------------------------------------------------------------------- ways
 
     @staticmethod
     def _method(kind: Any, name: str, change: Callable[[Any], Any]) -> None:

@@ -209,9 +209,6 @@ def _with(args: Any, kwargs: Any, at: int, name: str, value: Any) -> Any:
     return args, {**kwargs, name: value}
 
 
-# ---------------------------------------------------------------------------------------- operators
-
-
 def _operators(torch: Any, active: Any) -> None:
     """Replace the dispatcher's entries, each where this version of torch has it."""
     kernels = Kernels(torch)

@@ -28,9 +28,6 @@ def guarded(
     return named_like(setter, real)
 
 
-# ------------------------------------------------------------------------------------ deterministic
-
-
 def deterministic(torch: Any, active: Any) -> None:
     """Deterministic algorithms on, an error where an operator has none; cuDNN deterministic and
     without benchmarks.
@@ -140,9 +137,6 @@ def _npu(torch: Any, active: Any, module: Any) -> None:
         active.touched("deterministic", what, True)
 
 
-# ------------------------------------------------------------------------------------ single-thread
-
-
 def single_thread(torch: Any, active: Any) -> None:
     """One thread inside operators and one between them."""
     torch.set_num_threads(1)
@@ -171,9 +165,6 @@ def _between_operators(torch: Any, active: Any) -> None:
 
     new = named_like(set_num_interop_threads, real)
     torch.set_num_interop_threads = torch._C.set_num_interop_threads = new
-
-
-# --------------------------------------------------------------------------------------- no-compile
 
 
 def no_compile(torch: Any, active: Any) -> None:
