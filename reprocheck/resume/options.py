@@ -102,8 +102,10 @@ def _options(tree: ast.Module, trees: Trees, source: str) -> Iterator[_Found]:
     yield from _of_hydra(tree)
     for node in within([tree], ast.Compare):  # `"--resume" in sys.argv`, `sys.argv[1] == "resume"`
         if "argv" in ast.unparse(node):
-            texts = _texts([node.left, *node.comparators])
-            yield from (_Found(text, _FLAG, node.lineno) for text in texts)
+            for text in _texts([node.left, *node.comparators]):
+                # `sys.argv[sys.argv.index("--resume") + 1]`
+                form = _VALUE if f".index({text!r}) + 1" in source else _FLAG
+                yield _Found(text, form, node.lineno)
     if any(word(call) == "exec" for call in within([tree], ast.Call)):
         yield from _of_configurator(tree)
 

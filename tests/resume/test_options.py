@@ -43,6 +43,11 @@ def found(*texts: str, given: tuple[str, ...] = ()) -> str:
         ('if "--continue" in sys.argv: ...', "--continue"),
         ('if sys.argv[1] == "resume": ...', "resume"),
         (
+            'if "--go-on" in sys.argv:\n    load(sys.argv[sys.argv.index("--resume") + 1])\n'
+            'is_resumed = "--resume" in sys.argv',
+            "--resume {checkpoint}",
+        ),
+        (
             "from transformers import HfArgumentParser\nclass A:\n    resume: bool = False",
             "--resume True",
         ),

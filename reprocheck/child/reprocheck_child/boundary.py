@@ -6,6 +6,7 @@ Only where a check of a resume asks for it: `boundaries` of the recorder.
 
 from __future__ import annotations
 
+import sys
 from base64 import b64encode
 
 from . import import_hook, own_generators, own_things, scope
@@ -188,9 +189,12 @@ class Boundary:
             return
         self.restores += 1
         state = deep.states().get(generator, b"")
-        line = of_line(deep.source(2))
-        key = self.archives.key_leaves(value)
-        deep.seen("restore", generator, call=False, raw=_text(state), **{"in": key}, **line)
+        keys = {"in": self.archives.key_leaves(value), **of_line(deep.source(2))}
+        # behind the guard and the function in place of the module's own
+        library = deep.library(sys._getframe(3), "torch")
+        if library:
+            keys["by"] = library
+        deep.seen("restore", generator, call=False, raw=_text(state), **keys)
 
 
 def _text(state: bytes) -> str:

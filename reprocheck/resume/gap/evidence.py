@@ -131,7 +131,8 @@ class GeneratorGap:
 
     ahead       draws of 32 bits that the resumed run is ahead (negative: behind); None: neither is
                 in the other's future
-    restored    a state was put back before the training went on; `line` is where
+    restored    a state was put back before the training went on; `line` is where, `by` the library
+                that did it
     reseeded    the seed that was set after that
     seed, since the seed that the resumed run set last, and the draws since then; None: not known
     of_rank     the rank of the continued run whose state it was given
@@ -144,6 +145,7 @@ class GeneratorGap:
     ahead: int | None = None
     restored: bool = False
     line: str = ""
+    by: str = ""
     reseeded: SeedSet | None = None
     seed: SeedSet | None = None
     since: int | None = None

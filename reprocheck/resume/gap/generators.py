@@ -225,6 +225,7 @@ def _gap(
         ahead=ahead,
         restored=restore is not None,
         line=restore.line if restore is not None else "",
+        by=restore.by if restore is not None else "",
         reseeded=reseeded,
         seed=seed,
         since=since,

@@ -147,20 +147,21 @@ def _of_generator(gap: evidence.GeneratorGap) -> str:
 
 
 def _stands(gap: evidence.GeneratorGap) -> str:
+    back = f"was put back{f' by {gap.by}' if gap.by else ''}{_at(gap.line)}"
     if gap.of_rank is not None and gap.ahead_of_rank:
         return (
-            f"was put back{_at(gap.line)} to the state of rank {gap.of_rank}, and is"
+            f"{back} to the state of rank {gap.of_rank}, and is"
             f" {draws(gap.ahead_of_rank)} ahead of that"
         )
     if gap.of_rank is not None:
         return f"has the state of rank {gap.of_rank}"
     if gap.reseeded is not None:
-        return f"was put back{_at(gap.line)} and then seeded again{_seed(gap)}"
+        return f"{back} and then seeded again{_seed(gap)}"
     if not gap.restored:
         return f"was not put back: {_from_seed(gap)}"
     if gap.ahead is None or gap.ahead < 0:
-        return f"was put back{_at(gap.line)} to another state: it {_apart(gap)}"
-    return f"was put back{_at(gap.line)}, and {_apart(gap)}"
+        return f"{back} to another state: it {_apart(gap)}"
+    return f"{back}, and {_apart(gap)}"
 
 
 def _from_seed(gap: evidence.GeneratorGap) -> str:

@@ -164,6 +164,7 @@ def test_a_model_with_its_first_values_names_no_part() -> None:
 
 
 RESTORE = Seen(kind="restore", place="numpy", line="train.py:7")
+BY_LIBRARY = Seen(kind="restore", place="numpy", line="train.py:7", by="lightning")
 SEED = Seen(kind="seed", place="numpy", line="train.py:9", outputs=[("seed", Leaf(value=0))])
 
 
@@ -175,6 +176,7 @@ SEED = Seen(kind="seed", place="numpy", line="train.py:9", outputs=[("seed", Lea
         ([SEED, RESTORE], raw(0, 102), "RC109", "put back at train.py:7, and is one 64-bit draw ahead"),
         ([RESTORE, SEED], raw(0), "RC110", "seeded again with 0 at train.py:9"),
         ([RESTORE], raw(5), "RC112", "to another state"),
+        ([BY_LIBRARY], raw(5), "RC112", "was put back by lightning at train.py:7 to another state"),
     ],
 )  # fmt: skip
 def test_a_generator_that_stands_elsewhere_is_told_by_what_was_done_to_it(

@@ -28,6 +28,7 @@ scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
 torch.set_rng_state(torch.get_rng_state())
 random.setstate(random.getstate())
 numpy.random.set_state(numpy.random.get_state())
+exec("import torch; torch.set_rng_state(torch.get_rng_state())", {"__name__": "library.seeds"})
 torch.manual_seed(5)
 for step in range(7):
     with torch.no_grad():
@@ -118,10 +119,13 @@ def test_states_that_are_put_back_and_where_generators_stand_are_written(
     both: tuple[list[str], Level],
 ) -> None:
     level = both[1]
-    restored = [(fact["p"], fact["l"]) for fact in level.seen("restore")]
+    restored = [(fact["p"], fact["l"], fact.get("by")) for fact in level.seen("restore")]
     assert restored == [
-        ("torch", "train.py:15"), ("python", "train.py:16"), ("numpy", "train.py:17")
-    ]  # fmt: skip
+        ("torch", "train.py:15", None),
+        ("python", "train.py:16", None),
+        ("numpy", "train.py:17", None),
+        ("torch", "train.py:18", "library"),
+    ]
     states = {fact["p"]: fact["raw"] for fact in level.seen("state") if fact["i"] == 2}
     assert states.keys() == {"python", "numpy", "torch"}
     state = state_of("torch", states["torch"])
