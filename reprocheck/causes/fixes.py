@@ -7,9 +7,11 @@ line comes first: see `scanned` for what the scan would change there, and `searc
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from reprocheck.causes import left_state
@@ -17,7 +19,7 @@ from reprocheck.causes.device import CPU, device_of
 from reprocheck.causes.evidence import is_vague
 from reprocheck.causes.frameworks import PYTHON
 from reprocheck.causes.likely import place_of, removes
-from reprocheck.language import tr
+from reprocheck.language import changed, tr
 from reprocheck.model import Cause, Check, SourceLine
 from reprocheck.model.why import FixFrom
 from reprocheck.report.again import again, in_shell
@@ -44,6 +46,18 @@ def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause
     if known.name in _OF_CHECK:
         fix_from = "check"
     return replace(cause, fix=fix_of(check, known, frameworks), fix_from=fix_from)
+
+
+def in_names_of(names: Mapping[str, str], fix: str) -> str:
+    """Return a fix with the names under which a script imports modules: `np.random` for
+    `numpy.random`. What the fix imports itself keeps its name.
+    """
+    for module, name in sorted(names.items(), reverse=True):
+        imports = rf"(?m)^ *(?:import|from) {re.escape(module)}\b"
+        if name != module and re.search(imports, fix) is None:
+            used = re.compile(rf"(?<![\w.\"']){re.escape(module)}\.(?=\w)")
+            fix = changed(fix, partial(used.sub, f"{name}."))
+    return fix
 
 
 def after_control(

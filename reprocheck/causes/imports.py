@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 from operator import truediv
 from pathlib import PurePath
 
@@ -56,6 +56,27 @@ def bound_to(tree: ast.AST) -> dict[str, str]:
                 inside = (alias.asname or alias.name for alias in names)
                 bound |= dict.fromkeys(inside, _package(module))
     return bound
+
+
+def module_names(trees: Iterable[ast.Module]) -> dict[str, str]:
+    """Return the modules that files import under another name, with the first of these names:
+    `numpy` -> `np`, `tensorflow.keras` -> `keras`.
+    """
+    names: dict[str, str] = {}
+    for node in chain.from_iterable(map(ast.walk, trees)):
+        match node:
+            case ast.Import(names=imported):
+                for alias in imported:
+                    # without `as`, `import a.b` binds a
+                    bound = alias.name if alias.asname else _package(alias.name)
+                    names.setdefault(bound, alias.asname or bound)
+            case ast.ImportFrom(module=str(module), names=imported, level=0):
+                for alias in imported:
+                    names.setdefault(f"{module}.{alias.name}", alias.asname or alias.name)
+    if "tensorflow" in names:  # it has Keras inside
+        inside = names.get("tensorflow.keras", f"{names['tensorflow']}.keras")
+        names.setdefault("keras", inside)
+    return names
 
 
 def _package(name: str) -> str:

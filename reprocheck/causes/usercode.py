@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from reprocheck.causes.imports import bound_to, modules, places
+from reprocheck.causes.imports import bound_to, module_names, modules, places
 from reprocheck.causes.program import Program, program_of, shown_line
 from reprocheck.causes.ran import imported
 from reprocheck.ladder.sources import Recorded, Sources, close
@@ -183,6 +183,11 @@ class UserCode:
         """The packages that the files import, by their first names."""
         found = chain.from_iterable(map(modules, self._files.values()))
         return frozenset(name.partition(".")[0] for level, name in found if not level)
+
+    @cached_property
+    def module_names(self) -> Mapping[str, str]:
+        """The modules that the files import, with the names that they give them."""
+        return module_names(self._files.values())
 
     @cached_property
     def uses(self) -> Mapping[str, int]:

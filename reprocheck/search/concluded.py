@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.device import device_of
+from reprocheck.causes.fixes import in_names_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
@@ -72,8 +73,12 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     places = acted_at(code, under)
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
     causes = confirmed(check, proving, words.evidence(seen, under), frameworks, places)
-    causes = located(check, causes, smallest)
+    causes = tuple(
+        replace(cause, fix=in_names_of(code.module_names, cause.fix))
+        for cause in located(check, causes, smallest)
+    )
     fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
+    fix = in_names_of(code.module_names, fix)
     sentence = words.removes(smallest, under, causes)
     further: tuple[str, ...] = ()
     if under.later is not None:

@@ -4,6 +4,7 @@ that ran, and the user's command.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.device import device_of
-from reprocheck.causes.fixes import control_fix, fix_of
+from reprocheck.causes.fixes import control_fix, fix_of, in_names_of
+from reprocheck.causes.imports import module_names
 from reprocheck.causes.scanned import located
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
 from reprocheck.model.evidence import PathDiffers
@@ -253,3 +255,25 @@ def test_a_confirmed_cause_has_the_edits_that_the_scan_knows() -> None:
     to_read = replace(at(3, "see `reprocheck rules RC503`"), fix_from="page")
     assert fix(to_read) == general
     assert fix(at(8, "Write `one`.", code="RC601")) == general
+
+
+@pytest.mark.parametrize(
+    ("imports", "fix", "wanted"),
+    [
+        ("import numpy as np", "numpy.random.seed(0)", "np.random.seed(0)"),
+        ("import numpy", "numpy.random.seed(0)", "numpy.random.seed(0)"),
+        ("import numpy as np", "import numpy\nnumpy.random.seed(0)", "import numpy\nnumpy.random.seed(0)"),
+        ("import numpy as np", "a.numpy.b, \"numpy.c\"", "a.numpy.b, \"numpy.c\""),
+        ("import keras", "keras.utils.set_random_seed(0)", "keras.utils.set_random_seed(0)"),
+        ("from tensorflow import keras", "keras.utils.set_random_seed(0)", "keras.utils.set_random_seed(0)"),
+        ("import tensorflow as tf", "keras.utils.set_random_seed(0)", "tf.keras.utils.set_random_seed(0)"),
+        ("import tensorflow as tf", "tensorflow.random.set_seed(0)", "tf.random.set_seed(0)"),
+        ("import jax.numpy as jnp\nimport jax", "jax.numpy.zeros(3) + jax.random.key(0)", "jnp.zeros(3) + jax.random.key(0)"),
+        ("import torch.nn as nn", "torch.manual_seed(0)", "torch.manual_seed(0)"),
+    ],
+)  # fmt: skip
+def test_a_fix_has_the_names_under_which_the_script_imports_modules(
+    imports: str, fix: str, wanted: str
+) -> None:
+    names = module_names([ast.parse(imports)])
+    assert in_names_of(names, fix) == wanted
