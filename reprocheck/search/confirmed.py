@@ -29,6 +29,10 @@ _EACH_FOR_ITSELF = ("single-worker", "data-order", "seed")
 """Controls of which the first place says no more than the others."""
 _OF_THE_PROCESS = "seed"
 """The control of the generators of the process: many lines may draw from them."""
+_OF_MEMORY = "fill-memory"
+"""The control of memory that nobody filled: what asked for it is the line, and not what differs
+afterwards.
+"""
 _MODULES = {"python": "random", "numpy": "numpy.random"}
 """Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
@@ -307,7 +311,7 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
     """
     own = next((one for one in acted if one.line.at == cause.at), None)
     place = own or next(filter(attrgetter("draws"), acted), acted[0])
-    says_why = cause.source is not None and not is_vague(cause)
+    says_why = cause.source is not None and not is_vague(cause) and control != _OF_MEMORY
     unknown = _EACH_FOR_ITSELF if says_why else (*_EACH_FOR_ITSELF, *_READ_ANYWHERE)
     said = _acted_there(control, place, acted, alone=control not in unknown)
     evidence = (*cause.evidence, said)

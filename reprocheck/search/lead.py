@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprocheck.language import tr
-from reprocheck.model import Check, Ladder, Lead, Rung
+from reprocheck.model import Cause, Check, Ladder, Lead, Rung
 from reprocheck.model.evidence import LeftBehind
 from reprocheck.model.letters import small
 from reprocheck.rules import entry
@@ -23,7 +23,7 @@ def lead_of(check: Check) -> Lead | None:
         rung=None if rung is None else rung.rung,
         cause="" if cause is None else cause.code,
         source=own_line or of_rung,
-        sentence=_sentence(check.ladder, rung),
+        sentence=_sentence(check, check.ladder, rung),
     )
 
 
@@ -41,9 +41,26 @@ def _leading(check: Check, ladder: Ladder) -> Rung | None:
     return ladder.first_of_training or first
 
 
-def _sentence(ladder: Ladder, rung: Rung | None) -> str:
-    if rung is None or rung.rung == ladder.first or not rung.detail:
+def _blames_another(check: Check, rung: Rung) -> bool:
+    """Return whether the sentence of a rung names what was observed at its line, and a control
+    confirmed a cause at another line.
+    """
+    best, *others = check.causes or (None,)
+    if best is None or best.confidence != "confirmed" or _is_at(best, rung):
+        return False
+    return any(one.confidence == "observed" and _is_at(one, rung) for one in others)
+
+
+def _is_at(cause: Cause, rung: Rung) -> bool:
+    """Return whether a cause has the line of a rung."""
+    return rung.source is not None and cause.at == rung.source.at
+
+
+def _sentence(check: Check, ladder: Ladder, rung: Rung | None) -> str:
+    if rung is None or not rung.detail:
         return ladder.sentence
+    if rung.rung == ladder.first:
+        return rung.detail if _blames_another(check, rung) else ladder.sentence
     if not rung.iteration:
         return rung.detail
     return tr(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -35,7 +36,10 @@ _IMPORTS = ("import ", "from ")
 """How lines begin that import."""
 _REPEATING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.While)
 _KERNEL = "aten::"
-"""Kernels that every operator may call: that they were touched says nothing of the line."""
+"""Kernels that every operator may call: that they were touched says nothing of the line, but for
+one that asks for memory that is not filled.
+"""
+_UNFILLED = re.compile(r"empty\w*\(|\bresize_\w*\(|\bskip_init\(|\bUninitialized|Tensor\(")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,14 +84,16 @@ def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Pla
     differs.
     """
     of_control = (touch for touch in touches if touch.control == name)
-    of_script = (touch for touch in of_control if not touch.what.startswith(_KERNEL))
-    for touch in of_script:
+    for touch in of_control:
+        is_kernel = touch.what.startswith(_KERNEL)
         drawing = {one.source for one in touch.lines if one.draws}
         for source, takes in _known(touch).items():
             line = code.with_text(source)
             if name in _SET_AT_IMPORT and source not in drawing:
                 continue
             if line is None or line.text.lstrip().startswith(_IMPORTS):
+                continue
+            if is_kernel and _UNFILLED.search(line.text) is None:
                 continue
             tree = _parsed(code.sources.text(line.file))
             yield Place(

@@ -14,12 +14,13 @@ from reprocheck.causes.cause import causes_of
 from reprocheck.causes.evidence import VAGUE
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import RUNGS, Cause, Check, SourceLine
+from reprocheck.model.controls import Touch, TouchedLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
-from reprocheck.search.place import Place
+from reprocheck.search.place import Place, _places
 from reprocheck.settings import controls
 from tests.causes.cause_ladders import GROSS, check, differing, ladder, write
 
@@ -327,3 +328,34 @@ def test_a_control_beside_others_confirms_what_the_scan_finds_behind_the_first_d
         ("RC403", 23),
     ]
     assert {one.confidence for one in found} == {"confirmed"}
+
+
+def test_memory_that_nobody_filled_has_the_line_that_asked_for_it() -> None:
+    built, asked = SourceLine(file="model.py", line=11), SourceLine(file="train.py", line=18)
+    cause = Cause(code="RC303", title="It", confidence="suspected", source=built)
+    differs = check(ladder("initial weights", source=built), causes=(cause,))
+    places = {"fill-memory": (Place(line=asked, what="aten::empty"),)}
+    first, *_ = confirmed(differs, ["fill-memory"], "agreed", places=places)
+    assert (first.code, first.source) == ("RC303", asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ('model.to_empty(device="cpu")', True),
+        ("scale = nn.Parameter(torch.empty(64))", True),
+        ("values = torch.Tensor(3, 4)", True),
+        ("noise.resize_(8)", True),
+        ("loss = model(batch).mean()", False),
+    ],
+)
+def test_a_kernel_that_allocates_names_a_line_that_asks_for_unfilled_memory(
+    text: str, is_named: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(f"{text}\n")
+    line = SourceLine(file="train.py", line=1)
+    touch = Touch(
+        control="fill-memory", what="aten::empty", count=1, lines=(TouchedLine(source=line),)
+    )
+    code = UserCode(check(ladder("initial weights")), tmp_path)
+    assert bool([*_places([touch], "fill-memory", code)]) == is_named
