@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from reprocheck.ladder import compare
 from reprocheck.ladder.finding import Finding, found, measure
+from reprocheck.ladder.generators import unused_and_moving
 from reprocheck.ladder.pair import Difference, Pair
 from reprocheck.ladder.seeds import drawn_before_seed, is_key, seedings, worker_seeds
 from reprocheck.ladder.sentences import batches as in_words
@@ -63,6 +64,7 @@ def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
         batches=len(loader.batches),
         moved=sorted(filterfalse(is_key, names)),
         own_seeds=list(own_seeds.values()),
+        differing=[] if worker is not None else unused_and_moving(pair, number),
     )
     return found(
         pair,

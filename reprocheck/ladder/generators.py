@@ -58,6 +58,14 @@ def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
     return [name for name in unequal_states(pair, end) if name not in drawn_from]
 
 
+def unused_and_moving(pair: Pair, end: int) -> list[str]:
+    """Return the unused generators that have several states in run 1: something draws from them
+    that was not recorded.
+    """
+    looks = [step.first.before for step in pair.of_kind("rng") if step.first is not None]
+    return [name for name in unused(pair, end) if len({one.get(name) for one in looks}) > 1]
+
+
 def recorded(pair: Pair) -> bool:
     """Whether the state of any generator was recorded."""
     both = [step.facts for step in pair.steps if step.facts is not None]

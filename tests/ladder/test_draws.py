@@ -82,6 +82,15 @@ def test_a_generator_that_stands_where_it_was_found_explains_nothing(tmp_path: P
     )
 
 
+def test_a_generator_that_moves_later_is_not_said_to_explain_nothing(tmp_path: Path) -> None:
+    one, other = (iterations(run, batch=run, numpy="0001") for run in "ab")
+    ladder = climb(tmp_path, one, other)
+    assert ladder.first == "batch"
+    assert ladder.sentence.endswith(
+        "; the numpy generator differed before, and what draws from it was not recorded."
+    )
+
+
 @pytest.mark.parametrize(
     ("changed", "numpy", "first"),
     [

@@ -68,6 +68,8 @@ class OfBatch:
     """The generators that moved for it."""
     own_seeds: Sequence[Seeding]
     """The seeds that the worker set by itself."""
+    differing: Sequence[str]
+    """The generators whose states differ, and that something draws from that was not recorded."""
 
 
 def batch(evidence: BatchDiffers, step: Step, known: OfBatch) -> Said:
@@ -149,6 +151,11 @@ def _why(evidence: BatchDiffers, known: OfBatch) -> str:
         return tr(
             ", although {generators} that it draws from agrees",
             generators=words.generators(known.moved),
+        )
+    if known.differing:
+        return tr(
+            "; {generators} differed before, and what draws from it was not recorded",
+            generators=words.generators(known.differing),
         )
     of = ""
     if evidence.worker is not None:
