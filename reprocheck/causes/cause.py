@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.evidence import Recorded, confidence
-from reprocheck.causes.fixes import advised, in_names_of
+from reprocheck.causes.fixes import advised, with_names_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.refusals import refusal
 from reprocheck.causes.suspects import Look, Suspect, suspects
@@ -114,8 +114,7 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
     )
     if suspect.fix:
         return replace(cause, fix=suspect.fix, fix_from="place")
-    cause = advised(check, cause, frameworks)
-    return replace(cause, fix=in_names_of(code.module_names, cause.fix))
+    return with_names_of(code.module_names, advised(check, cause, frameworks))
 
 
 def _joined(first: Cause, again: Cause) -> Cause:

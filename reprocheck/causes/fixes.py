@@ -60,6 +60,15 @@ def in_names_of(names: Mapping[str, str], fix: str) -> str:
     return fix
 
 
+def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
+    """Return a cause whose fix has the names of a script, where that is the catalogue's: a line of
+    the script has them, and in a command modules keep their own.
+    """
+    if cause.fix_from == "place" or entry(cause.code).name in _OF_CHECK:
+        return cause
+    return replace(cause, fix=in_names_of(names, cause.fix))
+
+
 def after_control(
     check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()
 ) -> Cause:

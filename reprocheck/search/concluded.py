@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reprocheck.causes.device import device_of
-from reprocheck.causes.fixes import in_names_of
+from reprocheck.causes.fixes import in_names_of, with_names_of
 from reprocheck.causes.frameworks import of_place
 from reprocheck.causes.scanned import located
 from reprocheck.causes.usercode import UserCode
@@ -17,7 +17,7 @@ from reprocheck.search import words
 from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import Found
-from reprocheck.search.confirmed import confirmed, fixes
+from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
 from reprocheck.search.cost import cost
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
@@ -73,12 +73,11 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     places = acted_at(code, under)
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
     causes = confirmed(check, proving, words.evidence(seen, under), frameworks, places)
-    causes = tuple(
-        replace(cause, fix=in_names_of(code.module_names, cause.fix))
-        for cause in located(check, causes, smallest)
-    )
-    fix = joined("\n\n", dict.fromkeys(fixes(device_of(check), frameworks, causes, smallest)))
-    fix = in_names_of(code.module_names, fix)
+    located_causes = located(check, causes, smallest)
+    causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
+    of_controls = fixes_of_controls(device_of(check), frameworks, smallest)
+    named = (in_names_of(code.module_names, fix) for fix in of_controls)
+    fix = joined("\n\n", dict.fromkeys(fixes(causes) or named))
     sentence = words.removes(smallest, under, causes)
     further: tuple[str, ...] = ()
     if under.later is not None:

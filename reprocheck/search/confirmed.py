@@ -4,7 +4,7 @@ acted and a fix that fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
@@ -352,11 +352,14 @@ def _named(place: Place) -> str:
     return words.place(place.line.at, place.what)
 
 
-def fixes(
-    device: str, frameworks: Sequence[str], causes: Sequence[Cause], smallest: Sequence[str]
-) -> list[str]:
-    """The fix of each confirmed cause, else that of the control."""
-    confirmed = (cause for cause in causes if cause.confidence == "confirmed")
-    own = list(filter(None, (cause.fix for cause in confirmed)))
+def fixes(causes: Sequence[Cause]) -> list[str]:
+    """Return the fix of each confirmed cause."""
+    return [cause.fix for cause in causes if cause.confidence == "confirmed" and cause.fix]
+
+
+def fixes_of_controls(
+    device: str, frameworks: Sequence[str], smallest: Sequence[str]
+) -> Iterator[str]:
+    """Return the code that does in the script what each of some controls does from outside."""
     of_controls = (control_fix(frameworks, name, device) for name in smallest)
-    return own or list(filter(None, of_controls))
+    return filter(None, of_controls)

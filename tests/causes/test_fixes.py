@@ -12,7 +12,7 @@ import pytest
 
 from reprocheck.causes.cause import causes_of
 from reprocheck.causes.device import device_of
-from reprocheck.causes.fixes import control_fix, fix_of, in_names_of
+from reprocheck.causes.fixes import control_fix, fix_of, in_names_of, with_names_of
 from reprocheck.causes.imports import module_names
 from reprocheck.causes.scanned import located
 from reprocheck.model import Cause, Check, EntryPoint, Setting, SourceLine
@@ -277,3 +277,13 @@ def test_a_fix_has_the_names_under_which_the_script_imports_modules(
 ) -> None:
     names = module_names([ast.parse(imports)])
     assert in_names_of(names, fix) == wanted
+
+
+def test_a_command_keeps_the_names_of_modules() -> None:
+    names = {"torch.distributed": "dist", "torch": "torch"}
+    fix = "PYTHONHASHSEED=0 python -m torch.distributed.run train.py"
+    code = entry("late-hash-seed").code
+    cause = Cause(code=code, title="", confidence="suspected", fix=fix, fix_from="check")
+    assert with_names_of(names, cause).fix == fix
+    drawn = replace(cause, code="RC301", fix="torch.distributed.barrier()", fix_from="catalogue")
+    assert with_names_of(names, drawn).fix == "dist.barrier()"
