@@ -63,7 +63,7 @@ def check(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> Check:
-    """Runs a function or a script several times, each time in a fresh process, and says whether the
+    """Run a function or a script several times, each time in a fresh process, and say whether the
     losses agree.
 
     Args:
@@ -154,7 +154,7 @@ def check_resume(
     observer: Observer | None = None,
     **options: Unpack[Options],
 ) -> ResumeCheck:
-    """Runs a script until its checkpoint and beyond, resumes it from that checkpoint, and compares
+    """Run a script until its checkpoint and beyond, resumes it from that checkpoint, and compares
     both: `reprocheck resume`.
 
     Args:
@@ -219,7 +219,7 @@ def compare(
     force: bool = False,
     **options: Unpack[Options],
 ) -> Check:
-    """Compares two recordings that were made apart, as `reprocheck compare` does; run 1 of `first`
+    """Compare two recordings that were made apart, as `reprocheck compare` does; run 1 of `first`
     is the reference.
 
     Args:
@@ -268,7 +268,7 @@ def _noted() -> Iterator[None]:
 
 
 def _with(options: Options, controls: str | Sequence[str] | None) -> dict[str, object]:
-    """The options, and the controls where they are given."""
+    """Return the options, and the controls where they are given."""
     given: dict[str, object] = {**options}
     if controls is not None:
         given["control"] = controls
@@ -276,7 +276,7 @@ def _with(options: Options, controls: str | Sequence[str] | None) -> dict[str, o
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:
-    """The options with paths as text."""
+    """Return the options with paths as text."""
     given = dict(options)
     for name, value in options.items():
         if isinstance(value, os.PathLike):
@@ -293,7 +293,7 @@ def _checked(
     *,
     search: bool = False,
 ) -> Check:
-    """The check of a function or a script, with its reports written."""
+    """Return the check of a function or a script, with its reports written."""
     from reprocheck import launch
 
     if callable(target):
@@ -351,7 +351,9 @@ def _written(
 
 
 def _teller(observer: Observer, folder: Path) -> Silent:
-    """What tells an observer of the runs; a run that did not call the function ends the check."""
+    """Return what tells an observer of the runs; a run that did not call the function ends the
+    check.
+    """
     from reprocheck.launch.function import refusal
     from reprocheck.launch.teller import Silent
 

@@ -55,7 +55,7 @@ class ReportError(UsageError):
 
 
 def message(error: Exception) -> str:
-    """What an error says in a sentence of ours; one that is not ours with its type."""
+    """Return what an error says in a sentence of ours; one that is not ours with its type."""
     if isinstance(error, ReprocheckError):
         return error.message
     return f"{type(error).__name__}: {error}"

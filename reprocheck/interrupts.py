@@ -23,8 +23,8 @@ _listening = False
 
 
 def heard() -> bool:
-    """Whether a signal arrived since `listen`, also where the exception was lost on its way (in a
-    callback of the interpreter).
+    """Return whether a signal arrived since `listen`, also where the exception was lost on its way
+    (in a callback of the interpreter).
     """
     return _heard
 

@@ -53,7 +53,7 @@ class Reprocheck:
         kwargs: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Check:
-        """Runs a script (with the words `args`) or a function (with `args` and `kwargs`) several
+        """Run a script (with the words `args`) or a function (with `args` and `kwargs`) several
         times; returns the check if it passes.
 
         A script's path starts from the folder of the test file, or from pytest's root folder.
@@ -90,8 +90,8 @@ class Reprocheck:
         return found
 
     def assert_resumes(self, script: str | Path, *args: str, **options: Any) -> ResumeCheck:
-        """Stops a script at its checkpoint, resumes it, and returns the check where both agree
-        within the tolerance.
+        """Stop a script at its checkpoint, resumes it, and return the check where both agree within
+        the tolerance.
 
         `args` are the words of the script, `options` those of `reprocheck.check_resume`. Raises
         AssertionError with the verdict, its reason and the cause; UsageError where the check cannot
@@ -113,7 +113,7 @@ class Reprocheck:
         return found
 
     def _script(self, path: Path) -> Path:
-        """The script, relative to the working directory where it lies in it."""
+        """Return the script, relative to the working directory where it lies in it."""
         places = (self._request.path.parent / path, self._request.config.rootpath / path)
         found = next(filter(Path.exists, places), places[0]).resolve()
         if not found.is_relative_to(Path.cwd()):
@@ -130,7 +130,7 @@ class Reprocheck:
 
 
 def _drawn(check: Check) -> Path:
-    """The page of a failed check; its folder where it cannot be drawn."""
+    """Return the page of a failed check; its folder where it cannot be drawn."""
     from reprocheck.errors import ReprocheckError
     from reprocheck.report import FORMATS, write
 
@@ -143,8 +143,8 @@ def _drawn(check: Check) -> Path:
 
 
 def failure(check: Check) -> str:
-    """What a test says of a check that did not pass: verdict and reason, where the runs diverge,
-    the first cause with its fix, or the log.
+    """Return what a test says of a check that did not pass: verdict and reason, where the runs
+    diverge, the first cause with its fix, or the log.
     """
     from reprocheck.report import text, words
 
@@ -193,7 +193,7 @@ def _code(rows: Iterable[str]) -> list[str]:
 
 
 def _log(check: Check) -> list[str]:
-    """The end of the log of the run that failed or took too long."""
+    """Return the end of the log of the run that failed or took too long."""
     from reprocheck.report import text, words
 
     run = next((run for run in check.runs if run.record.ended_badly), None)

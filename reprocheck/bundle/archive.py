@@ -11,7 +11,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """A zip of these files, sorted by name."""
+    """Return a zip of these files, sorted by name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in sorted(files.items()):

@@ -49,8 +49,8 @@ def made(
     tensors: bytes = b"",
     texts: Mapping[str, str] = MappingProxyType({}),
 ) -> Bundle:
-    """The attachment of a check, with the recorded values of `tensors` and the user's files where
-    they are given.
+    """Return the attachment of a check, with the recorded values of `tensors` and the user's files
+    where they are given.
     """
     shown = _with_values(_shown(check, redaction), there=bool(tensors))
     files = {
@@ -74,7 +74,7 @@ def made(
 
 
 def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction) -> Bundle:
-    """The attachment of what has pages alone, such as a check of a resume."""
+    """Return the attachment of what has pages alone, such as a check of a resume."""
     counts, redact = +redaction.counts, manifest.way(redaction)
     files = {**pages, "README.md": b""}
     files["README.md"] = document(manifest.lines(subject, files, counts, redact)).encode()
@@ -83,8 +83,8 @@ def of_pages(subject: Subject, pages: Mapping[str, bytes], redaction: Redaction)
 
 
 def _subject(shown: Check, kept: Sequence[int] | None) -> Subject:
-    """What the attachment of a check is about; `kept`: the iterations of losses.csv, None for
-    all.
+    """Return what the attachment of a check is about; `kept`: the iterations of losses.csv, None
+    for all.
     """
     losses = ""
     if kept is not None:
@@ -115,7 +115,7 @@ def page(shown: Check) -> bytes:
 
 
 def _losses(shown: Check, values: int) -> dict[str, bytes]:
-    """The files that hold losses, with at most about so many values."""
+    """Return the files that hold losses, with at most about so many values."""
     fields = to_json(shown)
     _cut(fields, kept(shown, values // 3))
     text = json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
@@ -126,7 +126,7 @@ def _losses(shown: Check, values: int) -> dict[str, bytes]:
 
 
 def _cut(document: dict[str, Any], iterations: Sequence[int] | None) -> None:
-    """Leaves these iterations alone in `runs` of report.json."""
+    """Leave these iterations alone in `runs` of report.json."""
     if iterations is None:
         return
     wanted = frozenset(iterations)
@@ -143,7 +143,7 @@ def _shown(check: Check, redaction: Redaction) -> Check:
 
 
 def _with_values(shown: Check, *, there: bool) -> Check:
-    """The check; where no values are sent, what it replays has none."""
+    """Return the check; where no values are sent, what it replays has none."""
     ladder = shown.ladder
     if there or ladder is None or ladder.replay is None:
         return shown
@@ -151,8 +151,8 @@ def _with_values(shown: Check, *, there: bool) -> Check:
 
 
 def _replay(shown: Check, tensors: bytes) -> dict[str, bytes]:
-    """The script that runs the operation which differs alone, where one can be made, and the values
-    that it reads.
+    """Return the script that runs the operation which differs alone, where one can be made, and the
+    values that it reads.
     """
     text = replay.script(shown)
     if text is None:

@@ -18,8 +18,8 @@ AROUND = 5
 
 
 def kept(check: Check, most: int) -> Sequence[int] | None:
-    """The iterations (from 1) that are kept so that at most about `most` values are; None for
-    all.
+    """Return the iterations (from 1) that are kept so that at most about `most` values are; None
+    for all.
     """
     longest = max((run.longest for run in check.runs), default=0)
     values = sum(run.recorded_losses for run in check.runs)
@@ -36,7 +36,7 @@ def kept(check: Check, most: int) -> Sequence[int] | None:
 
 
 def _around(check: Check, longest: int) -> Iterator[int]:
-    """The iterations that the verdict names, with those beside them."""
+    """Yield the iterations that the verdict names, with those beside them."""
     verdict = check.verdict
     places = [row.first_outside for row in verdict.differing_series[:LEAST]]
     named = [row.iteration for row in verdict.comparisons[:LEAST]]

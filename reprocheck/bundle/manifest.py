@@ -69,7 +69,7 @@ class Subject:
 def lines(
     subject: Subject, files: Mapping[str, bytes], counts: Mapping[str, int], redact: str
 ) -> Iterator[str]:
-    """The text, line by line."""
+    """Yield the text, line by line."""
     yield from (md("# {}", tr("What this is")), "")
     title = tr("{sentence}.", sentence=subject.title)
     yield from (Markdown(sentences(md("**{}**", title), prose(subject.where))), "")
@@ -102,7 +102,7 @@ def lines(
 
 
 def _takes(files: Mapping[str, bytes]) -> str:
-    """What the command takes."""
+    """Return what the command takes."""
     said = tr("It takes the script, which is not inside.")
     if any(name.startswith(f"{FOLDER}/") for name in files):
         said = tr("It takes the script, which lies in `{folder}/`.", folder=FOLDER)
@@ -112,12 +112,12 @@ def _takes(files: Mapping[str, bytes]) -> str:
 
 
 def _files(texts: Sequence[str]) -> str:
-    """The user's files that leave."""
+    """Return the user's files that leave."""
     return Markdown(joined(tr(", "), map(code, texts)))
 
 
 def _values(files: Mapping[str, bytes]) -> str:
-    """Which values leave."""
+    """Return which values leave."""
     tensors = files.get("replay.safetensors")
     if tensors is None:
         return tr("none but losses and series; no tensor")
@@ -128,7 +128,7 @@ def _values(files: Mapping[str, bytes]) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> Iterator[str]:
-    """A line for each kind, the most frequent first."""
+    """Yield a line for each kind, the most frequent first."""
     if not counts:
         yield say("- nothing")
     for kind, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
@@ -136,7 +136,7 @@ def counted(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _source(subject: Subject) -> str:
-    """The lines of the user's code whose text leaves."""
+    """Return the lines of the user's code whose text leaves."""
     cited = (*subject.cited, *chain.from_iterable(map(_lines_of, subject.diffs)))
     shown = sorted((one for one in cited if one.text.strip()), key=lambda one: (one.file, one.line))
     places = list(dict.fromkeys(code(origin(one)) for one in shown))

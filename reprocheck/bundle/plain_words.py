@@ -19,7 +19,7 @@ _REASONS: Mapping[str, str] = {
 
 
 def in_plain_words(check: Check) -> Check:
-    """The check with sentences made of closed words alone, where those with names were left
+    """Return the check with sentences made of closed words alone, where those with names were left
     out.
     """
     ladder, lead = check.ladder, check.lead

@@ -12,8 +12,8 @@ FOLDER, LOGS = "source", "log"
 
 
 def files(texts: Mapping[str, str], redaction: Redaction) -> dict[str, bytes]:
-    """The texts of the user's files by their places in the attachment, through the detector; none
-    in `strict`, where no free text leaves.
+    """Return the texts of the user's files by their places in the attachment, through the detector;
+    none in `strict`, where no free text leaves.
     """
     shown = {_place(redaction.path(name)): redaction.source(text) for name, text in texts.items()}
     return {name: text.encode("utf-8", "replace") for name, text in shown.items() if text}
@@ -30,7 +30,7 @@ def logs(shown: Iterable[Run]) -> dict[str, bytes]:
 
 
 def _place(name: str) -> str:
-    """Where a file stands: as in the project; one from elsewhere by its name alone."""
+    """Return where a file stands: as in the project; one from elsewhere by its name alone."""
     # between the name of a notebook and the number of a cell, as reports name it
     notebook, is_cell, number = name.partition(":cell ")
     if is_cell:

@@ -25,8 +25,8 @@ MOST = 5
 
 
 def causes_of(check: Check, folder: str | Path) -> tuple[Cause, ...]:
-    """The causes of a check whose ladder is there, best first; none where the ladder is equal on
-    all rungs.
+    """Return the causes of a check whose ladder is there, best first; none where the ladder is
+    equal on all rungs.
 
     Without a ladder: what the error of a failed script says, and files that run 1 left for run 2.
     """
@@ -61,7 +61,7 @@ def _suspects(check: Check, frameworks: tuple[str, ...], code: UserCode) -> Iter
 
 
 def _of_error(check: Check) -> Iterator[Suspect]:
-    """The operator that a failed run was refused."""
+    """Yield the operator that a failed run was refused."""
     refused = refusal(check)
     if refused is None:
         return
@@ -75,14 +75,14 @@ def _of_error(check: Check) -> Iterator[Suspect]:
 
 
 def _of_files(check: Check) -> Iterator[Suspect]:
-    """The files that run 1 left, where no ladder was made."""
+    """Yield the files that run 1 left, where no ladder was made."""
     if check.state_left and check.verdict.verdict == "not_reproducible":
         said = tr("A later run read {path}, which run 1 wrote.", path=check.state_left[0])
         yield Suspect(name="state-left", evidence=(said,))
 
 
 def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
-    """What the first runs had and those that were recorded again had not."""
+    """Yield what the first runs had and those that were recorded again had not."""
     if ladder.came_back:
         return
     said = tr("The runs that were recorded again agreed.")
@@ -91,8 +91,8 @@ def _of_equal_rungs(ladder: Ladder, code: UserCode) -> Iterator[Suspect]:
 
 
 def _looked_at(ladder: Ladder, first: Rung) -> Iterator[Rung]:
-    """The first rung; behind what two sides were given, the first of the training; and one that
-    follows from neither.
+    """Yield the first rung; behind what two sides were given, the first of the training; and one
+    that follows from neither.
     """
     yield first
     below = ladder.first_of_training
@@ -118,6 +118,6 @@ def _cause(check: Check, suspect: Suspect, frameworks: Sequence[str], code: User
 
 
 def _joined(first: Cause, again: Cause) -> Cause:
-    """One cause that was found twice: the first, with the evidence of both."""
+    """Return one cause that was found twice: the first, with the evidence of both."""
     evidence = tuple(dict.fromkeys((*first.evidence, *again.evidence)))
     return replace(first, evidence=evidence, calls=(*first.calls, *again.calls))

@@ -15,8 +15,8 @@ from reprocheck.trace.reached import Ran
 
 
 def as_notebook(sources: Sources) -> str | None:
-    """The notebook of a check with the code of its cells alone, each at its number; None where it
-    is not known.
+    """Return the notebook of a check with the code of its cells alone, each at its number; None
+    where it is not known.
     """
     cells = {numbered(name)[1]: sources.text(name) for name in sources.cells}
     if not cells or None in cells.values():
@@ -29,11 +29,11 @@ def as_notebook(sources: Sources) -> str | None:
 
 
 def joined(ran: Sequence[Ran], notebook: str, cells: Sequence[Cell]) -> Sequence[Ran]:
-    """What ran, with the lines of the joined cells in place of those of a cell."""
+    """Return what ran, with the lines of the joined cells in place of those of a cell."""
     before = {f"{notebook}{CELL}{cell.number}": cell.first_line - 1 for cell in cells}
 
     def place(name: str, line: int) -> tuple[str, int]:
-        """A line of a cell as one of the program; any other as it is."""
+        """Return a line of a cell as one of the program; any other as it is."""
         if name not in before:
             return name, line
         return notebook, before[name] + line

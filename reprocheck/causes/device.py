@@ -13,13 +13,15 @@ _TARGET = "mindspore.device_target"
 
 
 def kind(name: object) -> str:
-    """The kind of a device by the name that a framework has for it: `cuda:0`, `Ascend`, `GPU`."""
+    """Return the kind of a device by the name that a framework has for it: `cuda:0`, `Ascend`,
+    `GPU`.
+    """
     plain = str(name or CPU).lower().partition(":")[0]
     return plain.replace("ascend", "npu").replace("gpu", "cuda")
 
 
 def device_of(check: Check) -> str:
-    """The accelerator that a run used, else the CPU."""
+    """Return the accelerator that a run used, else the CPU."""
     return next((found for found in _used(check) if found != CPU), CPU)
 
 

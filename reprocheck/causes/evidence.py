@@ -68,8 +68,8 @@ VAGUE = frozenset({"RC604", "RC605"})
 
 
 def is_vague(cause: Cause | StaticFinding) -> bool:
-    """Whether a cause says what happens and not why: another that fits is preferred, a control says
-    more.
+    """Return whether a cause says what happens and not why: another that fits is preferred, a
+    control says more.
     """
     return cause.code in VAGUE
 

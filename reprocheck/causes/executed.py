@@ -54,17 +54,17 @@ class _Block:
 
     @property
     def conditional(self) -> bool:
-        """Whether its owner may run without it."""
+        """Return whether its owner may run without it."""
         return self.name == "orelse" or isinstance(self.owner, _CONDITIONAL)
 
     @property
     def guarded(self) -> bool:
-        """Whether an error in it is caught, so that the rest of it may be passed over."""
+        """Return whether an error in it is caught, so that the rest of it may be passed over."""
         return self.name == "body" and isinstance(self.owner, ast.Try) and bool(self.owner.handlers)
 
 
 def place(tree: ast.Module, line: int) -> Place:
-    """Where a line of a file stands."""
+    """Return where a line of a file stands."""
     function: _Function | None = None
     blocks: list[tuple[int, int]] = []
     conditional = False
@@ -91,7 +91,7 @@ def executed(
     script: bool,
     offset: int | None = None,
 ) -> tuple[Executed, int | None]:
-    """Whether a line of a file was executed, and the offset in the trace by which it was.
+    """Return whether a line of a file was executed, and the offset in the trace by which it was.
 
     script   whether it is a line of the program itself
     offset   where in the line the expression begins that is meant, in bytes: its statement may run
@@ -129,15 +129,17 @@ def _executed(
 
 
 def _is_left(one: Ran, file: str, function: _Function | None, *, script: bool) -> bool:
-    """Whether an event says that a function ran to its end, or the whole file where it is None."""
+    """Return whether an event says that a function ran to its end, or the whole file where it is
+    None.
+    """
     if function is None:
         return not script and file in one.files
     return (file, _first(function)) in one.done and not _shares_its_line(function)
 
 
 def _left_out(tree: ast.Module, line: int, other: int) -> bool:
-    """Whether a line cannot run where another was under way: it is in the other branch of an `if`
-    that runs once.
+    """Return whether a line cannot run where another was under way: it is in the other branch of an
+    `if` that runs once.
     """
     mine = theirs = tree.body
     while mine and mine is theirs:
@@ -150,12 +152,12 @@ def _left_out(tree: ast.Module, line: int, other: int) -> bool:
 
 
 def _holding(body: Sequence[ast.stmt], line: int) -> ast.stmt | None:
-    """The statement of a block that a line stands in."""
+    """Return the statement of a block that a line stands in."""
     return next((one for one in body if line in _lines(one, one)), None)
 
 
 def _holding_one(blocks: Sequence[list[ast.stmt]], line: int) -> list[ast.stmt]:
-    """The block that a line stands in; empty where it is none of them, as in a condition."""
+    """Return the block that a line stands in; empty where it is none of them, as in a condition."""
     return next((block for block in blocks if _holding(block, line)), [])
 
 
@@ -164,18 +166,18 @@ def _span(block: _Block) -> range:
 
 
 def _lines(first: ast.stmt, last: ast.stmt) -> range:
-    """The lines from the beginning of a statement to the end of another."""
+    """Return the lines from the beginning of a statement to the end of another."""
     return range(_first(first), (last.end_lineno or last.lineno) + 1)
 
 
 def _parts(node: ast.AST | None, names: Mapping[type, tuple[str, ...]]) -> list[Any]:
-    """The parts of a node that a table names for its type."""
+    """Return the parts of a node that a table names for its type."""
     return [getattr(node, name) for name in names.get(type(node), ())]
 
 
 def _passed(here: Place, there: Place) -> bool:
-    """Whether the statement at `here` was begun when the one at `there` is: it stands before it in
-    a block that both share.
+    """Return whether the statement at `here` was begun when the one at `there` is: it stands before
+    it in a block that both share.
     """
     if not here.blocks:
         return False
@@ -184,14 +186,14 @@ def _passed(here: Place, there: Place) -> bool:
 
 
 def _first(node: ast.AST) -> int:
-    """The first line of a statement, decorators counted."""
+    """Return the first line of a statement, decorators counted."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", None) or []
     line: int = getattr(node, "lineno", 0)
     return min([line, *(one.lineno for one in decorators)])
 
 
 def _inner(statement: ast.stmt) -> Iterator[_Block]:
-    """The blocks right inside a statement that hold anything."""
+    """Yield the blocks right inside a statement that hold anything."""
     handlers = getattr(statement, "handlers", ())
     for owner in (statement, *handlers, *getattr(statement, "cases", ())):
         for name in _BLOCKS:
@@ -200,7 +202,7 @@ def _inner(statement: ast.stmt) -> Iterator[_Block]:
 
 
 def _leaves(statement: ast.stmt) -> bool:
-    """Whether a function may end within a statement before its end."""
+    """Return whether a function may end within a statement before its end."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -212,8 +214,8 @@ def _leaves(statement: ast.stmt) -> bool:
 
 
 def _shares_its_line(function: _Function) -> bool:
-    """Whether other code begins on the first line of a function, in its decorators or defaults:
-    what ran is known by that line alone.
+    """Return whether other code begins on the first line of a function, in its decorators or
+    defaults: what ran is known by that line alone.
     """
     first = _first(function)
     around = [*function.decorator_list, function.args]
@@ -222,8 +224,8 @@ def _shares_its_line(function: _Function) -> bool:
 
 
 def _is_put_off(tree: ast.Module, line: int, offset: int) -> bool:
-    """Whether an expression is not evaluated whenever its statement is: in a lambda, a branch, a
-    generator that is kept, or behind `and` and `or`.
+    """Return whether an expression is not evaluated whenever its statement is: in a lambda, a
+    branch, a generator that is kept, or behind `and` and `or`.
     """
     at: ast.AST = tree
     while (child := _child_at(at, line, offset)) is not None:
@@ -238,8 +240,8 @@ def _child_at(node: ast.AST, line: int, offset: int) -> ast.AST | None:
 
 
 def _evaluated(node: ast.AST, line: int, offset: int) -> ast.AST:
-    """A node that holds an expression, or the element of a generator that is the one argument of a
-    call: such a generator is not kept, as in `sum(f(x) for x in found)`.
+    """Return a node that holds an expression, or the element of a generator that is the one
+    argument of a call: such a generator is not kept, as in `sum(f(x) for x in found)`.
     """
     match node:
         case ast.Call(args=[ast.GeneratorExp(elt=element)]) if _holds(element, line, offset):
@@ -248,7 +250,7 @@ def _evaluated(node: ast.AST, line: int, offset: int) -> ast.AST:
 
 
 def _holds(node: ast.AST, line: int, offset: int) -> bool:
-    """Whether an expression begins in a node.
+    """Return whether an expression begins in a node.
 
     What has no place of its own, as arguments and parts of comprehensions, is looked into.
     """
@@ -264,7 +266,7 @@ def _holds(node: ast.AST, line: int, offset: int) -> bool:
 
 
 def _put_off(node: ast.AST) -> Sequence[ast.AST]:
-    """The parts of an expression that may not be evaluated when it is."""
+    """Return the parts of an expression that may not be evaluated when it is."""
     if isinstance(node, ast.BoolOp):
         return node.values[1:]
     return _parts(node, _PUT_OFF)

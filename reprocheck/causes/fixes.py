@@ -31,7 +31,7 @@ _BLOCKING = "a race if it is gone when kernels wait for each other"
 
 
 def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
-    """The fix of an entry of the catalogue for this check."""
+    """Return the fix of an entry of the catalogue for this check."""
     made = _OF_CHECK.get(known.name)
     if made is not None:
         return made(check)
@@ -40,7 +40,7 @@ def fix_of(check: Check, known: Entry, frameworks: Sequence[str] = ()) -> str:
 
 
 def advised(check: Check, cause: Cause, frameworks: Sequence[str] = ()) -> Cause:
-    """A cause with the fix of its entry for this check."""
+    """Return a cause with the fix of its entry for this check."""
     known = entry(cause.code)
     fix_from: FixFrom = "catalogue"
     if known.name in _OF_CHECK:
@@ -72,8 +72,8 @@ def with_names_of(names: Mapping[str, str], cause: Cause) -> Cause:
 def after_control(
     check: Check, cause: Cause, control: str, frameworks: Sequence[str] = ()
 ) -> Cause:
-    """A cause that a control has confirmed, with the control's fix where the catalogue's may not
-    help: where that looks for the cause only, another control is nearer to the cause, or the
+    """Return a cause that a control has confirmed, with the control's fix where the catalogue's may
+    not help: where that looks for the cause only, another control is nearer to the cause, or the
     generator has a seed.
     """
     if cause.fix_from == "place":
@@ -98,7 +98,8 @@ def fixed_number(line: SourceLine | None) -> str:
 
 
 def control_fix(frameworks: Sequence[str], name: str, device: str = CPU) -> str:
-    """The code to paste that does in the script what a control does from outside, or a sentence.
+    """Return the code to paste that does in the script what a control does from outside, or a
+    sentence.
 
     "" where none is known for these frameworks.
     """
@@ -113,7 +114,7 @@ def _keys(frameworks: Sequence[str], device: str) -> list[str]:
 
 
 def _how_often(check: Check) -> str:
-    """How often the difference comes, and whether it goes with what usually makes it."""
+    """Return how often the difference comes, and whether it goes with what usually makes it."""
     often = f"# how often the runs differ\n{again(check, '--runs 10')}"
     if device_of(check) == CPU:
         return f"{often}\n# {_ONE_THREAD}\n{again(check, '--runs 10 --control single-thread')}"
@@ -125,7 +126,7 @@ def _whole_training(check: Check) -> str:
 
 
 def _hash_seed(check: Check) -> str:
-    """The user's own command with the hash seed before it."""
+    """Return the user's own command with the hash seed before it."""
     return f"PYTHONHASHSEED=0 {' '.join(map(in_shell, check.record.entry_point.command))}"
 
 

@@ -33,7 +33,7 @@ _BELONGS_TO = {
 
 
 def of_place(check: Check, code: UserCode) -> tuple[str, ...]:
-    """The frameworks of a check, the one to which its fixes should belong first."""
+    """Return the frameworks of a check, the one to which its fixes should belong first."""
     uses: Counter[str] = Counter()
     for package, count in code.uses.items():
         uses[_BELONGS_TO.get(package, package)] += count
@@ -47,7 +47,7 @@ def of_place(check: Check, code: UserCode) -> tuple[str, ...]:
 
 
 def _recorded(check: Check) -> tuple[str, ...]:
-    """Those of run 1: first of the processes that train, then of all."""
+    """Return those of run 1: first of the processes that train, then of all."""
     first = next(iter(check.runs), None)
     if first is None:
         return ()

@@ -40,8 +40,8 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def bound_to(tree: ast.AST) -> dict[str, str]:
-    """The names that imports bind in a file, each with the first name of the package that it comes
-    from.
+    """Return the names that imports bind in a file, each with the first name of the package that it
+    comes from.
     """
     bound: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -80,7 +80,7 @@ def module_names(trees: Iterable[ast.Module]) -> dict[str, str]:
 
 
 def _package(name: str) -> str:
-    """The first of the names that a dotted name is made of."""
+    """Return the first of the names that a dotted name is made of."""
     return name.partition(".")[0]
 
 
@@ -95,7 +95,7 @@ def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[s
 
 
 def _folders(level: int, file: str, program: str) -> Iterable[PurePath]:
-    """Where an import may begin: one that is relative in one folder, at most."""
+    """Return where an import may begin: one that is relative in one folder, at most."""
     path = PurePath(file)
     if level:
         return path.parents[level - 1 : level]

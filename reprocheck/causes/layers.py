@@ -22,8 +22,8 @@ _NAME = "unseeded-layer"
 
 
 def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
-    """The causes of a check, an unseeded layer with the one line of the user's that makes a layer
-    of its class.
+    """Return the causes of a check, an unseeded layer with the one line of the user's that makes a
+    layer of its class.
     """
     rung = check.first_rung
     if rung is None or not any(map(_lacks_line, check.causes)):
@@ -41,7 +41,7 @@ def made_at(check: Check, folder: Path) -> tuple[Cause, ...]:
 
 
 def _with_line(cause: Cause, source: SourceLine, said: str) -> Cause:
-    """A cause with the line, where it is one that lacks it."""
+    """Return a cause with the line, where it is one that lacks it."""
     if not _lacks_line(cause):
         return cause
     return replace(cause, source=source, evidence=(*cause.evidence, said))
@@ -52,7 +52,9 @@ def _lacks_line(cause: Cause) -> bool:
 
 
 def _calls(tree: ast.AST, name: str) -> list[int]:
-    """The lines that call something of that name, whatever module it is of or is called there."""
+    """Return the lines that call something of that name, whatever module it is of or is called
+    there.
+    """
     aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
     # `Drop` -> `Dropout` for `from torch.nn import Dropout as Drop`; None: it keeps its name
     names = {one.asname: name for one in aliases if one.name == name}

@@ -40,7 +40,7 @@ _OWN_GENERATOR = (
 
 
 def fix_of(check: Check) -> str:
-    """What keeps a run from what the one before it left."""
+    """Return what keeps a run from what the one before it left."""
     outside = [path for path in check.state_left if is_elsewhere(path)]
     if outside:
         return _for_outside(check, outside)
@@ -67,8 +67,8 @@ def _seed_again(check: Check) -> str:
 
 
 def _without_what_is_left(check: Check) -> str:
-    """The removal of what the runs of this check made in the folder: copies of it hold that, too,
-    and so does the next training.
+    """Return the removal of what the runs of this check made in the folder: copies of it hold that,
+    too, and so does the next training.
     """
     left = _left(check)
     number = len(left.files) + len(left.folders)
@@ -113,17 +113,17 @@ def _left(check: Check) -> _Left:
 
 
 def _outside_of(folders: frozenset[str], paths: Iterable[str]) -> tuple[str, ...]:
-    """The paths that lie in none of these folders."""
+    """Return the paths that lie in none of these folders."""
     return tuple(sorted(path for path in paths if folders.isdisjoint(_above(path))))
 
 
 def _all_above(paths: Iterable[str]) -> frozenset[str]:
-    """The folders that any of these paths lies in."""
+    """Return the folders that any of these paths lies in."""
     return _NONE.union(*map(_above, paths))
 
 
 def _above(path: str) -> frozenset[str]:
-    """The folders that a path lies in."""
+    """Return the folders that a path lies in."""
     return frozenset(map(str, PurePosixPath(path).parents))
 
 
@@ -151,8 +151,8 @@ def _for_outside(check: Check, paths: Sequence[str]) -> str:
 
 
 def _removed(check: Check, paths: Sequence[str]) -> str:
-    """The command that removes these files before each run; "" where the runs did not make all of
-    them.
+    """Return the command that removes these files before each run; "" where the runs did not make
+    all of them.
     """
     made = _NONE.union(*(run.files.made for run in check.record.runs))
     if not made.issuperset(paths):

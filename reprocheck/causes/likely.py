@@ -54,7 +54,7 @@ class Likely:
 
 @cache
 def table() -> Likely:
-    """The lists, read once."""
+    """Return the lists, read once."""
     found = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     return Likely(
         causes={code: tuple(names) for code, names in found["causes"].items()},
@@ -73,7 +73,7 @@ def table() -> Likely:
 
 
 def place_of(control: str, code: str) -> int | None:
-    """How near a control is to a cause, from 0; None where a cause says nothing for it."""
+    """Return how near a control is to a cause, from 0; None where a cause says nothing for it."""
     names = table().causes.get(code, ())
     if control not in names:
         return None
@@ -81,35 +81,39 @@ def place_of(control: str, code: str) -> int | None:
 
 
 def confirming(code: str) -> frozenset[str]:
-    """The controls under which runs that agree confirm a cause: they can remove that very cause,
-    and not only one that leads to it.
+    """Return the controls under which runs that agree confirm a cause: they can remove that very
+    cause, and not only one that leads to it.
     """
     lists = table()
     return frozenset(lists.causes.get(code, ())).difference(lists.instead.get(code, ()))
 
 
 def confirms(control: str, code: str) -> bool:
-    """Whether a control is one of them."""
+    """Return whether a control is one of them."""
     return control in confirming(code)
 
 
 def nearest(code: str) -> str:
-    """The control that is nearest to a cause; "" where none can remove it."""
+    """Return the control that is nearest to a cause; "" where none can remove it."""
     return next(iter(table().causes.get(code, ())), "")
 
 
 def removes(control: str, code: str) -> bool:
-    """Whether a control is the one that is nearest to a cause."""
+    """Return whether a control is the one that is nearest to a cause."""
     return nearest(code) == control
 
 
 def draws(code: str) -> bool:
-    """Whether a cause is a source of randomness: fixing what is drawn or read there removes it."""
+    """Return whether a cause is a source of randomness: fixing what is drawn or read there removes
+    it.
+    """
     return nearest(code) in _OF_RANDOMNESS
 
 
 def shown_by(control: str) -> tuple[str, ...]:
-    """What shows that a control acted: see `acts` in the lists; nothing where it says so itself."""
+    """Return what shows that a control acted: see `acts` in the lists; nothing where it says so
+    itself.
+    """
     return table().acts.get(control, ())
 
 
@@ -121,7 +125,7 @@ def values(control: str) -> int:
 
 
 def implied(control: str, rung: str, *, draws: bool = False) -> str:
-    """The cause that a control confirms where none was named that it can remove.
+    """Return the cause that a control confirms where none was named that it can remove.
 
     `draws`: what it acted on draws random numbers.
     """
@@ -133,8 +137,8 @@ def implied(control: str, rung: str, *, draws: bool = False) -> str:
 
 
 def without_effect(check: Check) -> frozenset[str]:
-    """The controls that are on already, or cannot change anything here: what they remove is not why
-    these runs differ.
+    """Return the controls that are on already, or cannot change anything here: what they remove is
+    not why these runs differ.
     """
     return frozenset((*check.record.controls, *_useless(check)))
 
@@ -152,12 +156,14 @@ def _facts(check: Check) -> list[Mapping[str, object]]:
 
 
 def has_fixed_hash(facts: Mapping[str, object]) -> bool:
-    """Whether the user fixed the hash seed before the start, by the facts of an environment."""
+    """Return whether the user fixed the hash seed before the start, by the facts of an
+    environment.
+    """
     return facts.get("python.hash_seed", "random") != "random"
 
 
 def _accelerated(check: Check) -> bool:
-    """Whether a device other than the CPU may be in use."""
+    """Return whether a device other than the CPU may be in use."""
     rung = check.first_rung
     if rung is not None and _ACCELERATOR.search(rung.measured.device):
         return True

@@ -22,7 +22,7 @@ from reprocheck.trace.reached import Ran
 
 
 def scanned(check: Check, folder: Path) -> StaticScan | None:
-    """The findings in the script and in what it imported of the user's.
+    """Return the findings in the script and in what it imported of the user's.
 
     None where nothing was recorded below the loss or differs, and no series differs that a rule
     names.
@@ -49,12 +49,14 @@ def scanned(check: Check, folder: Path) -> StaticScan | None:
 
 
 def _rank(one: StaticFinding) -> tuple[bool, bool, int]:
-    """Which findings come first: those that ran in time, those that ran at all, the graver ones."""
+    """Return which findings come first: those that ran in time, those that ran at all, the graver
+    ones.
+    """
     return not one.precedes, one.executed != "executed", SEVERITIES.index(one.severity)
 
 
 def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
-    """What ran in the process that recorded the first difference; in the first that recorded
+    """Return what ran in the process that recorded the first difference; in the first that recorded
     anything where that is not known.
     """
     traces = by_trace(check, folder)
@@ -65,8 +67,8 @@ def _ran(check: Check, folder: Path, rung: Rung | None) -> Sequence[Ran]:
 
 
 def _before(rung: Rung | None, ran: Sequence[Ran]) -> int | None:
-    """The offset in the trace by which the first difference was recorded; None where the trace does
-    not show it.
+    """Return the offset in the trace by which the first difference was recorded; None where the
+    trace does not show it.
     """
     if rung is None:
         return None
@@ -90,7 +92,7 @@ class _Seen:
     before: int | None
 
     def finding(self, one: Finding) -> StaticFinding:
-        """A finding with what was seen of its line."""
+        """Return a finding with what was seen of its line."""
         module = self.modules[one.path]
         script = one.path in (self.sources.script, self.sources.notebook)
         offset = len(module.source.line(one.joined_line)[: one.column - 1].encode())
@@ -116,27 +118,29 @@ class _Seen:
         return shown_line(self.modules[path], line, self.sources)
 
     def _precedes(self, at: int | None) -> bool | None:
-        """Whether an offset is not behind the first difference; None where that is not known."""
+        """Return whether an offset is not behind the first difference; None where that is not
+        known.
+        """
         if at is None or self.before is None:
             return None
         return at <= self.before
 
     def _origin(self, one: Finding) -> SourceLine | None:
-        """The line that makes the number which is set as a seed."""
+        """Return the line that makes the number which is set as a seed."""
         line, _, _ = one.evidence.get("made", "").partition(":")
         if not line:
             return None
         return self._line(one.path, int(line))
 
     def _used(self, one: Finding) -> tuple[SourceLine, ...]:
-        """The lines that set this number as a seed."""
+        """Return the lines that set this number as a seed."""
         named = [place.rpartition(":") for place in one.evidence.get("used", "").splitlines()]
         return tuple(self._line(path, int(line)) for path, _, line in named if path in self.modules)
 
 
 def _recorded_lines(check: Check, rung: Rung | None) -> frozenset[str]:
-    """The lines of facts that lead to the first difference: that of its rung, and those of the
-    causes that were observed.
+    """Return the lines of facts that lead to the first difference: that of its rung, and those of
+    the causes that were observed.
     """
     observed = [cause.source for cause in check.causes if cause.confidence == "observed"]
     of_rung = rung.source if rung else None
@@ -144,8 +148,8 @@ def _recorded_lines(check: Check, rung: Rung | None) -> frozenset[str]:
 
 
 def _as_recorded(one: StaticFinding, recorded: frozenset[str]) -> StaticFinding:
-    """A finding on a line that a recorded fact names, or that gives such a line its seed: it was
-    executed, whatever else was seen of it.
+    """Return a finding on a line that a recorded fact names, or that gives such a line its seed: it
+    was executed, whatever else was seen of it.
     """
     lines = {line.at for line in (one.source, *one.used)}
     if one.executed == "executed" or recorded.isdisjoint(lines):

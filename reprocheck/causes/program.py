@@ -60,7 +60,7 @@ class Program:
     places: tuple[Place, ...]
 
     def feeding(self, line: SourceLine) -> tuple[int, ...]:
-        """What a line is fed by, the nearest first: ids of nodes."""
+        """Return what a line is fed by, the nearest first: ids of nodes."""
         file, cell = numbered(line.file)
         module = self.modules.get(file)
         if module is None:
@@ -94,7 +94,7 @@ def _makers(value: Value) -> Iterator[Call]:
 
 
 def program_of(sources: Sources, names: Iterable[str]) -> Program:
-    """The program of a check whose files have these names, with its script or notebook.
+    """Return the program of a check whose files have these names, with its script or notebook.
 
     Empty where they are too many to be scanned beside a run.
     """
@@ -103,7 +103,7 @@ def program_of(sources: Sources, names: Iterable[str]) -> Program:
 
 
 def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine:
-    """A line of the text that was scanned, as a report names it, with its text."""
+    """Return a line of the text that was scanned, as a report names it, with its text."""
     cell, line = module.source.place(joined_line)
     file = module.shown
     if cell is not None:
@@ -114,13 +114,13 @@ def shown_line(module: Module, joined_line: int, sources: Sources) -> SourceLine
 
 
 def _joined(module: Module, cell: int, line: int) -> int:
-    """A line in the text that was scanned."""
+    """Return a line in the text that was scanned."""
     begins = {one.number: one.first_line - 1 for one in module.source.cells or ()}
     return begins.get(cell, 0) + line
 
 
 def _texts(sources: Sources, names: Iterable[str]) -> dict[str, str]:
-    """The script and the files that were imported, as they were."""
+    """Return the script and the files that were imported, as they were."""
     program = sources.script or sources.notebook
     texts: dict[str, str] = {}
     notebook = as_notebook(sources)
@@ -143,7 +143,7 @@ def _texts(sources: Sources, names: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=2)
 def _scanned(texts: tuple[tuple[str, str], ...], script: str, language: str) -> Program:
-    """What is found there, said in the language that is spoken."""
+    """Return what is found there, said in the language that is spoken."""
     project = of_program(dict(texts), script)
     modules = list(project)
     found, _ = judged(modules)

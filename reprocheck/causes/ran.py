@@ -23,12 +23,12 @@ def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
 
 
 def imported(check: Recorded, folder: Path) -> tuple[str, ...]:
-    """The files of the user's that these runs imported, in the order in which they did."""
+    """Return the files of the user's that these runs imported, in the order in which they did."""
     ran = chain.from_iterable(by_trace(check, folder).values())
     return tuple(dict.fromkeys(chain.from_iterable(one.files for one in ran)))
 
 
 @lru_cache(maxsize=4096)
 def _read(path: Path, size: int) -> tuple[Ran, ...]:
-    """A trace as long as it is; the drawings of one check read it again and again."""
+    """Return a trace as long as it is; the drawings of one check read it again and again."""
     return read_reached(path)

@@ -88,7 +88,7 @@ class Refusal:
 
 
 def refusal(check: Check) -> tuple[Run, Refusal] | None:
-    """The first run that ended with such an error, and the error."""
+    """Return the first run that ended with such an error, and the error."""
     for run in check.runs:
         if run.record.ended == "failed" and (found := of_run(run)):
             return run, found
@@ -96,7 +96,7 @@ def refusal(check: Check) -> tuple[Run, Refusal] | None:
 
 
 def of_run(run: Run) -> Refusal | None:
-    """The refusal that a run ended with, its file named as a report names it."""
+    """Return the refusal that a run ended with, its file named as a report names it."""
     found = parse(run.stderr_tail)
     if found is None or found.source is None:
         return found
@@ -104,7 +104,9 @@ def of_run(run: Run) -> Refusal | None:
 
 
 def parse(text: str) -> Refusal | None:
-    """The refusal in the last lines of stderr; None where the script failed for another reason."""
+    """Return the refusal in the last lines of stderr; None where the script failed for another
+    reason.
+    """
     for pattern, name, framework in _PATTERNS:
         found = list(pattern.finditer(text))
         if found:
@@ -134,7 +136,7 @@ def _named(text: str) -> str:
 
 
 def _innermost(text: str) -> SourceLine | None:
-    """The innermost frame of the last traceback whose file is the user's."""
+    """Return the innermost frame of the last traceback whose file is the user's."""
     traceback = text[text.rfind("Traceback (most recent call last)") + 1 :]
     own = [frame for frame in _FRAME.finditer(traceback) if not _FOREIGN.search(frame["file"])]
     if not own:

@@ -32,8 +32,8 @@ _precedes = attrgetter("precedes")
 
 
 def suspected(check: Check) -> tuple[Cause, ...]:
-    """The causes of a check, with the line that the scan found for one without, and those first
-    that the scan adds.
+    """Return the causes of a check, with the line that the scan found for one without, and those
+    first that the scan adds.
 
     A finding of the scan is never more than suspected.
     """
@@ -50,7 +50,7 @@ def suspected(check: Check) -> tuple[Cause, ...]:
 
 
 def cause_of(check: Check, one: StaticFinding) -> Cause:
-    """The cause that a finding speaks for, on its line."""
+    """Return the cause that a finding speaks for, on its line."""
     cause = Cause(
         code=one.code,
         title=entry(one.name).title,
@@ -62,9 +62,9 @@ def cause_of(check: Check, one: StaticFinding) -> Cause:
 
 
 def located(check: Check, causes: Sequence[Cause], controls: Sequence[str]) -> tuple[Cause, ...]:
-    """The causes as a search leaves them, where `controls` remove the difference: a confirmed one
-    without a line gets that which the scan knows, if one alone can be meant, and each the fix that
-    the scan has for its line.
+    """Return the causes as a search leaves them, where `controls` remove the difference: a
+    confirmed one without a line gets that which the scan knows, if one alone can be meant, and each
+    the fix that the scan has for its line.
     """
     scan = check.scanned
     grave = [one for one in scan.possible if one.may_change_results]
@@ -91,7 +91,7 @@ def _kind(cause: Cause, scan: StaticScan) -> _Kind:
 def _added(
     check: Check, scan: StaticScan, causes: Sequence[Cause], rung: Rung
 ) -> Iterator[StaticFinding]:
-    """What the scan found on the way to the first difference, or in code of which that is not
+    """Yield what the scan found on the way to the first difference, or in code of which that is not
     known; nothing where a cause names a line.
 
     Beside mere hints it adds what it is sure of alone.
@@ -122,8 +122,8 @@ def _alone(scan: StaticScan) -> list[StaticFinding]:
 
 
 def _fits(one: StaticFinding, rung: Rung) -> bool:
-    """Whether a finding is of the kind that shows on the first differing rung, stands on its line,
-    or is an error that draws before it.
+    """Return whether a finding is of the kind that shows on the first differing rung, stands on its
+    line, or is an error that draws before it.
     """
     shown_on = entry(one.name).rung
     shows = shown_on == rung.rung or is_at(one.source, rung.source)
@@ -134,8 +134,8 @@ def _fits(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _may_reach(one: StaticFinding, rung: Rung) -> bool:
-    """Whether a finding is a source of randomness that may reach the first differing rung on a way
-    that nothing recorded.
+    """Return whether a finding is a source of randomness that may reach the first differing rung on
+    a way that nothing recorded.
 
     No draw makes a difference of rounding alone. What the rungs above say does not acquit it:
     weights that are built late, or numbers that a module draws as it is imported, are in none of
@@ -148,8 +148,8 @@ def _may_reach(one: StaticFinding, rung: Rung) -> bool:
 
 
 def _saw_no_training(check: Check) -> bool:
-    """Whether the losses alone were recorded, as of a training without a framework: no record can
-    tell which lines ran.
+    """Return whether the losses alone were recorded, as of a training without a framework: no
+    record can tell which lines ran.
     """
     assert check.ladder is not None  # a rung of it differs
     statuses = {rung.status for rung in check.ladder.rungs if rung.rung in _OF_TRAINING}
@@ -157,33 +157,33 @@ def _saw_no_training(check: Check) -> bool:
 
 
 def _down_to(rung: Rung) -> frozenset[RungName]:
-    """The rung, and those above it."""
+    """Return the rung, and those above it."""
     return frozenset(RUNGS[: RUNGS.index(rung.rung) + 1])
 
 
 def found_by_scan(cause: Cause, scan: StaticScan | None) -> bool:
-    """Whether a cause is suspected, and the scan finds the same on its line."""
+    """Return whether a cause is suspected, and the scan finds the same on its line."""
     if scan is None or cause.confidence != "suspected":
         return False
     return any(one.is_for(cause) for one in scan.possible)
 
 
 def _passed_in_time(cause: Cause, scan: StaticScan) -> bool:
-    """Whether the scan finds more than a note at the line of a cause, and the runs passed it before
-    the first difference.
+    """Return whether the scan finds more than a note at the line of a cause, and the runs passed it
+    before the first difference.
     """
     grave = [one for one in scan.preceding if one.may_change_results]
     return found_by_scan(cause, replace(scan, findings=tuple(grave)))
 
 
 def _is_bare(cause: Cause, _: StaticScan) -> bool:
-    """Whether a cause is suspected, and for no line."""
+    """Return whether a cause is suspected, and for no line."""
     return cause.confidence == "suspected" and cause.source is None
 
 
 def _is_mere_hint(cause: Cause, scan: StaticScan) -> bool:
-    """Whether a cause is suspected for a line, and the scan, which has a rule for it, finds it
-    nowhere, and nothing on that line.
+    """Return whether a cause is suspected for a line, and the scan, which has a rule for it, finds
+    it nowhere, and nothing on that line.
     """
     if cause.source is None or cause.confidence != "suspected":
         return False
@@ -202,7 +202,7 @@ class _Leads:
     weak: Callable[[Cause, StaticScan], bool]
 
     def applied(self, causes: Sequence[Cause], scan: StaticScan) -> tuple[Cause, ...]:
-        """The causes with the strong ones before the first weak one."""
+        """Return the causes with the strong ones before the first weak one."""
         before = tuple(takewhile(lambda cause: not self.weak(cause, scan), causes))
         behind = causes[len(before) :]
         return (*before, *sorted(behind, key=lambda cause: not self.strong(cause, scan)))
@@ -216,14 +216,14 @@ _ORDER = (
 
 
 def _in_order(causes: tuple[Cause, ...], scan: StaticScan) -> tuple[Cause, ...]:
-    """The causes in the order in which they are told."""
+    """Return the causes in the order in which they are told."""
     for leads in _ORDER:
         causes = leads.applied(causes, scan)
     return causes
 
 
 def _placed(cause: Cause, scan: StaticScan) -> Cause:
-    """A cause with the line that the scan knows for it, and the fix for that line."""
+    """Return a cause with the line that the scan knows for it, and the fix for that line."""
     own = _at_the_one(cause, _like(cause, scan))
     return _with_patch(_at_its_origin(own, scan), scan)
 
@@ -236,16 +236,16 @@ def _confirmed_at(cause: Cause, scan: StaticScan, removed: Sequence[StaticFindin
 
 
 def _like(cause: Cause, scan: StaticScan) -> list[StaticFinding]:
-    """Where the scan finds the same as a cause: in lines that were executed in time, else in those
-    that may have been.
+    """Return where the scan finds the same as a cause: in lines that were executed in time, else in
+    those that may have been.
     """
     like = [one for one in scan.possible if one.code == cause.code]
     return list(filter(_precedes, like)) or like
 
 
 def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """A cause with the line and the fix of a finding, where it has no line and they name one line
-    alone.
+    """Return a cause with the line and the fix of a finding, where it has no line and they name one
+    line alone.
     """
     if cause.source is not None or len({one.source.at for one in found}) != 1:
         return cause
@@ -253,7 +253,9 @@ def _at_the_one(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
 
 
 def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
-    """A cause that stands where a number is set as a seed, with the line that makes the number."""
+    """Return a cause that stands where a number is set as a seed, with the line that makes the
+    number.
+    """
     found = [one for one in scan.possible if cause.at in one.seeds_at]
     if len(found) != 1:
         return cause
@@ -262,7 +264,7 @@ def _at_its_origin(cause: Cause, scan: StaticScan) -> Cause:
 
 
 def _at(cause: Cause, one: StaticFinding, line: SourceLine, said: str) -> Cause:
-    """A cause with a line and the fix of a finding, and what speaks for them."""
+    """Return a cause with a line and the fix of a finding, and what speaks for them."""
     return _with_fix_of(replace(cause, source=line, evidence=(*cause.evidence, said)), one)
 
 
@@ -274,8 +276,8 @@ def _said(one: StaticFinding) -> str:
 
 
 def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
-    """A cause with what the scan would change as the fix: in its line, else in the few others where
-    it finds the same cause.
+    """Return a cause with what the scan would change as the fix: in its line, else in the few
+    others where it finds the same cause.
 
     What the scan says of the line where it cannot change it is still nearer than what the catalogue
     has for every program.
@@ -299,20 +301,20 @@ def _with_patch(cause: Cause, scan: StaticScan) -> Cause:
 
 
 def _is_passed_by(one: StaticFinding) -> bool:
-    """Whether the runs came to its function, and were not seen to take the step itself: where the
-    scan says what makes them take it, that step would have kept the cause away.
+    """Return whether the runs came to its function, and were not seen to take the step itself:
+    where the scan says what makes them take it, that step would have kept the cause away.
     """
     return one.executed in ("entered", "not_executed") and not one.patchable
 
 
 def _with_step_taken(cause: Cause, one: StaticFinding) -> Cause:
-    """A cause with what makes the runs take a step that they passed by."""
+    """Return a cause with what makes the runs take a step that they passed by."""
     fix = tr("{line}: {fix}", line=one.source.at, fix=one.fix)
     return replace(cause, fix=fix, fix_from="place", evidence=(*cause.evidence, _said(one)))
 
 
 def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
-    """A cause with the fix of other lines, where it has a line and these are few.
+    """Return a cause with the fix of other lines, where it has a line and these are few.
 
     Where it is one line, that leads, and no longer one that only fits: the user is to change it.
     """
@@ -326,7 +328,9 @@ def _fixed_elsewhere(cause: Cause, found: Sequence[StaticFinding]) -> Cause:
 
 
 def _with_fix_of(cause: Cause, one: StaticFinding) -> Cause:
-    """A cause with what a finding says to do; with its own where that is only where to read it."""
+    """Return a cause with what a finding says to do; with its own where that is only where to read
+    it.
+    """
     if not one.tells_fix:
         return cause
     return replace(cause, fix=one.fix, fix_from=one.fix_from)

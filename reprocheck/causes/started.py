@@ -14,7 +14,7 @@ from reprocheck.model.evidence import GivenOtherwise
 
 
 def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | None:
-    """Where a shell script or a Makefile makes the argument or the variable that differs.
+    """Return where a shell script or a Makefile makes the argument or the variable that differs.
 
     `read` gives the text of a file, None where there is none.
     """
@@ -26,7 +26,7 @@ def made_at_start(check: Check, read: Callable[[str], str | None]) -> Made | Non
 
 
 def is_what_differs(check: Check, folder: Path) -> bool:
-    """Whether what differs first in the training is as far apart as what the start gave.
+    """Return whether what differs first in the training is as far apart as what the start gave.
 
     These are seeds, or a hyper-parameter. The ladder is that of the runs that were recorded again,
     which were given numbers of their own.
@@ -45,7 +45,7 @@ def is_what_differs(check: Check, folder: Path) -> bool:
 
 
 def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
-    """What the starts of the runs behind the ladder did not give alike."""
+    """Return what the starts of the runs behind the ladder did not give alike."""
     from reprocheck.trace import read_run
 
     by_module = (pair.runs for pair in check.record.deeper if pair.level == "module")
@@ -57,7 +57,7 @@ def _given_again(check: Check, folder: Path) -> tuple[Given, ...]:
 
 
 def _first(check: Check) -> Given | None:
-    """The argument or variable that the ladder names first; None for two recordings."""
+    """Return the argument or variable that the ladder names first; None for two recordings."""
     rung = check.first_rung
     if rung is None or check.record.compared:
         return None
@@ -70,14 +70,14 @@ def _first(check: Check) -> Given | None:
 
 
 def _numbers(rung: Rung) -> Iterator[tuple[object, object]]:
-    """The numbers of both runs that a rung names."""
+    """Yield the numbers of both runs that a rung names."""
     yield from filter(None, (one.seeds for one in rung.generators.drawn))
     if rung.measured.values is not None:
         yield rung.measured.values
 
 
 def _apart(first: object, second: object) -> float | None:
-    """How far two numbers are apart; None for what is no number, or equal.
+    """Return how far two numbers are apart; None for what is no number, or equal.
 
     What is added to both, such as a rank, does not matter.
     """

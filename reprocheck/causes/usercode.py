@@ -51,7 +51,7 @@ class Hint:
     one: bool = False
 
     def is_of(self, *kinds: str) -> bool:
-        """Whether it is of one of these kinds."""
+        """Return whether it is of one of these kinds."""
         return self.kind in kinds or not WIDER.get(self.kind, frozenset()).isdisjoint(kinds)
 
 
@@ -91,24 +91,24 @@ class UserCode:
         return tuple(sorted(found, key=lambda hint: rank.get(hint.source.file, len(rank))))
 
     def of(self, *kinds: str, near: SourceLine | None = None) -> Hint | None:
-        """The first hint of the first of these kinds; with `near` the one in that file whose line
-        is nearest.
+        """Return the first hint of the first of these kinds; with `near` the one in that file whose
+        line is nearest.
         """
         by_kind = ([hint for hint in self.hints if hint.is_of(kind)] for kind in kinds)
         found = next(filter(None, by_kind), [])
         return min(found, key=lambda hint: _distance(hint.source, near), default=None)
 
     def on(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """A hint of these kinds on that very line or next to it, where a statement of several lines
-        begins or ends.
+        """Return a hint of these kinds on that very line or next to it, where a statement of
+        several lines begins or ends.
         """
         fitting = [hint for hint in self.hints if hint.is_of(*kinds)]
         near = [hint for hint in fitting if _distance(hint.source, line) <= 1]
         return min(near, key=lambda hint: _distance(hint.source, line), default=None)
 
     def feeding(self, line: SourceLine | None, *kinds: str) -> Hint | None:
-        """A hint of these kinds on that line, or on one that makes what it reads: the nearest of
-        them.
+        """Return a hint of these kinds on that line, or on one that makes what it reads: the
+        nearest of them.
         """
         if line is None:
             return None
@@ -132,7 +132,7 @@ class UserCode:
         return shown_line(call.module, call.line, self.sources)
 
     def around(self, line: SourceLine | None) -> tuple[Hint, ...]:
-        """The hints in the function around a line: those first that feed the line."""
+        """Return the hints in the function around a line: those first that feed the line."""
         if line is None or line.file not in self._files:
             return ()
         lines = _function(self._files[line.file], line.line)
@@ -142,13 +142,13 @@ class UserCode:
         return tuple(dict.fromkeys((*fed, *inside)))
 
     def _that_feed(self, line: SourceLine) -> Iterator[Hint]:
-        """The hints on a line, and on those that make what it reads, the nearest first."""
+        """Yield the hints on a line, and on those that make what it reads, the nearest first."""
         yield from (hint for hint in self.hints if is_at(hint.source, line))
         for node in self.program.feeding(line):
             yield from (hint for hint in self.hints if hint.node == node)
 
     def assigned(self, place: str) -> SourceLine | None:
-        """The line that gives a variable its value, where only one line does."""
+        """Return the line that gives a variable its value, where only one line does."""
         name = place.partition("[")[0]
         found = [
             self.line(file, line)
@@ -160,12 +160,12 @@ class UserCode:
         return found[0]
 
     def defines(self, name: str) -> bool:
-        """Whether a class of that name is the user's own."""
+        """Return whether a class of that name is the user's own."""
         nodes = chain.from_iterable(map(ast.walk, self._files.values()))
         return any(isinstance(node, ast.ClassDef) and node.name == name for node in nodes)
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
-        """A line with its text, where that is known."""
+        """Return a line with its text, where that is known."""
         return self.sources.with_text(line)
 
     def keep(self) -> None:
@@ -173,7 +173,7 @@ class UserCode:
         self.sources.keep()
 
     def line(self, name: str, line: int) -> SourceLine:
-        """A line of a file, with its text."""
+        """Return a line of a file, with its text."""
         found = self.sources.with_text(SourceLine(file=name, line=line))
         assert found is not None
         return found
@@ -191,8 +191,8 @@ class UserCode:
 
     @cached_property
     def uses(self) -> Mapping[str, int]:
-        """How often the files use something of a package that they import, by the first name of the
-        package.
+        """Return how often the files use something of a package that they import, by the first name
+        of the package.
         """
         counts: Counter[str] = Counter()
         for tree in self._files.values():
@@ -238,7 +238,7 @@ class UserCode:
         return found
 
     def _imported(self, tree: ast.Module, name: str) -> Iterator[str]:
-        """The files of the user's that this one imports."""
+        """Yield the files of the user's that this one imports."""
         program = self.sources.script or name
         for level, module in dict.fromkeys(modules(tree)):
             by_folder = map(self._that_exist, places(level, module, name, program))
@@ -249,7 +249,7 @@ class UserCode:
 
 
 def _named_by(ladder: Ladder | None) -> tuple[str, ...]:
-    """The files that a ladder names, in its order."""
+    """Return the files that a ladder names, in its order."""
     if ladder is None:
         return ()
     sources = filter(None, (rung.source for rung in ladder.rungs))
@@ -267,7 +267,7 @@ def keep_sources(check: Recorded, folder: Path) -> None:
 
 
 def is_at(one: SourceLine, other: SourceLine | None) -> bool:
-    """Whether two lines are the same, whatever text is known of them."""
+    """Return whether two lines are the same, whatever text is known of them."""
     return other is not None and (one.file, one.line) == (other.file, other.line)
 
 
@@ -278,7 +278,7 @@ def _distance(line: SourceLine, near: SourceLine | None) -> int:
 
 
 def _assignments(tree: ast.AST, name: str) -> Iterator[int]:
-    """The lines that give a variable, or an attribute of that name, a value."""
+    """Yield the lines that give a variable, or an attribute of that name, a value."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=targets, lineno=line) if name in map(_last_name, targets):
@@ -293,7 +293,9 @@ def _last_name(target: ast.expr) -> str:
 
 
 def _function(tree: ast.Module, line: int) -> range:
-    """The lines of the innermost function around a line; none where it stands in no function."""
+    """Return the lines of the innermost function around a line; none where it stands in no
+    function.
+    """
     functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
     around = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in functions]
     holding = [lines for lines in around if line in lines]

@@ -22,7 +22,7 @@ COMPLETE = "_REPROCHECK_COMPLETE"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns the exit code of the process."""
+    """Run the command line and return the exit code of the process."""
     from reprocheck import interrupts
     from reprocheck.cli import own_process
 

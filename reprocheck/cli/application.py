@@ -38,15 +38,15 @@ class Root(TyperGroup):
     """
 
     def get_help(self, ctx: Any) -> str:
-        """The overview."""
+        """Return the overview."""
         return overview.help_text()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of the overview."""
+        """Return the names, in the order of the overview."""
         return list(overview.COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name; None where there is none."""
+        """Return the command of that name; None where there is none."""
         if cmd_name not in overview.COMMANDS:
             return None
         return made(cmd_name)
@@ -84,7 +84,7 @@ def root(
         bool, option("--version", "-V", help=overview.OPTIONS["-V, --version"])
     ] = False,
 ) -> None:
-    """Runs a training script twice and says whether the runs agree."""
+    """Run a training script twice and say whether the runs agree."""
     if version:
         overview.print_version()
         raise typer.Exit(0)
@@ -95,7 +95,7 @@ def root(
 
 
 def put_back() -> None:
-    """Puts back what a check of this folder left that was killed, and says so on stderr.
+    """Put back what a check of this folder left that was killed, and says so on stderr.
 
     Costs two listings where there is none.
     """
@@ -115,8 +115,8 @@ def put_back() -> None:
 
 
 def _names(pointer: Path, folder: Path) -> bool:
-    """Whether the check that left `pointer`, which may be under way elsewhere, is one of this
-    folder; or whether it was killed before it left one.
+    """Return whether the check that left `pointer`, which may be under way elsewhere, is one of
+    this folder; or whether it was killed before it left one.
     """
     try:
         return json.dumps(str(folder)) in pointer.read_text()
@@ -130,7 +130,7 @@ _FOR_THIS_SHELL = ("--install-completion", "--show-completion")
 
 
 def invoke(words: list[str]) -> int:
-    """Runs a command line and returns its exit code.
+    """Run a command line and return its exit code.
 
     Raises UsageError where it cannot be parsed.
     """
@@ -173,8 +173,8 @@ def _resuming(words: list[str]) -> list[str]:
 
 
 def _print_help(name: str) -> int:
-    """The help of a command, without the parser: typer 0.29 imports pydantic to read as much as
-    `--help`, which takes 0.3 s of CPU time.
+    """Return the help of a command, without the parser: typer 0.29 imports pydantic to read as much
+    as `--help`, which takes 0.3 s of CPU time.
     """
     command = made(name)
     with typer.Context(
@@ -219,7 +219,7 @@ def _usage_error(error: Any, words: list[str]) -> UsageError:
 
 
 def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageError:
-    """The error of a command line behind `reprocheck suite`."""
+    """Return the error of a command line behind `reprocheck suite`."""
     commands = import_module(f"reprocheck.cli.{group}").COMMANDS
     name = next((word for word in words if not word.startswith("-")), "")
     if name in commands:
@@ -231,7 +231,9 @@ def _usage_error_of_group(message: str, group: str, words: list[str]) -> UsageEr
 
 
 def _as_run(words: list[str]) -> str:
-    """The same words behind `reprocheck run`; a launcher such as torchrun stands after `--`."""
+    """Return the same words behind `reprocheck run`; a launcher such as torchrun stands after
+    `--`.
+    """
     from reprocheck.cli.run import LAUNCHERS
 
     if words[0] in LAUNCHERS:

@@ -52,14 +52,14 @@ MOST_CODES = 4
 
 
 def shown(check: Check, console: Console) -> bool:
-    """Whether a check is told in this form: where there is more to say than that the runs agree,
-    unless all of it is asked for.
+    """Return whether a check is told in this form: where there is more to say than that the runs
+    agree, unless all of it is asked for.
     """
     return not check.verdict.plainly_passes and not console.verbose
 
 
 def print_brief(check: Check, console: Console) -> None:
-    """Prints the verdict and what follows from it, in as many lines as are left of `MOST`."""
+    """Print the verdict and what follows from it, in as many lines as are left of `MOST`."""
     out = console.out
     on_one_screen = out.tty and console.err.tty
     title = [_styled(row, STYLES[check.verdict.tone]) for row in out.wrapped(check.verdict.title)]
@@ -83,7 +83,7 @@ def print_brief(check: Check, console: Console) -> None:
 
 
 def _headline(check: Check, out: Stream) -> Iterator[Text]:
-    """The sentences that say most about the verdict."""
+    """Yield the sentences that say most about the verdict."""
     lead = why.lead(check)
     if lead:
         yield from _paragraph(out, lead, "bold")
@@ -95,7 +95,9 @@ def _headline(check: Check, out: Stream) -> Iterator[Text]:
 
 
 def _found(check: Check, out: Stream) -> Iterator[Text]:
-    """The losses, the first rung that differs, the proof, and the best cause with its line."""
+    """Yield the losses, the first rung that differs, the proof, and the best cause with its
+    line.
+    """
     for name, what in compared.sides(check):
         yield from _rows(out, name, what)
     for title, facts, _ in compared.drift(check)[:2]:
@@ -141,7 +143,7 @@ def _losses(check: Check) -> str:
 
 
 def _later_losses(check: Check) -> str:
-    """Both losses at the first divergence, where the checks themselves pass."""
+    """Return both losses at the first divergence, where the checks themselves pass."""
     later = check.verdict.first_divergence
     if later is None or later.reference is None or later.value is None:
         return ""
@@ -153,7 +155,7 @@ def _later_losses(check: Check) -> str:
 
 
 def _bits(check: Check, iteration: int) -> str:
-    """Where the losses differ at all, if that is before `iteration`."""
+    """Return where the losses differ at all, if that is before `iteration`."""
     first = check.verdict.bitwise.first_iteration
     if first is None or first >= iteration:
         return ""
@@ -181,8 +183,8 @@ def _cause(cause: Cause, out: Stream, *, with_evidence: bool) -> Iterator[Text]:
 
 
 def _answer(check: Check, out: Stream, room: int) -> list[Text]:
-    """The fix; the end of the log of a run that did not end well; what is known where nothing was
-    recorded.
+    """Return the fix; the end of the log of a run that did not end well; what is known where
+    nothing was recorded.
     """
     bad = ended_badly(check)
     if bad is not None:
@@ -210,7 +212,9 @@ def _fix(found: Repair, out: Stream, room: int) -> list[Text]:
 
 
 def _other_confirmed(check: Check, out: Stream) -> Iterator[Text]:
-    """The confirmed causes behind the first, each with its line and fix: none can be left out."""
+    """Yield the confirmed causes behind the first, each with its line and fix: none can be left
+    out.
+    """
     for cause in check.causes[1:]:
         if cause.confidence != "confirmed":
             continue
@@ -230,7 +234,9 @@ of all others.
 
 
 def _most_telling(found: Repair, room: int) -> list[str]:
-    """The lines of a fix; where they do not fit, those that are changed, and none that is empty."""
+    """Return the lines of a fix; where they do not fit, those that are changed, and none that is
+    empty.
+    """
     lines = found.text.split("\n")
     if len(lines) <= room:
         return lines
@@ -256,7 +262,7 @@ def _changes(patch: str) -> Iterator[str]:
 
 
 def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
-    """The first rows, and how many are left out."""
+    """Return the first rows, and how many are left out."""
     if len(rows) <= room:
         return rows
     hidden = len(rows) - room + 1
@@ -264,15 +270,15 @@ def _within(rows: list[Text], room: int, out: Stream) -> list[Text]:
 
 
 def _log(run: Run, out: Stream, room: int) -> list[Text]:
-    """The end of the log of a run that failed or was ended."""
+    """Return the end of the log of a run that failed or was ended."""
     head = out.wrapped(tail_title(run), INDENT)
     rows = tail(run, out.width - 6)[-(room - 1) :]
     return [*head, *(out.joined("  ", ("│ ", "dim"), row) for row in rows)]
 
 
 def _aside(check: Check, out: Stream) -> Iterator[Text]:
-    """What limits the verdict, the first sentence of each: controls that were on, state of run 1,
-    the environment, caveats. Then what is not printed.
+    """Yield what limits the verdict, the first sentence of each: controls that were on, state of
+    run 1, the environment, caveats. Then what is not printed.
     """
     on = check.record.controls
     conflicts = controls.conflicts(check)
@@ -298,7 +304,7 @@ def _and_more(others: Sequence[str]) -> str:
 
 
 def _other_causes(check: Check) -> str:
-    """Name the causes that are not told; "" where there are none."""
+    """Return the name the causes that are not told; "" where there are none."""
     codes = [cause.code for cause in check.causes[1:] if cause.confidence != "confirmed"]
     if not codes:
         return ""
@@ -309,12 +315,12 @@ def _other_causes(check: Check) -> str:
 
 
 def _paragraph(out: Stream, said: str, style: str = "") -> Iterator[Text]:
-    """A text without a label."""
+    """Return a text without a label."""
     return (_styled(row, style) for row in out.wrapped(said, INDENT))
 
 
 def _row(out: Stream, label: str, said: str) -> Text:
-    """One row, cut to the width."""
+    """Return one row, cut to the width."""
     label, said = out.cut(tr(label), LABEL), out.cut(said, _room(out))
     row = out.joined("  ", (padded(label, LABEL), "dim"), "  ", said)
     row.rstrip()
@@ -322,7 +328,7 @@ def _row(out: Stream, label: str, said: str) -> Text:
 
 
 def _rows(out: Stream, label: str, said: str, style: str = "dim") -> list[Text]:
-    """A text beside a label."""
+    """Return a text beside a label."""
     rows = out.labelled_rows(tr(label), said, style, indent=INDENT, label_width=LABEL)
     for row in rows:
         row.rstrip()
@@ -330,7 +336,7 @@ def _rows(out: Stream, label: str, said: str, style: str = "dim") -> list[Text]:
 
 
 def _room(out: Stream) -> int:
-    """The columns of a row behind its label."""
+    """Return the columns of a row behind its label."""
     return out.width - 1 - LABEL - 4
 
 

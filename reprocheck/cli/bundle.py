@@ -68,7 +68,7 @@ def bundle(
         option("--with-log", help="Add the ends of the logs, and errors word for word."),
     ] = False,
 ) -> int:
-    """Packs what may be sent of a check. Exit 0 whatever the verdict was."""
+    """Pack what may be sent of a check. Exit 0 whatever the verdict was."""
     from reprocheck import settings
     from reprocheck.cli.report import loaded
     from reprocheck.language import spoken
@@ -87,7 +87,7 @@ def bundle(
 
 
 def attached(check: Check, folder: Path, *, values: bool = False) -> Path:
-    """The attachment of a check, written into its report folder; with the recorded values of
+    """Return the attachment of a check, written into its report folder; with the recorded values of
     tensors, if there are any and they are asked for. Raises ReportError.
     """
     file = folder / NAME
@@ -102,7 +102,9 @@ def _has_values(check: Check | ResumeCheck) -> bool:
 
 
 def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
-    """The values of tensors that lie in a report folder; none where they are not asked for."""
+    """Return the values of tensors that lie in a report folder; none where they are not asked
+    for.
+    """
     from reprocheck.replay import values
 
     if not asked:
@@ -116,7 +118,7 @@ def _values(check: Check | ResumeCheck, folder: Path, *, asked: bool) -> bytes:
 
 
 def _texts(check: Check | ResumeCheck, *, asked: bool) -> dict[str, str]:
-    """The user's files that lie in a report folder; none where they are not asked for."""
+    """Return the user's files that lie in a report folder; none where they are not asked for."""
     from reprocheck.ladder.sources import kept
 
     if not asked:
@@ -172,7 +174,7 @@ def _made(
 
 
 def _redaction(check: Check | ResumeCheck, asked: str, *, with_log: bool) -> Redaction:
-    """What is taken out; free text is left out where nothing looks for secrets in it."""
+    """Return what is taken out; free text is left out where nothing looks for secrets in it."""
     from reprocheck import redaction
     from reprocheck.cli.terminal import standard_error
 
@@ -207,7 +209,7 @@ _ASKED_FOR = ("source/", "log/")
 
 
 def _shown(made: Bundle) -> int:
-    """Prints what would leave: the manifest, the size of each file, the text of the issue, and
+    """Print what would leave: the manifest, the size of each file, the text of the issue, and
     source and logs where they were asked for.
     """
     from reprocheck.cli.terminal import standard_output
@@ -228,7 +230,7 @@ def _sizes(made: Bundle) -> str:
 
 
 def _say(made: Bundle, file: Path, redact: str) -> None:
-    """Prints where it is, what was taken out, and how strictly; why, where another way was asked
+    """Print where it is, what was taken out, and how strictly; why, where another way was asked
     for.
     """
     from reprocheck.bundle.manifest import counted

@@ -56,7 +56,7 @@ class CompareCommand(RunCommand):
     usage = ("[OPTIONS] RUN-A RUN-B", "--against COMMIT [OPTIONS] SCRIPT.py [ARGS]...")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses as `run` does where a commit is named, else as any command."""
+        """Parse as `run` does where a commit is named, else as any command."""
         if any(word == "--against" or word.startswith("--against=") for word in args):
             return super().parse_args(ctx, args)
         ctx.meta[ENTRY] = []
@@ -74,7 +74,7 @@ def compare(
     format: FormatOption = None,
     output_file: OutputOption = None,
 ) -> int:
-    """Compares two recordings and returns the exit code of the verdict."""
+    """Compare two recordings and return the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.language import spoken
@@ -94,7 +94,9 @@ def compare(
 
 
 def _with_own_options(held: Settings, against: str | None, runs: int, *, force: bool) -> Settings:
-    """The settings with what `compare` alone takes, so that the command can be typed again."""
+    """Return the settings with what `compare` alone takes, so that the command can be typed
+    again.
+    """
     typed = []
     if against is not None:
         typed.append(Setting(name="against", value=against, origin="--against"))
@@ -146,8 +148,8 @@ def _with_commit(
     *,
     force: bool,
 ) -> int:
-    """Both sides recorded here: the commit in a worktree of its own, then the working directory as
-    it is.
+    """Return both sides recorded here: the commit in a worktree of its own, then the working
+    directory as it is.
     """
     import tempfile
 

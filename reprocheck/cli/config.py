@@ -20,7 +20,7 @@ def config(
         option("--format", metavar="text|json", help="How to print the settings. [text]"),
     ] = "text",
 ) -> int:
-    """Prints the settings that hold here; with flags, those that `run` would use with them."""
+    """Print the settings that hold here; with flags, those that `run` would use with them."""
     import json
 
     from reprocheck import settings

@@ -68,7 +68,7 @@ class Console:
         self._told_silence: dict[int, float] = {}
 
     def begin(self, title: str) -> None:
-        """Says what is checked."""
+        """Say what is checked."""
         self._aside = False
         self._progress.check()
         self.remark(f"reprocheck {__version__}: {title}", style="bold")
@@ -125,7 +125,7 @@ class Console:
         self._progress.masking(number)
 
     def silent(self, number: int, seconds: float) -> None:
-        """Says so after 60 s without an event, and again whenever that time has doubled."""
+        """Say so after 60 s without an event, and again whenever that time has doubled."""
         if seconds < 2 * self._told_silence.get(number, 0.0):
             return
         self._told_silence[number] = seconds
@@ -196,7 +196,7 @@ class Console:
         self.out.line()
 
     def clear(self) -> None:
-        """Removes the live line, and stops its clock."""
+        """Remove the live line, and stop its clock."""
         self._doing = ""
         self._progress.under_way.clear()
         self._erase()
@@ -210,7 +210,7 @@ class Console:
             self.remark(said)
 
     def _now(self) -> str:
-        """What is under way: the newest run, else what reprocheck itself does."""
+        """Return what is under way: the newest run, else what reprocheck itself does."""
         number = max(tuple(self._progress.under_way), default=None)
         if number is None:
             return self._doing
@@ -236,7 +236,7 @@ class Console:
             self._show()
 
     def _show(self) -> None:
-        """Draws the live line from now on."""
+        """Draw the live line from now on."""
         if not self._drawing:
             return
         with self._lock:
@@ -277,7 +277,7 @@ def _ending(record: RunRecord) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """The name of an arm; how many controls it has where the name is too long."""
+    """Return the name of an arm; how many controls it has where the name is too long."""
     if len(name) < room:
         return name
     return count(name.count("+") + 1, "control")

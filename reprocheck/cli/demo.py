@@ -19,7 +19,7 @@ SCRIPTS = {
 
 @with_settings("output", "quiet", "verbose", "color")
 def demo(flags: dict[str, object]) -> int:
-    """Checks both scripts in a folder of their own below the output folder; exit 0 if the verdicts
+    """Check both scripts in a folder of their own below the output folder; exit 0 if the verdicts
     are as expected.
     """
     from reprocheck import settings
@@ -49,7 +49,7 @@ def demo(flags: dict[str, object]) -> int:
 
 
 def _copied(folder: Path) -> Path:
-    """The scripts, copied to where their reports go: nothing is written where reprocheck is
+    """Return the scripts, copied to where their reports go: nothing is written where reprocheck is
     installed.
     """
     from importlib.resources import files

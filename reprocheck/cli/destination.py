@@ -82,13 +82,13 @@ class Destination:
         return self.file is None
 
     def write(self, check: Check) -> None:
-        """Draws the report and writes it. Raises ReportError where the file cannot be written."""
+        """Draw the report and write it. Raises ReportError where the file cannot be written."""
         from reprocheck.report import FORMATS
 
         self.put(FORMATS[self.format].render(check))
 
     def put(self, data: bytes) -> None:
-        """Writes a report. Raises ReportError where the file cannot be written."""
+        """Write a report. Raises ReportError where the file cannot be written."""
         from reprocheck.cli.terminal import standard_output
         from reprocheck.files.atomic import put
 
@@ -104,7 +104,7 @@ class Destination:
 def destination(
     format: str | None, output: str | None, formats: Formats = REPORT
 ) -> Destination | None:
-    """What `--format` and `-o` ask for; None where neither is given.
+    """Return what `--format` and `-o` ask for; None where neither is given.
 
     A file that cannot be written is known before the first run. Raises UsageError, ReportError.
     """
@@ -139,7 +139,7 @@ def _check(format: str, formats: Formats) -> None:
 
 
 def did_you_mean(meant: str | None, names: Iterable[str]) -> str:
-    """What to type instead of a word that is not known: the nearest, and all there are."""
+    """Return what to type instead of a word that is not known: the nearest, and all there are."""
     fix = f"Take {', '.join(names)}."
     if not meant:
         return fix
@@ -147,7 +147,7 @@ def did_you_mean(meant: str | None, names: Iterable[str]) -> str:
 
 
 def named_file(output: str | None) -> Path | None:
-    """The file that `-o` names; None for stdout."""
+    """Return the file that `-o` names; None for stdout."""
     if output in (None, STDOUT):
         return None
     return Path(str(output))

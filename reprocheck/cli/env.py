@@ -70,7 +70,7 @@ def env(
         option("--shell", metavar="|".join(SHELLS), help="The syntax of the lines. [sh]"),
     ] = "sh",
 ) -> int:
-    """Prints the variables that the controls need before Python starts."""
+    """Print the variables that the controls need before Python starts."""
     from reprocheck import settings
     from reprocheck.cli.terminal import standard_output
     from reprocheck.settings import controls
@@ -99,8 +99,8 @@ def lines(
     assign: Callable[[str, str], str],
     current: Mapping[str, str],
 ) -> Iterator[str]:
-    """The lines to print: for each control what it does, its variables, and what variables cannot
-    do.
+    """Yield the lines to print: for each control what it does, its variables, and what variables
+    cannot do.
 
     assign: how the shell sets a variable. current: the environment as it is; a value in it that the
     lines replace is said.

@@ -45,7 +45,7 @@ def explain(
     output_file: OutputOption = None,
     with_values: ValuesOption = False,
 ) -> int:
-    """Finds the cause of a failed check; returns the exit code of the verdict."""
+    """Find the cause of a failed check; return the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.run import entry_words, perform

@@ -26,8 +26,8 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 
 def guarded(call: Callable[[], int], *, verbose: bool = False) -> int:
-    """Calls `call` and returns its exit code; an error becomes two lines on stderr and an exit
-    code, never a traceback.
+    """Call `call` and return its exit code; an error becomes two lines on stderr and an exit code,
+    never a traceback.
 
     Exit code 1 is a verdict, and comes from `call` alone.
     """
@@ -63,8 +63,8 @@ def _called(call: Callable[[], int], *, verbose: bool) -> int:
 
 
 def _without_memory(error: BaseException | None) -> str:
-    """What could not be done for lack of memory, in the words of the system; "" where that was not
-    the reason. A library that cannot be mapped is an error of its import.
+    """Return what could not be done for lack of memory, in the words of the system; "" where that
+    was not the reason. A library that cannot be mapped is an error of its import.
     """
     while error is not None:
         if isinstance(error, MemoryError):
@@ -86,7 +86,7 @@ def print_error(message: str, fix: str = "") -> None:
 
 
 def flush_output() -> None:
-    """Writes out what stdout still holds, as `Stream.write` does."""
+    """Write out what stdout still holds, as `Stream.write` does."""
     from reprocheck.cli.terminal import standard_output
 
     standard_output().write("")

@@ -38,7 +38,7 @@ _REMARK_STYLES = {"caveats": "yellow"}
 
 
 def print_all(check: Check, console: Console) -> None:
-    """Prints the verdict and everything that is known about it."""
+    """Print the verdict and everything that is known about it."""
     out = console.out
     labels = Labels(out, LABEL)
     if out.tty and console.err.tty:
@@ -116,7 +116,9 @@ def _other_run(rows: Sequence[Comparison]) -> str:
 
 
 def _numbers(row: Comparison) -> list[str]:
-    """The kind of the check, its iteration, both losses, how far they are apart and may be."""
+    """Return the kind of the check, its iteration, both losses, how far they are apart and may
+    be.
+    """
     return [
         tr(row.kind),
         f"{row.iteration:,}",

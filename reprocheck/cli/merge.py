@@ -23,7 +23,7 @@ def merge(
         option("-o", metavar="RUN", help="Where to write: a file FILE.zip, or a new folder."),
     ] = None,
 ) -> int:
-    """Joins the recordings into one with all ranks, which `compare` and `report` take.
+    """Join the recordings into one with all ranks, which `compare` and `report` take.
 
     Exit 0 also where ranks are missing: it says so.
     """

@@ -48,7 +48,7 @@ EXIT_CODES = {
 
 
 def help_text() -> str:
-    """The overview, 80 columns wide."""
+    """Return the overview, 80 columns wide."""
     return "\n".join(
         [
             "Usage: reprocheck [OPTIONS] COMMAND [ARGS]...",
@@ -72,25 +72,25 @@ def help_text() -> str:
 
 
 def print_help() -> int:
-    """Prints the overview."""
+    """Print the overview."""
     _print(help_text() + "\n")
     return 0
 
 
 def print_version() -> int:
-    """Prints name and version."""
+    """Print name and version."""
     _print(f"reprocheck {__version__}\n")
     return 0
 
 
 def table(rows: dict[str, str]) -> list[str]:
-    """Two columns, indented: names, and what is said of each."""
+    """Return two columns, indented: names, and what is said of each."""
     width = max(map(len, rows))
     return [f"  {name:<{width}}  {text}" for name, text in rows.items()]
 
 
 def _pairs(rows: dict[str, str]) -> list[str]:
-    """Two entries a line, the first half of them on the left."""
+    """Return two entries a line, the first half of them on the left."""
     cells = [f"{name:>4}  {text}" for name, text in rows.items()]
     half = (len(cells) + 1) // 2
     return [

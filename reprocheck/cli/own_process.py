@@ -64,5 +64,5 @@ def _script_folders_last() -> None:
 
 
 def _started_with_m() -> bool:
-    """Whether `python -m reprocheck` put the working directory first on the path."""
+    """Return whether `python -m reprocheck` put the working directory first on the path."""
     return Path(sys.argv[0]) == Path(__file__).resolve().parents[1] / "__main__.py"

@@ -31,7 +31,7 @@ _RANGE = re.compile(r"\bx\b")
 
 
 def with_settings(*names: str) -> Callable[[Command], Command]:
-    """Gives a command an option for each named setting; those that were typed arrive in its
+    """Give a command an option for each named setting; those that were typed arrive in its
     parameter `flags`, by name.
     """
 
@@ -56,7 +56,9 @@ def with_settings(*names: str) -> Callable[[Command], Command]:
 
 
 def _parameter(setting: Option) -> inspect.Parameter:
-    """An option whose default is "not given": what holds then is decided by `settings.load`."""
+    """Return an option whose default is "not given": what holds then is decided by
+    `settings.load`.
+    """
     shown = plain(setting, setting.default)
     help = setting.help
     if shown is not None and setting.kind.type != "switch":
@@ -77,7 +79,7 @@ def _parameter(setting: Option) -> inspect.Parameter:
 
 
 def _declared(option: Option) -> list[str]:
-    """The flags of an option; help shows the short one of a switch first."""
+    """Return the flags of an option; help shows the short one of a switch first."""
     short = [option.short] if option.short else []
     if option.kind.type != "switch":
         return [option.flag, *short]
@@ -103,7 +105,9 @@ class OneCommand(TyperCommand):
     """
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What stands behind the name of the command: options, and the arguments in their order."""
+        """Return what stands behind the name of the command: options, and the arguments in their
+        order.
+        """
         return [self.options_metavar or "", *(_name_of(one) for one in _arguments(self))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -133,13 +137,13 @@ def _name_of(argument: TyperArgument) -> str:
 
 
 def _help_of(declared: inspect.Parameter) -> str:
-    """The text of an argument, as the function of its command declares it."""
+    """Return the text of an argument, as the function of its command declares it."""
     described = (*get_args(declared.annotation), declared.default)
     return next((one.help or "" for one in described if isinstance(one, ArgumentInfo)), "")
 
 
 def _records(parameters: Iterable[Any], ctx: Any) -> Iterator[tuple[str, str]]:
-    """Name and text of each option that is shown."""
+    """Yield the name and text of each option that is shown."""
     for parameter in parameters:
         record = parameter.get_help_record(ctx)
         if record is not None and not isinstance(parameter, TyperArgument):
@@ -147,7 +151,7 @@ def _records(parameters: Iterable[Any], ctx: Any) -> Iterator[tuple[str, str]]:
 
 
 def _with_default(text: str) -> str:
-    """The text of an option with its default alone behind it, as the other commands show it.
+    """Return the text of an option with its default alone behind it, as the other commands show it.
 
     >>> _with_default("Checks side by side.  [default: 1; x>=1]")
     'Checks side by side. [1]'
@@ -171,7 +175,7 @@ class RunCommand(OneCommand):
     )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses the options before the entry point; the words from it on go to `ctx.meta`."""
+        """Parse the options before the entry point; the words from it on go to `ctx.meta`."""
         start = entry_start(args, self._takes_value(ctx))
         ctx.meta[ENTRY] = list(args[start:])
         return super().parse_args(ctx, list(args[:start]))
@@ -198,7 +202,7 @@ class RunCommand(OneCommand):
 
 
 def entry_start(words: Sequence[str], takes_value: dict[str, bool]) -> int:
-    """Index of the first word that is neither an option of ours nor its value.
+    """Return the index of the first word that is neither an option of ours nor its value.
 
     `takes_value`: our options -> whether a value follows.
     """

@@ -88,7 +88,7 @@ class Progress:
         )
 
     def iterations(self, number: int) -> int:
-        """The iterations that a run has closed."""
+        """Return the iterations that a run has closed."""
         return self._running(number).iteration
 
     def _running(self, number: int) -> Running:
@@ -110,7 +110,7 @@ class Progress:
         return (said, *loss)
 
     def line(self, number: int, now: float) -> str:
-        """The whole line of a run under way; empty where it is over."""
+        """Return the whole line of a run under way; empty where it is over."""
         running = self.under_way.get(number)
         if running is None:
             return ""
@@ -121,7 +121,7 @@ class Progress:
         return " · ".join((self.name(number), *self.numbers(number), duration(seconds), *left))
 
     def _left(self, number: int, seconds: float) -> tuple[str, ...]:
-        """The time that the runs of this stage still take: those before took as long.
+        """Return the time that the runs of this stage still take: those before took as long.
 
         Nothing where runs stand side by side.
         """

@@ -44,7 +44,7 @@ def record(
     runs: RunsOption = 1,
     output_file: FileOption = None,
 ) -> int:
-    """Records the user's command; returns 0 where losses were recorded, else the exit code of
+    """Record the user's command; return 0 where losses were recorded, else the exit code of
     `run`.
     """
     from reprocheck import launch, settings
@@ -71,8 +71,8 @@ def record(
 
 
 def failed(check: Check) -> bool:
-    """Whether nothing was recorded that could be compared, or the script failed or ran out of time
-    before it was.
+    """Return whether nothing was recorded that could be compared, or the script failed or ran out
+    of time before it was.
     """
     from reprocheck.workflow.check import losses_of
 
@@ -80,7 +80,7 @@ def failed(check: Check) -> bool:
 
 
 def _told(check: Check, folder: Path, file: Path | None, console: Console) -> int:
-    """Packs and prints what was recorded; returns the exit code."""
+    """Pack and print what was recorded; return the exit code."""
     from reprocheck.cli import summary
     from reprocheck.recording import bundle
 

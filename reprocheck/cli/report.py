@@ -33,7 +33,7 @@ def report(
     format: FormatOption = None,
     output_file: OutputOption = None,
 ) -> int:
-    """Draws the reports again: all of them into DIR, or one to stdout or a file.
+    """Draw the reports again: all of them into DIR, or one to stdout or a file.
 
     Exit 0 whatever the verdict was.
     """
@@ -51,7 +51,9 @@ def report(
 
 
 def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """What is recorded in one folder, drawn into another, or one report of it to its target."""
+    """Return what is recorded in one folder, drawn into another, or one report of it to its
+    target.
+    """
     from reprocheck import report
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.language import spoken
@@ -74,7 +76,7 @@ def _drawn(recording: Path, into: Path, shown: Path, target: Destination | None)
 
 
 def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination | None) -> int:
-    """The same of a check of a resume."""
+    """Return the same of a check of a resume."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.resume.check import load
     from reprocheck.resume.report.formats import FORMATS, known, write
@@ -90,7 +92,7 @@ def _resume_drawn(recording: Path, into: Path, shown: Path, target: Destination 
 
 
 def _drawn_from_zip(file: Path, target: Destination | None) -> int:
-    """The reports of a packed check, drawn into a new folder beside it that has its name."""
+    """Return the reports of a packed check, drawn into a new folder beside it that has its name."""
     from reprocheck.recording import bundle
 
     into = file.with_suffix("")
@@ -104,7 +106,7 @@ def _drawn_from_zip(file: Path, target: Destination | None) -> int:
 
 
 def _pack(folder: Path, file: Path) -> int:
-    """The whole check in one file, to be sent: what was recorded, and the reports that are
+    """Return the whole check in one file, to be sent: what was recorded, and the reports that are
     there.
     """
     from reprocheck.cli.terminal import standard_output

@@ -133,7 +133,7 @@ def resume(
     format: ReportOption = None,
     output_file: OutputOption = None,
 ) -> int:
-    """Returns the exit code of the verdict."""
+    """Return the exit code of the verdict."""
     from reprocheck import launch, settings
     from reprocheck.cli.console import Console
     from reprocheck.cli.failure import Interrupted
@@ -196,7 +196,7 @@ def resume(
 
 
 def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
-    """Writes the patch that was tried, or says that there is none. Raises ReportError."""
+    """Write the patch that was tried, or says that there is none. Raises ReportError."""
     from reprocheck.resume.written import put
 
     repairs = [one.repair for one in check.outcomes if one.repair and one.repair.patch]
@@ -207,7 +207,7 @@ def _write_patch(file: Path, check: ResumeCheck, console: Console) -> None:
 
 
 def write(check: ResumeCheck, folder: Path, *, draw: bool) -> str:
-    """Writes the reports, report.json alone unless `draw`; returns the file that a reader opens, ""
+    """Write the reports, report.json alone unless `draw`; return the file that a reader opens, ""
     where none could be written.
     """
     from reprocheck.cli.failure import print_error

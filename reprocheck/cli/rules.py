@@ -46,7 +46,7 @@ def rules(
         option("--format", metavar="text|json", help="How to print. [text]"),
     ] = "text",
 ) -> int:
-    """Prints the causes that reprocheck knows: how each shows, and how to fix it."""
+    """Print the causes that reprocheck knows: how each shows, and how to fix it."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.rules import catalogue
 
@@ -64,7 +64,7 @@ def rules(
 
 
 def _one(code: str) -> Entry:
-    """The entry asked for."""
+    """Return the entry asked for."""
     from reprocheck.rules import find, nearest
 
     entry = find(code)
@@ -93,7 +93,7 @@ def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
 
 
 def _widths(out: Stream, entries: tuple[Entry, ...]) -> tuple[int, int, int]:
-    """The columns of codes, titles and frameworks."""
+    """Return the columns of codes, titles and frameworks."""
     code = max(len(entry.code) for entry in entries)
     title = max(len(entry.title) for entry in entries)
     frameworks = max(len(_frameworks(entry)) for entry in entries)

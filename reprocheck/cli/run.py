@@ -64,7 +64,7 @@ def run(
     attach: AttachOption = False,
     with_values: ValuesOption = False,
 ) -> int:
-    """Runs the user's command and returns the exit code of the verdict."""
+    """Run the user's command and return the exit code of the verdict."""
     from reprocheck import settings
     from reprocheck.cli.console import Console
     from reprocheck.language import spoken
@@ -89,7 +89,7 @@ def perform(
     attach: bool = False,
     values: bool = False,
 ) -> int:
-    """One check from the entry point to the report; returns its exit code.
+    """Return one check from the entry point to the report; return its exit code.
 
     shown_from   the folder that printed paths start from where that is not the working directory;
                  no next command is printed then
@@ -136,7 +136,7 @@ def perform(
 
 
 def entry_words(words: Sequence[str], command: str = "run") -> dict[str, object]:
-    """The words from the entry point on, as the arguments of `launch.entry_point`.
+    """Return the words from the entry point on, as the arguments of `launch.entry_point`.
 
     Raises EntryPointError where there is none.
     """
@@ -179,8 +179,8 @@ def _behind_script(words: Mapping[str, object]) -> Iterator[str]:
 
 
 def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
-    """The setting `python` for these words; a command names its own interpreter, so there only a
-    flag counts, which is refused then.
+    """Return the setting `python` for these words; a command names its own interpreter, so there
+    only a flag counts, which is refused then.
     """
     typed = any(
         setting.name == "python" and setting.origin.startswith("--") for setting in held.provenance
@@ -191,7 +191,7 @@ def interpreter(words: Mapping[str, object], held: Settings) -> str | None:
 
 
 def title(entry: EntryPoint) -> str:
-    """The command as one would type it."""
+    """Return the command as one would type it."""
     import shlex
 
     from reprocheck.redaction import Redaction
@@ -211,7 +211,7 @@ def _record(
     search: bool,
     values: bool,
 ) -> Check:
-    """The check, explained. Libraries that only the report needs are loaded meanwhile."""
+    """Return the check, explained. Libraries that only the report needs are loaded meanwhile."""
     import threading
 
     from reprocheck.workflow.check import checked
@@ -226,7 +226,7 @@ def _record(
 
 
 def _warm_up(*, draw: bool) -> None:
-    """Loads what drawing needs; what goes wrong here goes wrong again, and is reported, when it is
+    """Load what drawing needs; what goes wrong here goes wrong again, and is reported, when it is
     used.
     """
     if not draw:
@@ -239,7 +239,7 @@ def _warm_up(*, draw: bool) -> None:
 
 
 def kept(folder: Path) -> str:
-    """What an interrupted check leaves, in words; a folder without a run is removed."""
+    """Return what an interrupted check leaves, in words; a folder without a run is removed."""
     from reprocheck import launch
 
     if not (folder / "record.json").exists():
@@ -252,7 +252,7 @@ def kept(folder: Path) -> str:
 def write(
     check: Check, folder: Path, console: Console, target: Destination | None, *, draw: bool
 ) -> bool:
-    """Writes the reports, report.json alone unless `draw`, and what goes to `target`.
+    """Write the reports, report.json alone unless `draw`, and what goes to `target`.
 
     Returns whether the reports could be written.
 
@@ -275,7 +275,7 @@ def write(
 
 
 def _attach(check: Check, folder: Path, console: Console, *, values: bool) -> None:
-    """Packs what may be sent of the check, and says where it lies."""
+    """Pack what may be sent of the check, and say where it lies."""
     from reprocheck.cli import summary
     from reprocheck.cli.bundle import attached
     from reprocheck.cli.failure import print_error
@@ -289,7 +289,7 @@ def _attach(check: Check, folder: Path, console: Console, *, values: bool) -> No
 
 
 def _write_patch(file: Path, check: Check, console: Console) -> None:
-    """Writes the patch that was found, and says how to apply it."""
+    """Write the patch that was found, and says how to apply it."""
     import shlex
 
     from reprocheck.cli.failure import print_error

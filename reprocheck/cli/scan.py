@@ -107,7 +107,7 @@ def scan(
         option("--jobs", metavar="N", help="Number of processes. [one per core]"),
     ] = None,
 ) -> int:
-    """Finds what can make runs differ, in source code, without running it.
+    """Find what can make runs differ, in source code, without running it.
 
     Exit 1 on findings of severity error or warning.
     """
@@ -164,7 +164,7 @@ def scan(
 
 
 def _check_together(*, diff: bool, fix: bool, jobs: int | None) -> None:
-    """Raises UsageError for options that do not go together."""
+    """Raise UsageError for options that do not go together."""
     if diff and fix:
         raise UsageError(
             "--diff and --fix exclude each other.",
@@ -175,7 +175,9 @@ def _check_together(*, diff: bool, fix: bool, jobs: int | None) -> None:
 
 
 def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
-    """The text on stdin, under the name of its file, where `-` asks for it. Raises UsageError."""
+    """Return the text on stdin, under the name of its file, where `-` asks for it. Raises
+    UsageError.
+    """
     from reprocheck.scan.files import shown
 
     if STDIN not in paths:
@@ -193,7 +195,7 @@ def _given(paths: list[Path], stdin_filename: Path | None) -> dict[Path, bytes]:
 
 
 def _cache_folder(*, use: bool) -> Path | None:
-    """Where results of earlier scans lie."""
+    """Return where results of earlier scans lie."""
     from reprocheck.scan.cache import default_folder
 
     if not use:
@@ -202,7 +204,7 @@ def _cache_folder(*, use: bool) -> Path | None:
 
 
 def _destination(format: str | None, output: str | None) -> tuple[str, Path | None]:
-    """Which format, and to which file; None is stdout. Raises UsageError."""
+    """Return which format, and to which file; None is stdout. Raises UsageError."""
     from reprocheck.settings import nearest
 
     file = named_file(output)
@@ -269,7 +271,7 @@ def _write(result: Result, name: str, file: Path | None) -> None:
 
 
 def _put(file: Path, data: bytes) -> None:
-    """Writes a file that -o names. Raises ReportError."""
+    """Write a file that -o names. Raises ReportError."""
     from reprocheck.files.atomic import put
 
     try:
@@ -314,7 +316,7 @@ def _show_difference(
 
 
 def _print_fixed(result: Result, given: Mapping[Path, bytes]) -> dict[Path, bytes]:
-    """Prints the text of stdin with its findings fixed, and gives it back."""
+    """Print the text of stdin with its findings fixed, and give it back."""
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.scan import patched
     from reprocheck.scan.formats import summary
@@ -337,7 +339,7 @@ def _style(row: str) -> str:
 
 
 def _write_fixes(result: Result, *, force: bool) -> bool:
-    """Writes what can be fixed.
+    """Write what can be fixed.
 
     Raises UsageError in a git tree with changes that are not committed.
     """

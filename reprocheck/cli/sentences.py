@@ -36,14 +36,14 @@ def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
 
 
 def shown_loss(value: float | None) -> str:
-    """A loss with eight digits."""
+    """Return a loss with eight digits."""
     if value is None or not math.isfinite(value):
         return text.number(value)
     return f"{value:.8g}"
 
 
 def state_said(check: Check) -> str:
-    """The first files that run 1 left and a later run opened."""
+    """Return the first files that run 1 left and a later run opened."""
     files = ", ".join(check.state_left[:MOST_FILES])
     more = len(check.state_left) - MOST_FILES
     if more <= 0:
@@ -52,8 +52,8 @@ def state_said(check: Check) -> str:
 
 
 def environment_said(check: Check) -> list[str]:
-    """The facts that are not the same in all runs; none of two recordings, whose differences are
-    told by class.
+    """Return the facts that are not the same in all runs; none of two recordings, whose differences
+    are told by class.
     """
     if check.between is not None:
         return []
@@ -70,31 +70,31 @@ def environment_said(check: Check) -> list[str]:
 
 
 def caveats_said(check: Check) -> list[str]:
-    """All caveats but that on state left by run 1, which has a row of its own."""
+    """Return all caveats but that on state left by run 1, which has a row of its own."""
     return [one for one in words.caveats(check) if one != check.state_caveat]
 
 
 def nothing_recorded(check: Check) -> bool:
-    """Whether there was nothing to compare, or a run of which nothing is known."""
+    """Return whether there was nothing to compare, or a run of which nothing is known."""
     return not check.verdict.comparisons or any(not run.traces for run in check.runs)
 
 
 def ended_badly(check: Check) -> Run | None:
-    """The first run that failed or was ended, where that is the verdict."""
+    """Return the first run that failed or was ended, where that is the verdict."""
     if check.verdict.verdict not in ("script_failed", "timed_out"):
         return None
     return next((run for run in check.runs if run.record.ended_badly), None)
 
 
 def tail_title(run: Run) -> str:
-    """What stands above the end of its log."""
+    """Return what stands above the end of its log."""
     return tr(
         "Run {number} {ending}. The end of its log:", number=run.number, ending=words.ending(run)
     )
 
 
 def tail(run: Run, width: int) -> list[str]:
-    """The last rows of stderr, of stdout where that is empty, cut to the width."""
+    """Return the last rows of stderr, of stdout where that is empty, cut to the width."""
     log = _last_lines(run.stderr_tail) or _last_lines(run.stdout_tail)
     if not log:
         return [tr("(nothing)")]

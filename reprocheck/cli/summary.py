@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def print_verdict(check: Check, console: Console) -> None:
-    """Prints the verdict to the console's `out`: a line where quiet, all there is where verbose or
+    """Print the verdict to the console's `out`: a line where quiet, all there is where verbose or
     where the runs simply agree.
     """
     if console.quiet:
@@ -37,7 +37,7 @@ def print_verdict(check: Check, console: Console) -> None:
 
 
 def page(*, written: bool, drawn: bool) -> str | None:
-    """The format that a reader opens; None where no report could be written."""
+    """Return the format that a reader opens; None where no report could be written."""
     if not written:
         return None
     return _PAGES[drawn]
@@ -48,7 +48,7 @@ _PAGES = {True: "html", False: "json"}
 
 
 def print_place(check: Check, console: Console, folder: Path, written: str | None) -> None:
-    """Prints where the report is: the format that was `written`, the traces where none could be.
+    """Print where the report is: the format that was `written`, the traces where none could be.
     `folder`: from the working directory.
     """
     label, place = mark("recorded"), folder
@@ -66,7 +66,7 @@ def print_place(check: Check, console: Console, folder: Path, written: str | Non
 
 
 def print_attachment(check: Check, console: Console, file: Path) -> None:
-    """Prints where the attachment of a bug report is."""
+    """Print where the attachment of a bug report is."""
     if console.quiet:
         console.out.line(_near(file))
         return
@@ -74,7 +74,7 @@ def print_attachment(check: Check, console: Console, file: Path) -> None:
 
 
 def print_next(check: Check, console: Console) -> None:
-    """Prints the next command to type, on a row of its own so that it can be copied."""
+    """Print the next command to type, on a row of its own so that it can be copied."""
     if console.quiet:
         return
     reason, command = next_command(check)
@@ -82,7 +82,7 @@ def print_next(check: Check, console: Console) -> None:
 
 
 def print_recording(out: Stream, title: str, place: Path, reason: str) -> None:
-    """Prints what was recorded, where it lies, and the comparison to type next."""
+    """Print what was recorded, where it lies, and the comparison to type next."""
     labels = Labels(out, full.LABEL)
     out.line(title, "bold green")
     labels.row("recording", str(place))
@@ -102,7 +102,7 @@ def _labels(check: Check, console: Console) -> Labels:
 
 
 def _near(path: Path) -> str:
-    """A relative path, unless it leads up and away."""
+    """Return a relative path, unless it leads up and away."""
     if path.parts[:2] == ("..", ".."):
         return os.path.normpath(path.absolute())
     return str(path)

@@ -106,25 +106,25 @@ class Stream:
         )
 
     def write(self, text: str) -> None:
-        """Writes `text`: characters that the encoding has, and none that steers the terminal.
+        """Write `text`: characters that the encoding has, and none that steers the terminal.
 
         ReportError where stdout has no room.
         """
         self.put(harmless(self.fit(text)))
 
     def data(self, data: bytes) -> None:
-        """Writes a report: byte for byte into a file or a pipe, as text on a terminal."""
+        """Write a report: byte for byte into a file or a pipe, as text on a terminal."""
         if self.tty:
             self.write(data.decode("utf-8", "replace"))
         else:
             self.put(data)
 
     def raw(self, data: bytes) -> None:
-        """Passes on what the user's script printed, byte for byte."""
+        """Pass on what the user's script printed, byte for byte."""
         self.put(data)
 
     def put(self, shown: str | bytes) -> None:
-        """Writes to the file: the one place where that can fail."""
+        """Write to the file: the one place where that can fail."""
         try:
             self._write_and_flush(shown)
         except BrokenPipeError:
@@ -146,26 +146,28 @@ class Stream:
         self.file.flush()
 
     def fit(self, text: str) -> str:
-        """`text` in characters that this stream can show."""
+        """Return `text` in characters that this stream can show."""
         if self.unicode:
             return text.encode("utf-8", "replace").decode()
         return text.translate(ASCII).encode(self.encoding, "replace").decode(self.encoding)
 
     def text(self, text: str, style: str = "") -> Text:
-        """`text` for rich: as it stands, harmless, in characters that this stream can show."""
+        """Return `text` for rich: as it stands, harmless, in characters that this stream can
+        show.
+        """
         from rich.text import Text
 
         return Text(harmless(self.fit(text)), style)
 
     def joined(self, *parts: str | tuple[str, str]) -> Text:
-        """One text of parts, some of which have a style: `"at ", ("train.py:3", "bold")`."""
+        """Return one text of parts, some of which have a style: `"at ", ("train.py:3", "bold")`."""
         from rich.text import Text
 
         pairs = (part if isinstance(part, tuple) else (part, "") for part in parts)
         return Text.assemble(*(self.text(*pair) for pair in pairs))
 
     def line(self, text: str | Text = "", style: str = "") -> None:
-        """Writes a row as it stands, to be copied: not wrapped, tabs kept."""
+        """Write a row as it stands, to be copied: not wrapped, tabs kept."""
         from rich.segment import Segment, Segments
 
         row = self.text(text) if isinstance(text, str) else text.copy()
@@ -174,7 +176,7 @@ class Stream:
         self.rich.print(Segments(segments), soft_wrap=True)
 
     def draw(self, table: Table, *, indent: int = 0) -> None:
-        """Writes a table as wide as it is: numbers and names are never cut."""
+        """Write a table as wide as it is: numbers and names are never cut."""
         from rich.text import Text
 
         options = self.rich.options.update(width=self.columns(table))
@@ -185,19 +187,19 @@ class Stream:
             self.line(row)
 
     def columns(self, table: Table) -> int:
-        """How wide a table is where nothing of it is wrapped or cut."""
+        """Return how wide a table is where nothing of it is wrapped or cut."""
         unlimited = self.rich.options.update(width=UNLIMITED)
         return self.rich.measure(table, options=unlimited).maximum
 
     def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """Writes text wrapped to the width; words are never broken."""
+        """Write text wrapped to the width; words are never broken."""
         for row in self.wrapped(text, indent):
             self.line(row, style)
 
     def labelled(
         self, label: str, text: str, style: str = "", *, indent: int = 0, label_width: int = 0
     ) -> None:
-        """Writes `label text`, wrapped, with the text as a column of its own where the label is
+        """Write `label text`, wrapped, with the text as a column of its own where the label is
         short.
         """
         for row in self.labelled_rows(label, text, style, indent=indent, label_width=label_width):
@@ -227,7 +229,9 @@ class Stream:
         return [self.text(f"{space}{row}" if row else "") for row in rows]
 
     def _rows(self, line: str, width: int) -> list[str]:
-        """One line in rows. rich would break a word that is longer than a row, such as a path."""
+        """Return one line in rows. rich would break a word that is longer than a row, such as a
+        path.
+        """
         shown = harmless(self.fit(line))
         if not shown.isascii():
             from reprocheck.cli import wide
@@ -237,7 +241,7 @@ class Stream:
         return wrapped or [""]
 
     def live_line(self, said: Callable[[], str]) -> Live:
-        """A row that is drawn again and again, cut to the width, and gone in the end."""
+        """Return a row that is drawn again and again, cut to the width, and gone in the end."""
         from rich.live import Live
 
         return Live(
@@ -250,7 +254,7 @@ class Stream:
         )
 
     def bar(self, what: str) -> Progress:
-        """A progress bar that is gone in the end: `scanning ━━━━━ 30 of 120 files`."""
+        """Return a progress bar that is gone in the end: `scanning ━━━━━ 30 of 120 files`."""
         from rich.progress import BarColumn, Progress, TextColumn
 
         return Progress(
@@ -264,11 +268,13 @@ class Stream:
         )
 
     def cut(self, text: str, room: int) -> str:
-        """`text` in characters that this stream can show, cut to `room` columns."""
+        """Return `text` in characters that this stream can show, cut to `room` columns."""
         return self._cut(text, room, from_end=False)
 
     def cut_head(self, text: str, room: int) -> str:
-        """The end of `text`, cut to `room` columns: of a path and a line what names the line."""
+        """Return the end of `text`, cut to `room` columns: of a path and a line what names the
+        line.
+        """
         return self._cut(text, room, from_end=True)
 
     def _cut(self, text: str, room: int, *, from_end: bool) -> str:
@@ -302,7 +308,7 @@ class _Guarded:
 
 
 def cells(text: str) -> int:
-    """The columns that a text takes: a Chinese character takes two."""
+    """Return the columns that a text takes: a Chinese character takes two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -311,12 +317,12 @@ def cells(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """A text with spaces behind it, up to so many columns."""
+    """Return a text with spaces behind it, up to so many columns."""
     return text + " " * (width - cells(text))
 
 
 def harmless(text: str) -> str:
-    """`text` with the characters escaped that would steer a terminal, hide text or turn it
+    """Return `text` with the characters escaped that would steer a terminal, hide text or turn it
     around.
     """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
@@ -349,13 +355,13 @@ def _wants_color(live: bool, color: str) -> bool:
 
 
 def _width(file: TextIO, *, tty: bool) -> int:
-    """The columns of a row: those of the terminal, else those asked for."""
+    """Return the columns of a row: those of the terminal, else those asked for."""
     asked = _asked_width() or PLAIN_WIDTH
     return min(_columns(file) or asked, WIDEST) if tty else asked
 
 
 def _columns(file: TextIO) -> int:
-    """The width of a terminal; 0 where it does not know it."""
+    """Return the width of a terminal; 0 where it does not know it."""
     try:
         return os.get_terminal_size(file.fileno()).columns
     except (OSError, ValueError):
@@ -363,8 +369,8 @@ def _columns(file: TextIO) -> int:
 
 
 def _asked_width() -> int:
-    """What the user wants by the variable COLUMNS; 0 where that is not set, or no number that a
-    line fits into.
+    """Return what the user wants by the variable COLUMNS; 0 where that is not set, or no number
+    that a line fits into.
     """
     asked = os.environ.get("COLUMNS", "")
     return max(int(asked), NARROWEST) if asked.isdecimal() and int(asked) else 0

@@ -16,7 +16,7 @@ _PIECES = re.compile(rf"\s+|[{_OPENING}]*(?:[{_WIDE}]|[^\s{_WIDE}{_OPENING}]+)[{
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The rows of a text, none wider than `width` columns unless one word is."""
+    """Return the rows of a text, none wider than `width` columns unless one word is."""
     return list(_rows(text, width)) or [""]
 
 

@@ -36,7 +36,7 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
 
 
 def put(path: Path, data: bytes) -> None:
-    """Writes a file that the user has named: its place is taken in one step, with the permissions
+    """Write a file that the user has named: its place is taken in one step, with the permissions
     that it has. What is no file (`/dev/stdout`, a pipe) or is reached by a link is written into.
 
     Raises OSError.
@@ -60,7 +60,7 @@ def try_to_put(path: Path) -> None:
 
 
 def _umask() -> int:
-    """The umask of this process.
+    """Return the umask of this process.
 
     It can be asked for only by setting it, which other threads would see, but where there is /proc.
     """

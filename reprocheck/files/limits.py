@@ -99,12 +99,12 @@ class Budget:
 
 
 def kind_of(name: str) -> Kind | None:
-    """The kind of a file by its name; None where a recording has no such file."""
+    """Return the kind of a file by its name; None where a recording has no such file."""
     return next((kind for kind in KINDS if kind.pattern.fullmatch(name)), None)
 
 
 def too_large(path: Path) -> str:
-    """Why a file is not read: a sentence, "" where it may be.
+    """Return why a file is not read: a sentence, "" where it may be.
 
     Raises OSError where there is none.
     """
@@ -119,7 +119,7 @@ def too_large(path: Path) -> str:
 
 
 def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Opens a file of a recording: a regular one, no larger than its kind may be.
+    """Open a file of a recording: a regular one, no larger than its kind may be.
 
     Raises OSError.
     """
@@ -129,7 +129,7 @@ def open_limited(path: Path, *, buffer: int = -1) -> BinaryIO:
 
 
 def content(path: Path) -> bytes:
-    """A file of a recording that is read at once.
+    """Return a file of a recording that is read at once.
 
     Raises OSError where it is none, no regular file, or larger than its kind may be.
     """
@@ -138,7 +138,7 @@ def content(path: Path) -> bytes:
 
 
 def whole(path: Path, most: int) -> bytes:
-    """The content of a file that is read at once and has at most so many bytes.
+    """Return the content of a file that is read at once and has at most so many bytes.
 
     Raises OSError.
     """
@@ -150,7 +150,7 @@ def whole(path: Path, most: int) -> bytes:
 
 
 def unpacked_too_large(files: Iterable[tuple[str, int, int]]) -> str:
-    """Why the files of a zip are not unpacked: a sentence, "" where they may be.
+    """Return why the files of a zip are not unpacked: a sentence, "" where they may be.
 
     `files`: name, bytes unpacked and bytes in the zip of each.
     """

@@ -28,7 +28,7 @@ _CODE_CELLS = ("time", "timeit", "capture", "prun", "python", "python3")
 
 
 def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
-    """The joined code cells, and where each begins.
+    """Return the joined code cells, and where each begins.
 
     Raises UnreadableError where it is no notebook of Python.
     """
@@ -47,7 +47,7 @@ def code_cells(data: bytes) -> tuple[str, tuple[Cell, ...]]:
 
 
 def _source(cell: Mapping[object, object]) -> str:
-    """The text of a cell, which may be spelled line by line, and was called `input` once."""
+    """Return the text of a cell, which may be spelled line by line, and was called `input` once."""
     source = cell.get("source", cell.get("input", ""))
     if not isinstance(source, list):
         return str(source)
@@ -55,7 +55,7 @@ def _source(cell: Mapping[object, object]) -> str:
 
 
 def neutralised(text: str) -> str:
-    """A cell without what only IPython reads.
+    """Return a cell without what only IPython reads.
 
     The number of lines stays, and columns of what stays.
     """
@@ -79,7 +79,7 @@ def neutralised(text: str) -> str:
 
 
 def _without_magic(line: str) -> tuple[str, bool]:
-    """A line as Python, and whether the next one is the rest of it and goes with it."""
+    """Return a line as Python, and whether the next one is the rest of it and goes with it."""
     for pattern, replacement, may_continue in _MAGICS:
         magic = pattern.match(line)
         if magic:
@@ -88,8 +88,8 @@ def _without_magic(line: str) -> tuple[str, bool]:
 
 
 def _parses(text: str) -> bool:
-    """Whether a cell is Python as it stands: then a line that begins with `%` is the rest of an
-    expression.
+    """Return whether a cell is Python as it stands: then a line that begins with `%` is the rest of
+    an expression.
     """
     try:
         with warnings.catch_warnings():

@@ -17,7 +17,7 @@ class NotRegularError(OSError):
 
 
 def open_regular(path: Path, *, buffer: int = -1) -> BinaryIO:
-    """Opens a regular file for reading; `buffer`: bytes that are read at once.
+    """Open a regular file for reading; `buffer`: bytes that are read at once.
 
     NotRegularError where it is none, OSError where it cannot be opened.
     """

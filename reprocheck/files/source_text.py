@@ -26,5 +26,5 @@ class Cell:
 
 
 def split(text: str) -> list[str]:
-    """The lines as Python counts them: a form feed or a Unicode separator ends none."""
+    """Return the lines as Python counts them: a form feed or a Unicode separator ends none."""
     return re.split(r"\r\n|\r|\n", text)

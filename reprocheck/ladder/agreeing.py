@@ -18,7 +18,7 @@ BY_RECORD: Mapping[bool, RungStatus] = {True: "equal", False: "not_recorded"}
 
 
 def agreeing(name: RungName, ranks: Sequence[Rank]) -> Rung:
-    """A rung on which no rank has a difference."""
+    """Return a rung on which no rank has a difference."""
     kept = [rank.kept for rank in ranks]
     if name == "RNG state":
         # The rung of the generators begins with the first iteration; what the weights were drawn
@@ -39,7 +39,7 @@ def _compared(name: RungName, kept: Sequence[Kept]) -> Rung:
 
 
 def _weights(kept: Sequence[Kept]) -> Rung:
-    """The initial weights, which are not all known where one was not seen before its first
+    """Return the initial weights, which are not all known where one was not seen before its first
     update.
     """
     compared = _compared("initial weights", kept)
@@ -52,7 +52,7 @@ def _weights(kept: Sequence[Kept]) -> Rung:
 
 
 def _why_not(name: RungName, kept: Sequence[Kept]) -> str:
-    """Why nothing of a rung could be compared, as far as that is known."""
+    """Return why nothing of a rung could be compared, as far as that is known."""
     if (name, len(kept)) == ("reduced gradient", 1):
         return tr(in_words.ONE_RANK)
     algorithms = next(filter(None, map(attrgetter("algorithms"), kept)), None)
@@ -65,8 +65,8 @@ def _why_not(name: RungName, kept: Sequence[Kept]) -> str:
 
 
 def _states(kept: Sequence[Kept], for_weights: Sequence[str]) -> Rung:
-    """The rung of the generators, where nothing draws from one whose state differs; `for_weights`:
-    those that stood otherwise when weights were made.
+    """Return the rung of the generators, where nothing draws from one whose state differs;
+    `for_weights`: those that stood otherwise when weights were made.
     """
     if not any(map(attrgetter("states"), kept)):
         return Rung(rung="RNG state", status="not_recorded")

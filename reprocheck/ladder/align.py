@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
     @property
     def both(self) -> bool:
-        """Whether both runs have it."""
+        """Return whether both runs have it."""
         return self.facts is not None
 
     @property
@@ -62,13 +62,13 @@ class Step(NamedTuple):
 
 
 def of_run_1(steps: Iterable[Step]) -> list[Seen]:
-    """The facts of run 1."""
+    """Return the facts of run 1."""
     return [step.first for step in steps if step.first is not None]
 
 
 def align(first: Sequence[Seen], second: Sequence[Seen]) -> tuple[Step, ...]:
-    """Each fact of both streams once, in an order that keeps that of run 1, and that of run 2 where
-    nothing moved.
+    """Return each fact of both streams once, in an order that keeps that of run 1, and that of run
+    2 where nothing moved.
     """
     pairs = list(_pairs(list(map(_key, first)), list(map(_key, second))))
     partner = _moved(first, second, pairs)
@@ -149,7 +149,7 @@ def _each_alone(a: range, b: range) -> Iterator[_Pair]:
 
 
 def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
-    """Places that go together, increasing in both."""
+    """Return places that go together, increasing in both."""
     names_a, names_b = [key[1:3] for key in a], [key[1:3] for key in b]
     counts = Counter(names_b)
     comparisons = sum(counts[name] for name in names_a)
@@ -167,13 +167,13 @@ def _anchors(a: Sequence[_Key], b: Sequence[_Key]) -> list[tuple[int, int]]:
 
 
 def _once(keys: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Place of each key that occurs once, in order."""
+    """Return place of each key that occurs once, in order."""
     counts = Counter(keys)
     return {key: place for place, key in enumerate(keys) if counts[key] == 1}
 
 
 def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest chain of pairs that increases in both; `pairs` increase in the first."""
+    """Return the longest chain of pairs that increases in both; `pairs` increase in the first."""
     tails: list[int] = []
     # of the best chain of each length: the number of its last pair; -1 in front of all
     last = {-1: -1}
@@ -193,8 +193,8 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _moved(first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[_Pair]) -> dict[int, int]:
-    """Facts that stand alone in each run and are the same fact: index in run 1 -> index in run
-    2.
+    """Return facts that stand alone in each run and are the same fact: index in run 1 -> index in
+    run 2.
     """
     of_first = [a for a, b in pairs if b == _ALONE]
     of_second = [b for a, b in pairs if a == _ALONE]

@@ -26,7 +26,7 @@ from reprocheck.trace.deep import Seen
 
 
 def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first gradient, in backward order, that differs."""
+    """Return the first gradient, in backward order, that differs."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -51,7 +51,9 @@ def _innermost(difference: Difference, differences: Sequence[Difference]) -> Dif
 
 
 def _same_gradient(a: Difference, b: Difference) -> bool:
-    """Whether two outputs, the first of both runs, have one gradient in one iteration of run 1."""
+    """Return whether two outputs, the first of both runs, have one gradient in one iteration of run
+    1.
+    """
     in_one_pass = (b.seen.kind, b.seen.iteration) == ("outgrad", a.seen.iteration)
     if b.structural or not in_one_pass:
         return False
@@ -59,7 +61,7 @@ def _same_gradient(a: Difference, b: Difference) -> bool:
 
 
 def _of_output(pair: Pair, difference: Difference) -> Finding:
-    """The gradient of a module's output: made by the backward of what used that output."""
+    """Return the gradient of a module's output: made by the backward of what used that output."""
     seen = difference.seen
     calls = _leaf_calls(pair, seen.iteration)
     inner = [n for n, call in enumerate(calls) if f"{call.place}.".startswith(f"{seen.place}.")]
@@ -96,8 +98,8 @@ def _of_output(pair: Pair, difference: Difference) -> Finding:
 
 
 def _of_parameter(pair: Pair, difference: Difference) -> Finding:
-    """The gradient of a parameter: of its module's own backward, or of a hook on it, where the
-    gradient that came in agrees.
+    """Return the gradient of a parameter: of its module's own backward, or of a hook on it, where
+    the gradient that came in agrees.
     """
     seen = difference.seen
     nodes = _nodes(pair, difference)
@@ -124,7 +126,9 @@ def _of_parameter(pair: Pair, difference: Difference) -> Finding:
 
 
 def _changed_afterwards(pair: Pair, difference: Difference) -> Finding:
-    """One rank, gradients as they were accumulated agree, those that the optimizer uses do not."""
+    """Return one rank, gradients as they were accumulated agree, those that the optimizer uses do
+    not.
+    """
     seen = difference.seen
     in_backward = pair.before(difference.step.number, "gradient")
     evidence = ChangedAfterBackward(
@@ -156,9 +160,9 @@ def reduced(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]]) -> Finding:
-    """What the ranks, of which there are several, say together of a reduction: replicas hold one
-    gradient after it, unless something changes it on a rank alone. `of_place` gives the traces of
-    each rank of one place, up to the end of an iteration.
+    """Return what the ranks, of which there are several, say together of a reduction: replicas hold
+    one gradient after it, unless something changes it on a rank alone. `of_place` gives the traces
+    of each rank of one place, up to the end of an iteration.
 
     Where weights are sharded, every rank holds another part, and nothing is said.
     """
@@ -186,7 +190,7 @@ def across_ranks(first: Finding, of_place: Callable[[str, int], Iterable[Pair]])
 
 
 def _is_one(hashes: Sequence[str]) -> bool:
-    """Whether all ranks hold the same."""
+    """Return whether all ranks hold the same."""
     return len(set(hashes)) == 1
 
 
@@ -219,7 +223,7 @@ def _first_of(
 
 
 def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first weight or state of an optimizer that differs after an update."""
+    """Return the first weight or state of an optimizer that differs after an update."""
     difference = differences[0]
     if difference.seen.kind == "written":
         return _written(pair, difference)
@@ -239,8 +243,8 @@ def update(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _written(pair: Pair, difference: Difference) -> Finding:
-    """A weight that something else than the optimizer wrote to, between an update and the forward
-    pass that follows.
+    """Return a weight that something else than the optimizer wrote to, between an update and the
+    forward pass that follows.
     """
     seen, number = difference.seen, difference.step.number
     iterations = (step.seen.iteration for step in pair.before(number, "update"))
@@ -287,12 +291,14 @@ def _said(
 
 
 def _loss_agrees(pair: Pair, difference: Difference) -> bool:
-    """Whether everything agrees up to the loss, as far as it was recorded."""
+    """Return whether everything agrees up to the loss, as far as it was recorded."""
     return {"forward", "loss", "batch"}.isdisjoint(pair.rungs_before(difference.step.number))
 
 
 def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
-    """The calls of modules that called no other, each once, in the order of the forward pass."""
+    """Return the calls of modules that called no other, each once, in the order of the forward
+    pass.
+    """
     calls: dict[str, Seen] = {}
     for call in pair.calls(iteration):
         calls.setdefault(call.place, call)
@@ -303,18 +309,22 @@ def _leaf_calls(pair: Pair, iteration: int) -> list[Seen]:
 
 
 def _parents(place: str) -> Iterator[str]:
-    """The paths of the modules around a module: `a` and `a.b` of `a.b.c`."""
+    """Return the paths of the modules around a module: `a` and `a.b` of `a.b.c`."""
     return accumulate(place.split(".")[:-1], "{}.{}".format)
 
 
 def _nodes(pair: Pair, difference: Difference) -> list[str]:
-    """The operations recorded between the last module and the loss, that of the loss first."""
+    """Return the operations recorded between the last module and the loss, that of the loss
+    first.
+    """
     between = pair.before_in_iteration(difference.step, "between")
     return list(dict.fromkeys(step.seen.place for step in between))
 
 
 def _incoming_agrees(pair: Pair, difference: Difference, module: Seen) -> bool:
-    """Whether the gradient of the output of a module that came last before a gradient agrees."""
+    """Return whether the gradient of the output of a module that came last before a gradient
+    agrees.
+    """
     before = pair.before_in_iteration(difference.step, "outgrad")
     incoming = next((step for step in before if step.seen.place == module.place), None)
     return incoming is not None and not pair.differs(incoming)

@@ -36,7 +36,7 @@ class _Loader:
 
 
 def batch(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first batch, or order of samples, that differs."""
+    """Return the first batch, or order of samples, that differs."""
     loader = _loader(pair, differences)
     difference, content = loader.difference, loader.content
     number, worker = difference.step.number, content.seen.worker
@@ -93,7 +93,7 @@ def _loader(pair: Pair, differences: Sequence[Difference]) -> _Loader:
 
 
 def _change(loader: _Loader) -> BatchDiffers:
-    """What is not the same about the samples, by the first that shows it."""
+    """Return what is not the same about the samples, by the first that shows it."""
     if loader.difference.structural:
         return BatchDiffers()
     a, b = loader.epoch
@@ -106,18 +106,20 @@ def _change(loader: _Loader) -> BatchDiffers:
 
 
 def _unequal_subsets(epoch: tuple[Seen, Seen]) -> bool:
-    """Whether both runs say which samples a subset takes, and not the same."""
+    """Return whether both runs say which samples a subset takes, and not the same."""
     a, b = epoch
     return _told_apart(a.subset, b.subset)
 
 
 def _told_apart(a: str, b: str) -> bool:
-    """Whether both runs say something of a data set, as a hash, and not the same."""
+    """Return whether both runs say something of a data set, as a hash, and not the same."""
     return "" not in (a, b) and a != b
 
 
 def _by_held(a: Seen, b: Seen) -> BatchDiffers:
-    """What the data set itself holds, where it is in memory and not the same in both runs."""
+    """Return what the data set itself holds, where it is in memory and not the same in both
+    runs.
+    """
     shown = BatchDiffers(shown_by="data set", built=True)
     if a.bag == b.bag:
         return replace(shown, samples="other order", whole_epoch=True)
@@ -127,7 +129,7 @@ def _by_held(a: Seen, b: Seen) -> BatchDiffers:
 
 
 def _by_epoch(a: Seen, b: Seen, *, of_subset: bool) -> BatchDiffers:
-    """Two orders of an epoch; `of_subset`: the subset itself does not take the same."""
+    """Return two orders of an epoch; `of_subset`: the subset itself does not take the same."""
     shown = BatchDiffers(shown_by="epoch", samples="other samples", whole_epoch=True)
     if of_subset:
         shown = replace(shown, shown_by="subset", built=True)
@@ -180,8 +182,8 @@ def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None
 def _count_together(
     samples: Sequence[tuple[Sequence[object] | None, Sequence[object] | None]],
 ) -> tuple[Counter[Hashable], Counter[Hashable]] | None:
-    """How often each sample comes in all batches of each run; None where that is not known of one
-    batch, or there is none.
+    """Return how often each sample comes in all batches of each run; None where that is not known
+    of one batch, or there is none.
     """
     first, second = Counter[Hashable](), Counter[Hashable]()
     for both in samples:
@@ -208,14 +210,14 @@ def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
 
 
 def _count(values: Iterable[object] | None) -> Counter[Hashable]:
-    """How often each sample comes; indices may be lists."""
+    """Return how often each sample comes; indices may be lists."""
     each = values or ()
     return Counter(value if isinstance(value, Hashable) else repr(value) for value in each)
 
 
 def _private(epoch: tuple[Seen, Seen]) -> tuple[str, ...]:
-    """The generators of the loader's own whose states were not the same when the epoch began, by
-    where they hang.
+    """Return the generators of the loader's own whose states were not the same when the epoch
+    began, by where they hang.
     """
     a, b = (seen.private for seen in epoch)
     # a text where they could not be read

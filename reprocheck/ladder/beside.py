@@ -15,7 +15,7 @@ from reprocheck.model import Check, DeeperPair, LossSeries, Rung
 
 
 def environment(check: Check) -> Rung:
-    """What of the environment is not the same in run 2, or else in a later run."""
+    """Return what of the environment is not the same in run 2, or else in a later run."""
     differences = of_libraries(check.environment_differences)
     different = [one for one in differences if one.run == 2] or differences
     if check.record.compared:
@@ -54,7 +54,7 @@ def later(check: Check, deeper: DeeperPair, *, only_here: bool) -> Rung:
 
 
 def _unequal(one: LossSeries, other: LossSeries, start: int) -> int | None:
-    """The first iteration from `start` on whose losses differ in any bit."""
+    """Return the first iteration from `start` on whose losses differ in any bit."""
     iterations = range(start, min(len(one), len(other)) + 1)
     unequal = (n for n in iterations if one.losses(n).tobytes() != other.losses(n).tobytes())
     return next(unequal, None)

@@ -30,17 +30,17 @@ class Algorithms:
     second: str
 
     def comparable(self, a: Leaf, b: Leaf) -> bool:
-        """Whether two hashes can be compared."""
+        """Return whether two hashes can be compared."""
         return (a.algorithm or self.first) == (b.algorithm or self.second)
 
 
 def algorithms(first: DeepTrace, second: DeepTrace) -> Algorithms:
-    """Those of two traces."""
+    """Return those of two traces."""
     return Algorithms(first=first.algorithm, second=second.algorithm)
 
 
 def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
-    """Whether two leaves are equal in every bit; None where that cannot be said."""
+    """Return whether two leaves are equal in every bit; None where that cannot be said."""
     if (a.shape, a.dtype) != (b.shape, b.dtype):
         return False
     if "" not in (a.hash, b.hash) and algorithms.comparable(a, b):
@@ -52,7 +52,9 @@ def equal(a: Leaf, b: Leaf, algorithms: Algorithms) -> bool | None:
 
 
 def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
-    """Paths of the leaves that differ, in order; those that only one side has are among them."""
+    """Return paths of the leaves that differ, in order; those that only one side has are among
+    them.
+    """
     # most facts agree, and are compared in one step
     if a == b:
         return ()
@@ -65,7 +67,7 @@ def differing(a: Leaves, b: Leaves, algorithms: Algorithms) -> tuple[str, ...]:
 
 
 def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
-    """Whether any leaf of the two could be compared."""
+    """Return whether any leaf of the two could be compared."""
     ones, others = dict(a), dict(b)
     return any(
         equal(ones[path], others[path], algorithms) is not None
@@ -75,19 +77,19 @@ def known(a: Leaves, b: Leaves, algorithms: Algorithms) -> bool:
 
 
 def inputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
-    """Paths of the inputs that differ."""
+    """Return paths of the inputs that differ."""
     first, second = _facts(step)
     return differing(first.inputs, second.inputs, algorithms)
 
 
 def outputs(step: Step, algorithms: Algorithms) -> tuple[str, ...]:
-    """Paths of the outputs that differ."""
+    """Return paths of the outputs that differ."""
     first, second = _facts(step)
     return differing(first.outputs, second.outputs, algorithms)
 
 
 def states(step: Step) -> tuple[str, ...]:
-    """The generators drawn from in both runs whose states before differ."""
+    """Return the generators drawn from in both runs whose states before differ."""
     first, second = _facts(step)
     drawn = first.after.keys() | second.after.keys()
     return tuple(name for name in unequal_states(first.before, second.before) if name in drawn)
@@ -101,24 +103,24 @@ def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[
 
 
 def _facts(step: Step) -> tuple[Seen, Seen]:
-    """The fact in both runs; of what only one of them has, nothing is compared."""
+    """Return the fact in both runs; of what only one of them has, nothing is compared."""
     return step.facts or NO_FACTS
 
 
 def leaf(leaves: Leaves, path: str) -> Leaf | None:
-    """The leaf at a path."""
+    """Return the leaf at a path."""
     return dict(leaves).get(path)
 
 
 def first_output(seen: Seen | None) -> Leaf:
-    """The first leaf that came out of a fact; one that says nothing where none did."""
+    """Return the first leaf that came out of a fact; one that says nothing where none did."""
     if seen is None or not seen.outputs:
         return Leaf()
     return seen.outputs[0][1]
 
 
 def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
-    """The values of both leaves, where both carry them."""
+    """Return the values of both leaves, where both carry them."""
     if a is None or b is None:
         return None
     both = a.value, b.value
@@ -128,7 +130,7 @@ def values(a: Leaf | None, b: Leaf | None) -> tuple[object, object] | None:
 
 
 def numbers(value: object) -> list[float] | None:
-    """A value as numbers: a number itself, or a nest of them."""
+    """Return a value as numbers: a number itself, or a nest of them."""
     if isinstance(value, str):
         value = NOT_FINITE.get(value)
     if isinstance(value, (list, tuple)):

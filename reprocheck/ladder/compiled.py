@@ -8,8 +8,8 @@ from reprocheck.ladder.pair import Pair
 
 
 def shown_by(pair: Pair) -> str:
-    """What shows the forward pass that a compiled function hides; "" where none does, or something
-    of it was recorded.
+    """Return what shows the forward pass that a compiled function hides; "" where none does, or
+    something of it was recorded.
     """
     # what the recorder names as the place of what it could not record inside a function that
     # TensorFlow compiled

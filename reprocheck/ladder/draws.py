@@ -24,8 +24,8 @@ _WITH_STATES = (*LOOKS, "seed", *DRAWERS)
 
 
 def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> Finding | None:
-    """Draws by a module around, or by the script itself, asked for where the first difference has
-    no producer that was recorded.
+    """Return draws by a module around, or by the script itself, asked for where the first
+    difference has no producer that was recorded.
     """
     first = min(findings.values(), key=lambda finding: finding.order, default=None)
     if first is None or first.number != end or first.rung not in _OF_RUNGS:
@@ -41,7 +41,7 @@ def drawn_around(pair: Pair, findings: Mapping[RungName, Finding], end: int) -> 
 
 
 def _has_no_producer(evidence: Evidence) -> bool:
-    """Whether what differs may have been made by something that was not recorded.
+    """Return whether what differs may have been made by something that was not recorded.
 
     Another order of the same samples is drawn by the loader; all else that it hands out can have
     been made before it.
@@ -54,8 +54,8 @@ def _has_no_producer(evidence: Evidence) -> bool:
 
 
 def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
-    """The module around a call that gets something else, where it draws itself from a generator
-    whose state differs (`functional.dropout`).
+    """Return the module around a call that gets something else, where it draws itself from a
+    generator whose state differs (`functional.dropout`).
 
     It returns, and its draw is known, behind that call.
     """
@@ -70,8 +70,8 @@ def _drawn_within(pair: Pair, difference: Difference) -> Finding | None:
 
 
 def _own_draws(pair: Pair, around: Step) -> list[str]:
-    """The generators whose states differ that a module draws from itself: before the first module
-    inside it that draws from them, their states are no longer those at its beginning.
+    """Return the generators whose states differ that a module draws from itself: before the first
+    module inside it that draws from them, their states are no longer those at its beginning.
     """
     names = compare.states(around)
     if not names:
@@ -86,8 +86,8 @@ def _own_draws(pair: Pair, around: Step) -> list[str]:
 
 
 def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Finding | None:
-    """The script itself draws from a generator whose state differs, outside of modules and loaders,
-    before a difference without producer.
+    """Return the script itself draws from a generator whose state differs, outside of modules and
+    loaders, before a difference without producer.
 
     Such a draw shows where a generator is found in a state in which nothing recorded has left it:
     it has `moved`.
@@ -108,8 +108,8 @@ def _drawn_outside(pair: Pair, difference: Difference, moved: set[str]) -> Findi
 
 
 def _moved_outside(pair: Pair, number: int) -> set[str]:
-    """Generators that had moved, in run 1, when they were looked at next after a step, although
-    nothing recorded drew from them.
+    """Return generators that had moved, in run 1, when they were looked at next after a step,
+    although nothing recorded drew from them.
     """
     looks = (step.number for step in pair.after(number, "rng") if step.first is not None)
     states: dict[str, set[str]] = {}
@@ -127,8 +127,8 @@ def _moved_outside(pair: Pair, number: int) -> set[str]:
 
 
 def _moved_around(pair: Pair, number: int) -> set[str]:
-    """Generators that stand elsewhere, in run 1, where they are seen next after a step than where
-    they were seen last before it.
+    """Return generators that stand elsewhere, in run 1, where they are seen next after a step than
+    where they were seen last before it.
     """
     before: dict[str, str] = {}
     for seen in of_run_1(pair.up_to(number - 1, *_WITH_STATES)):

@@ -20,20 +20,20 @@ _ROUNDING = 1e-5
 
 
 def between(check: Check) -> Between:
-    """The drift between the two recordings of a check, after its ladder has been made."""
+    """Return the drift between the two recordings of a check, after its ladder has been made."""
     known = check.between or Between(sentence="")
     drift = classes(check.environment_differences)
     return replace(known, sentence=_sentence(check, drift, known.noise), drift=drift)
 
 
 def of_libraries(differences: Sequence[EnvironmentDifference]) -> list[EnvironmentDifference]:
-    """The differences but for those in variables that the user's own script alone reads."""
+    """Return the differences but for those in variables that the user's own script alone reads."""
     return [one for one in differences if not of_the_user(one.key, one.reference, one.value)]
 
 
 def classes(differences: Sequence[EnvironmentDifference]) -> tuple[Drift, ...]:
-    """The differences by class, in the order of the table; what both sides have comes before what
-    one lacks, packages last.
+    """Return the differences by class, in the order of the table; what both sides have comes before
+    what one lacks, packages last.
     """
     found: dict[str, list[EnvironmentDifference]] = defaultdict(list)
     for one in sorted(of_libraries(differences), key=_weight):
@@ -61,7 +61,7 @@ def _weight(one: EnvironmentDifference) -> tuple[bool, bool, bool]:
 
 
 def _sentence(check: Check, drift: Sequence[Drift], noise: Sequence[Noise]) -> str:
-    """Whether what was seen is what the differences of the environment let one expect."""
+    """Return whether what was seen is what the differences of the environment let one expect."""
     acting = [one for one in drift if one.expects != "nothing"]
     what = words.listed([tr("the {title}", title=tr(one.title)) for one in acting])
     equal = check.verdict.bitwise.equal
@@ -120,7 +120,7 @@ _REST = {
 
 
 def _noisy(check: Check, noise: Sequence[Noise]) -> str:
-    """What the noise within a side explains; "" where there is none."""
+    """Return what the noise within a side explains; "" where there is none."""
     loud = [one for one in noise if one.equal is False]
     if not loud:
         return ""
@@ -158,7 +158,9 @@ def _quiet(noise: Sequence[Noise]) -> str:
 
 
 def _rounding(check: Check) -> bool:
-    """Whether the first difference is of rounding level: by the ladder, else by the losses."""
+    """Return whether the first difference is of rounding level: by the ladder, else by the
+    losses.
+    """
     rung = check.first_rung
     if rung is not None and rung.size is not None:
         return rung.size == "rounding"

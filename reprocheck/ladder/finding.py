@@ -95,8 +95,8 @@ def found(
     operations: Sequence[str] = (),
     inside: str = "",
 ) -> Finding:
-    """The finding that a fact of a pair is not the same on a rung; `place` where it is not that of
-    the fact, `line` as `file:line`.
+    """Return the finding that a fact of a pair is not the same on a rung; `place` where it is not
+    that of the fact, `line` as `file:line`.
     """
     seen, measured = step.seen, measured or Measure()
     # a module that has no class is known by its place alone
@@ -121,7 +121,9 @@ def found(
 
 
 def step_number(pair: Pair, finding: Finding) -> int:
-    """The step of a finding in its pair, also of what was there before the first iteration."""
+    """Return the step of a finding in its pair, also of what was there before the first
+    iteration.
+    """
     if finding.number >= 0:
         return finding.number
     steps = (one.step.number for one in pair.differences if one.rung == finding.rung)
@@ -166,7 +168,7 @@ def measure(pair: Pair, difference: Difference, *, inputs: bool = False) -> Meas
 
 
 def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Both shapes, where the leaves are tensors that are not of one shape."""
+    """Return both shapes, where the leaves are tensors that are not of one shape."""
     if a is None or b is None:
         return None
     is_tensor = bool(a.dtype)
@@ -176,7 +178,7 @@ def _shapes(a: Leaf | None, b: Leaf | None) -> tuple[tuple[int, ...], tuple[int,
 
 
 def _norms(leaf: Leaf) -> list[float]:
-    """The norm of a leaf, and the sizes of its elements where they are known."""
+    """Return the norm of a leaf, and the sizes of its elements where they are known."""
     values: list[float] = []
     if leaf.dtype.startswith(("float", "bfloat")):
         values = compare.numbers(leaf.value) or []
@@ -205,7 +207,7 @@ def _between_sketches(pair: Pair, first: Seen, second: Seen, side: int, path: st
 
 
 def _number(leaf: Leaf) -> float | None:
-    """The number that a leaf is; None where it is something else."""
+    """Return the number that a leaf is; None where it is something else."""
     if isinstance(leaf.value, list):
         return None
     return next(iter(compare.numbers(leaf.value) or ()), None)

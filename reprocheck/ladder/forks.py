@@ -25,8 +25,8 @@ _Result = TypeVar("_Result")
 def shared(
     work: Callable[[_Item], _Result], items: Sequence[_Item], *, much: bool
 ) -> list[_Result]:
-    """What `work` makes of each item, in their order; by several processes where there is much to
-    do.
+    """Return what `work` makes of each item, in their order; by several processes where there is
+    much to do.
     """
     count = 1
     if much and _can_fork():
@@ -60,7 +60,7 @@ class _Fork:
     pipe: BinaryIO
 
     def answer(self) -> dict[Any, Any]:
-        """What it made of each item of its share; empty where it failed."""
+        """Return what it made of each item of its share; empty where it failed."""
         try:
             found = pickle.load(self.pipe)  # it comes from a fork of this process
         except (EOFError, OSError, pickle.UnpicklingError):

@@ -31,7 +31,7 @@ _LOSS = re.compile(r".*Loss|.*Criterion|CrossEntropy|SoftmaxCrossEntropyWithLogi
 
 
 def forward(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first call of a module to return with a difference: the innermost one."""
+    """Return the first call of a module to return with a difference: the innermost one."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -81,8 +81,8 @@ def _victim(pair: Pair, difference: Difference) -> Finding:
 
 
 def _children(pair: Pair, step: Step) -> Iterator[Seen]:
-    """The calls that a call made, the last first: those that returned before it, down to the end of
-    its previous call.
+    """Yield the calls that a call made, the last first: those that returned before it, down to the
+    end of its previous call.
     """
     seen = step.seen
     for before in pair.before(step.number, "call", "batch"):
@@ -94,7 +94,7 @@ def _children(pair: Pair, step: Step) -> Iterator[Seen]:
 
 
 def _enclosing(pair: Pair, difference: Difference) -> Seen:
-    """The outermost call around a call into which the differing inputs came."""
+    """Return the outermost call around a call into which the differing inputs came."""
     outermost = difference.seen
     for step in pair.after_in_iteration(difference.step, "call"):
         seen = step.seen
@@ -107,15 +107,15 @@ def _enclosing(pair: Pair, difference: Difference) -> Seen:
 
 
 def _shared(before: Seen | None, after: Seen) -> str:
-    """The module whose forward holds the stretch between two calls."""
+    """Return the module whose forward holds the stretch between two calls."""
     if before is None or before.kind != "call":
         return after.place.rpartition(".")[0]
     return module_around([before.place, after.place])
 
 
 def _is_loss(pair: Pair, step: Step) -> bool:
-    """Whether a call is that of a loss: its one output is what the backward pass starts from, or
-    its class says so.
+    """Return whether a call is that of a loss: its one output is what the backward pass starts
+    from, or its class says so.
     """
     seen = step.seen
     scalars = [leaf for _, leaf in seen.outputs if _is_single(leaf)]
@@ -130,7 +130,7 @@ def _is_loss(pair: Pair, step: Step) -> bool:
 
 
 def _is_single(leaf: Leaf) -> bool:
-    """Whether a leaf is a tensor of one element."""
+    """Return whether a leaf is a tensor of one element."""
     return leaf.shape is not None and set(leaf.shape) <= {1}
 
 
@@ -147,7 +147,7 @@ def _labels_of_module(pair: Pair, difference: Difference) -> Finding:
 
 
 def _agreed(pair: Pair) -> Agreed:
-    """What agrees up to the loss, as far as it was recorded."""
+    """Return what agrees up to the loss, as far as it was recorded."""
     unseen = bool(unseen_weights(pair))
     return Agreed(
         weights="initial weights" in pair.recorded and not unseen,
@@ -159,7 +159,7 @@ def _agreed(pair: Pair) -> Agreed:
 
 
 def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The loss, or what goes into it behind the last module."""
+    """Return the loss, or what goes into it behind the last module."""
     first = differences[0]
     if first.structural:
         return structure(pair, first)
@@ -195,7 +195,9 @@ def loss(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _label_names(difference: Difference) -> list[str]:
-    """The differing inputs of a loss that are labels by name, or integers that a loss takes."""
+    """Return the differing inputs of a loss that are labels by name, or integers that a loss
+    takes.
+    """
     named = [path for path in difference.inputs if path in _LABELS]
     if named or "Loss" not in difference.seen.place:
         return named
@@ -205,7 +207,7 @@ def _label_names(difference: Difference) -> list[str]:
 
 
 def structure(pair: Pair, difference: Difference) -> Finding:
-    """What only one run does."""
+    """Return what only one run does."""
     return found(
         pair,
         difference.step,

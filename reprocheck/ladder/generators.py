@@ -23,7 +23,7 @@ LOOKS = ("found", "rng")
 
 
 def drawn(pair: Pair, end: int) -> Finding | None:
-    """The first module or loader, up to step `end`, that draws from a generator whose state
+    """Return the first module or loader, up to step `end`, that draws from a generator whose state
     differs.
 
     Each loader draws a seed for its workers. Where all that it hands out agrees, nothing follows
@@ -40,8 +40,8 @@ def drawn(pair: Pair, end: int) -> Finding | None:
 
 
 def unequal_states(pair: Pair, end: int) -> list[str]:
-    """Generators whose states were seen to differ at any point up to a step, or when they were
-    looked at next.
+    """Return generators whose states were seen to differ at any point up to a step, or when they
+    were looked at next.
     """
     looks = [step for step in pair.of_kind("rng") if step.both]
     next_one = sum(step.number <= end for step in looks)
@@ -50,7 +50,7 @@ def unequal_states(pair: Pair, end: int) -> list[str]:
 
 
 def unused(pair: Pair, end: int, used: Sequence[str] = ()) -> list[str]:
-    """Generators whose states were seen to differ before step `end`, and that no module drew
+    """Return generators whose states were seen to differ before step `end`, and that no module drew
     from.
     """
     drawn_from = {name for step in pair.up_to(end, "call") for name in step.seen.after}
@@ -67,13 +67,13 @@ def unused_and_moving(pair: Pair, end: int) -> list[str]:
 
 
 def recorded(pair: Pair) -> bool:
-    """Whether the state of any generator was recorded."""
+    """Return whether the state of any generator was recorded."""
     both = [step.facts for step in pair.steps if step.facts is not None]
     return any(first.before and second.before for first, second in both)
 
 
 def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
-    """The finding that a module or a loader draws from generators whose states differ."""
+    """Return the finding that a module or a loader draws from generators whose states differ."""
     seen = step.seen
     seeded = seedings(pair, step.number)
     before = (one.facts for one in pair.before(step.number, "rng", *DRAWERS))
@@ -101,7 +101,7 @@ def finding_of(pair: Pair, step: Step, names: Sequence[str]) -> Finding:
 
 
 def _agree(first: Seen, second: Seen, names: Sequence[str]) -> bool:
-    """Whether both leave all these generators in the same states, as far as they say."""
+    """Return whether both leave all these generators in the same states, as far as they say."""
     a, b = first.after, second.after
     if first.kind == "rng":
         a, b = first.before, second.before

@@ -68,13 +68,13 @@ class Given:
 
     @property
     def of_one_run(self) -> bool:
-        """Whether the other run was not given it at all."""
+        """Return whether the other run was not given it at all."""
         return None in (self.first, self.second)
 
     @property
     def names_the_run(self) -> bool:
-        """Whether it says what the run is called or where its results go, which changes no number
-        by itself.
+        """Return whether it says what the run is called or where its results go, which changes no
+        number by itself.
         """
         return self.kind != "input" and _names_the_run(self.name)
 
@@ -104,21 +104,23 @@ def given_otherwise(check: Check, below: str = "", loaded: str = "") -> tuple[Gi
 
 
 def given_at_start(first: Run, second: Run) -> tuple[Given, ...]:
-    """What the commands that start two runs did not give alike: arguments first, then variables."""
+    """Return what the commands that start two runs did not give alike: arguments first, then
+    variables.
+    """
     return tuple(dict.fromkeys([*_arguments(first, second), *_variables(first, second)]))
 
 
 def of_the_user(key: str, *values: object) -> bool:
-    """Whether a fact of the environment is a variable that the user's own script may read, and
-    nothing else does.
+    """Return whether a fact of the environment is a variable that the user's own script may read,
+    and nothing else does.
     """
     name = key.removeprefix(VARIABLE)
     return name != key and any(is_number_of_the_user(name, str(value)) for value in values)
 
 
 def made_by_each_run(check: Check, path: str) -> bool:
-    """Whether a file that both runs loaded, and in which they found other things, is the work of
-    each of them.
+    """Return whether a file that both runs loaded, and in which they found other things, is the
+    work of each of them.
 
     Run 1 made it, and run 2 replaced it, or made it too where each had a copy of the working
     directory.
@@ -137,14 +139,14 @@ def _arguments(first: Run, second: Run) -> Iterator[Given]:
 
 
 def rank_by_rank(first: Run, second: Run) -> Iterator[tuple[Trace, Trace]]:
-    """The traces of the ranks that both runs have."""
+    """Return the traces of the ranks that both runs have."""
     others = {trace.rank: trace for trace in second.traces}
     return ((trace, others[trace.rank]) for trace in first.traces if trace.rank in others)
 
 
 def _words(run: Run, trace: Trace) -> list[str]:
-    """What follows the program on the command line of a process that trains, or of the one that
-    spawned it.
+    """Return what follows the program on the command line of a process that trains, or of the one
+    that spawned it.
     """
     process = trace.process
     by_pid = {one.pid: one for one in run.processes}
@@ -157,8 +159,8 @@ def _words(run: Run, trace: Trace) -> list[str]:
 
 
 def _plain(run: Run, word: str) -> str:
-    """A word in which a path within the working directory is relative to it: each run may have had
-    a copy of its own.
+    """Return a word in which a path within the working directory is relative to it: each run may
+    have had a copy of its own.
     """
     key, sign, value = word.rpartition("=")
     if not value.startswith(("/", "~")):
@@ -172,7 +174,9 @@ def _is_spawned(process: Process) -> bool:
 
 
 def _behind_program(words: Sequence[str]) -> list[str]:
-    """The arguments of the program: what stands behind the script, or behind the module of -m."""
+    """Return the arguments of the program: what stands behind the script, or behind the module of
+    -m.
+    """
     started = list(dropwhile(lambda word: word.startswith("-") and word != "-m", words))
     own = 1
     if started[:1] == ["-m"]:
@@ -229,7 +233,7 @@ def _names_the_run(name: str) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    """The parts of the name of an argument: `run` and `name` of `--run-name`."""
+    """Return the parts of the name of an argument: `run` and `name` of `--run-name`."""
     return name.lstrip("-").replace("-", "_").replace(".", "_").lower().split("_")
 
 
@@ -259,15 +263,15 @@ def _unequal_variables(one: Mapping[str, object], other: Mapping[str, object]) -
 
 
 def _text(value: object) -> str | None:
-    """A value as a text; None where there is none."""
+    """Return a value as a text; None where there is none."""
     if value is None:
         return None
     return str(value)
 
 
 def _files(first: Run, second: Run) -> Iterator[Given]:
-    """Files that both read and that were not the same; what one of the runs left is named as such
-    elsewhere.
+    """Yield files that both read and that were not the same; what one of the runs left is named as
+    such elsewhere.
     """
     of_runs = (run.record.files for run in (first, second))
     left = set(chain.from_iterable((*files.created, *files.changed) for files in of_runs))
@@ -290,7 +294,9 @@ def _files(first: Run, second: Run) -> Iterator[Given]:
 
 
 def _said(file: InputFile, other: InputFile) -> str:
-    """What tells a file from the other: its size, else its hash and the time of its last change."""
+    """Return what tells a file from the other: its size, else its hash and the time of its last
+    change.
+    """
     said = tr("{size:,} bytes", size=file.size)
     if file.size != other.size:
         return said

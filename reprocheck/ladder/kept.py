@@ -42,7 +42,7 @@ class Kept:
 
 
 def kept(pair: Pair, first: Finding | None) -> Kept:
-    """What is kept of a pair whose first difference is this one."""
+    """Return what is kept of a pair whose first difference is this one."""
     # up to here, a rank shows that its generators agree
     end = pair.last if first is None or first.number < 0 else first.number
     return Kept(

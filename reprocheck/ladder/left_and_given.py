@@ -25,7 +25,9 @@ from reprocheck.model.evidence import (
 
 
 def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) -> Rung:
-    """What run 1 left and run 2 read before the first difference, else what the runs were given."""
+    """Return what run 1 left and run 2 read before the first difference, else what the runs were
+    given.
+    """
     evidence: Evidence | None = None
     below = ""
     if first is not None:
@@ -60,8 +62,8 @@ def files_and_arguments(check: Check, first: Finding | None, lead: Pair | None) 
 
 
 def _written_anew(check: Check, evidence: Evidence | None) -> str:
-    """A file of weights that each run wrote before it loaded it, which is therefore nothing that
-    run 1 left.
+    """Return a file of weights that each run wrote before it loaded it, which is therefore nothing
+    that run 1 left.
     """
     loaded = loaded_file(evidence)
     if not loaded or not made_by_each_run(check, loaded):
@@ -100,7 +102,7 @@ def _evidence(code: Sequence[SourceDifference], others: Sequence[Given]) -> Give
 
 
 def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
-    """Whether run 2 opened a file before the first difference.
+    """Return whether run 2 opened a file before the first difference.
 
     Where the deeper runs do not show when, it is taken to have.
     """
@@ -112,7 +114,7 @@ def _in_time(path: str, first: Finding | None, lead: Pair | None) -> bool:
 
 
 def _reached(pair: Pair, first: Finding) -> int:
-    """How many facts run 2 had recorded when the first difference came."""
+    """Return how many facts run 2 had recorded when the first difference came."""
     number = step_number(pair, first)
     steps = (*pair.steps, *pair.operators)
     return sum(step.second is not None for step in steps if step.number < number)

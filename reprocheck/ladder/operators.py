@@ -62,8 +62,8 @@ class Operator:
 
 
 def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | None:
-    """The first operator whose output differs; `backward` asks for those of the backward or of the
-    forward pass alone.
+    """Return the first operator whose output differs; `backward` asks for those of the backward or
+    of the forward pass alone.
     """
     unfilled: set[str] = set()
     for step in pair.operators:
@@ -78,8 +78,8 @@ def first_operator(pair: Pair, *, backward: bool | None = None) -> Operator | No
 
 
 def _differs(pair: Pair, step: Step, unfilled: set[str]) -> bool:
-    """Whether an output differs; what an allocation returns is nothing yet, nor what a collective
-    under way does, and is remembered.
+    """Return whether an output differs; what an allocation returns is nothing yet, nor what a
+    collective under way does, and is remembered.
     """
     if step.facts is None or not compare.outputs(step, pair.algorithms):
         return False
@@ -129,7 +129,7 @@ def _operator(pair: Pair, step: Step, unfilled: set[str]) -> Operator:
 def _unequal_inputs(
     pair: Pair, step: Step, unfilled: set[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """The inputs that differ, and others that are memory which nothing has filled.
+    """Return the inputs that differ, and others that are memory which nothing has filled.
 
     What was in `self` does not matter to an operator that fills it.
     """
@@ -145,7 +145,7 @@ def _unequal_inputs(
 
 
 def _plain(step: Step, path: str) -> tuple[object, object] | None:
-    """The values of an input in both runs, where it is no tensor."""
+    """Return the values of an input in both runs, where it is no tensor."""
     if step.facts is None:
         return None
     first, second = step.facts
@@ -156,7 +156,7 @@ def _plain(step: Step, path: str) -> tuple[object, object] | None:
 
 
 def _alone(step: Step) -> Operator:
-    """An operator that only one run calls."""
+    """Return an operator that only one run calls."""
     said = in_words.alone(step)
     return Operator(
         detail=said.detail,

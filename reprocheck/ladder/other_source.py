@@ -18,8 +18,8 @@ _TEXT = 160
 
 
 def other_sources(check: Check, folder: Path) -> tuple[SourceDifference, ...]:
-    """The files that differ between the two sides of a check, those whose code differs first; none
-    where a side keeps no files.
+    """Return the files that differ between the two sides of a check, those whose code differs
+    first; none where a side keeps no files.
     """
     if not all(side.sources for side in check.record.compared):
         return ()
@@ -52,8 +52,8 @@ def _difference(name: str, first: str | None, second: str | None) -> SourceDiffe
 
 
 def _changed(name: str, one: Sequence[str], other: Sequence[str]) -> list[ChangedLine]:
-    """The lines that stand for each other where the texts differ; a line without a counterpart is
-    alone.
+    """Return the lines that stand for each other where the texts differ; a line without a
+    counterpart is alone.
     """
     found = []
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()

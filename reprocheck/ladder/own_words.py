@@ -27,7 +27,7 @@ class FoundState:
 
 
 def of_found_state(check: Check) -> FoundState | None:
-    """The first such line of a later run; None where there is none."""
+    """Return the first such line of a later run; None where there is none."""
     if check.folder is None or len(check.runs) < 2:
         return None
     before = set(_lines(check.runs[0].record, check.folder))
@@ -44,7 +44,7 @@ def _speaks_of_state(line: str) -> bool:
 
 
 def _lines(run: RunRecord, folder: Path) -> Iterator[str]:
-    """The lines with which the logs of a run begin."""
+    """Yield the lines with which the logs of a run begin."""
     for name in (run.stdout, run.stderr):
         text = ""
         with suppress(OSError), open_regular(folder / name) as file:

@@ -68,7 +68,7 @@ class Difference:
 
     @property
     def structural(self) -> bool:
-        """Whether only one run has it."""
+        """Return whether only one run has it."""
         return not self.step.both
 
 
@@ -116,11 +116,11 @@ class Pair:
 
     @cached_property
     def incomparable(self) -> bool:
-        """Whether the traces hash with different algorithms."""
+        """Return whether the traces hash with different algorithms."""
         return len({self.first.algorithm, self.second.algorithm} - {""}) > 1
 
     def rung_of(self, step: Step) -> RungName:
-        """The rung of a fact that stands on one.
+        """Return the rung of a fact that stands on one.
 
         One rank reduces nothing: what changes its gradient before the update belongs to the
         gradient.
@@ -131,43 +131,45 @@ class Pair:
         return rung
 
     def of_kind(self, *kinds: str) -> list[Step]:
-        """All facts of these kinds, in order."""
+        """Return all facts of these kinds, in order."""
         return list(_of_kinds(self.steps, kinds))
 
     def at(self, place: str, *kinds: str) -> list[Step]:
-        """All facts of these kinds that one place has, in order."""
+        """Return all facts of these kinds that one place has, in order."""
         return [step for step in self.of_kind(*kinds) if step.seen.place == place]
 
     def tells(self, step: Step) -> bool:
-        """Whether a fact says anything: only one run has it, or something of it can be compared."""
+        """Return whether a fact says anything: only one run has it, or something of it can be
+        compared.
+        """
         return not step.both or self.comparable(step)
 
     def before(self, number: int, *kinds: str) -> Iterator[Step]:
-        """The facts of these kinds before a step, the nearest first."""
+        """Return the facts of these kinds before a step, the nearest first."""
         return _of_kinds(reversed(self.steps[: self.position(number)]), kinds)
 
     def after(self, number: int, *kinds: str) -> Iterator[Step]:
-        """The facts of these kinds after a step, in order."""
+        """Return the facts of these kinds after a step, in order."""
         return _of_kinds(self.steps[self.position(number + 1) :], kinds)
 
     def up_to(self, number: int, *kinds: str) -> Iterator[Step]:
-        """The facts of these kinds up to a step, itself included, in order."""
+        """Return the facts of these kinds up to a step, itself included, in order."""
         return _of_kinds(self.steps[: self.position(number + 1)], kinds)
 
     def before_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
-        """The facts of these kinds before a step in its own iteration, the nearest first."""
+        """Return the facts of these kinds before a step in its own iteration, the nearest first."""
         return _of_iteration(self.before(step.number, *kinds), step.seen.iteration)
 
     def after_in_iteration(self, step: Step, *kinds: str) -> Iterator[Step]:
-        """The facts of these kinds after a step in its own iteration, in order."""
+        """Return the facts of these kinds after a step in its own iteration, in order."""
         return _of_iteration(self.after(step.number, *kinds), step.seen.iteration)
 
     def calls(self, iteration: int) -> list[Seen]:
-        """The calls of modules in an iteration, in the order in which they return."""
+        """Return the calls of modules in an iteration, in the order in which they return."""
         return [step.seen for step in _of_iteration(self.of_kind("call"), iteration)]
 
     def position(self, number: int) -> int:
-        """Index of the first step that is not before step `number`."""
+        """Return the index of the first step that is not before step `number`."""
         return bisect_left(self.steps, number, key=attrgetter("number"))
 
     @property
@@ -176,15 +178,15 @@ class Pair:
         return max((step.number for step in self.steps), default=-1)
 
     def differs(self, step: Step) -> bool:
-        """Whether anything of a fact differs."""
+        """Return whether anything of a fact differs."""
         return step.number in self._numbers
 
     def agrees(self, step: Step) -> bool:
-        """Whether both runs have a fact, and nothing of it differs."""
+        """Return whether both runs have a fact, and nothing of it differs."""
         return step.both and not self.differs(step)
 
     def rungs_before(self, number: int) -> set[RungName]:
-        """The rungs on which something differs before a step."""
+        """Return the rungs on which something differs before a step."""
         return {one.rung for one in self.differences if one.step.number < number}
 
     @cached_property
@@ -192,7 +194,7 @@ class Pair:
         return frozenset(difference.step.number for difference in self.differences)
 
     def comparable(self, step: Step) -> bool:
-        """Whether both runs have the fact, and anything in it that can be compared."""
+        """Return whether both runs have the fact, and anything in it that can be compared."""
         if step.facts is None:
             return False
         a, b = step.facts
@@ -209,7 +211,8 @@ class Pair:
                 yield Difference(step=step, rung=self.rung_of(step), inputs=inputs, outputs=outputs)
 
     def _end(self) -> int:
-        """The last step to look at: behind the last that both runs have, one run has gone on alone.
+        """Return the last step to look at: behind the last that both runs have, one run has gone on
+        alone.
 
         That says something only where the other one came to its own end.
         """
@@ -225,8 +228,8 @@ class Pair:
         return rest[0].number
 
     def _other_samples(self, step: Step) -> bool:
-        """Whether a loader gives its samples otherwise, although the batch may agree in every
-        tensor.
+        """Return whether a loader gives its samples otherwise, although the batch may agree in
+        every tensor.
         """
         if step.facts is None:
             return False
@@ -239,7 +242,7 @@ class Pair:
 
 
 def _without_states(seen: Sequence[Seen]) -> tuple[Seen, ...]:
-    """Facts without the hashes that say nothing beside those of another algorithm: states of
+    """Return facts without the hashes that say nothing beside those of another algorithm: states of
     generators, contents of data sets.
     """
     return tuple(
@@ -257,15 +260,15 @@ def _of_iteration(steps: Iterable[Step], iteration: int) -> Iterator[Step]:
 
 
 def module_around(places: Sequence[str]) -> str:
-    """The innermost module that holds all these places."""
+    """Return the innermost module that holds all these places."""
     parents = [place.split(".")[:-1] for place in places]
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*parents, strict=False))
     return ".".join(names[0] for names in levels)
 
 
 def is_inside(place: str, module: str) -> bool:
-    """Whether a module lies in another one; in the model itself, which has no path, all others
-    do.
+    """Return whether a module lies in another one; in the model itself, which has no path, all
+    others do.
     """
     prefix = f"{module}."
     if not module:

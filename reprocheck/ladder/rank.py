@@ -54,7 +54,7 @@ class Rank:
 
     @property
     def first(self) -> Finding | None:
-        """Where to look first."""
+        """Return where to look first."""
         return _first(self.findings)
 
     @property
@@ -68,7 +68,7 @@ class Rank:
         return earliest.rung
 
     def behind(self, first: Finding) -> Rank:
-        """The rank, where the first difference of all ranks is this one."""
+        """Return the rank, where the first difference of all ranks is this one."""
         return replace(self, findings=_behind(self.findings, first))
 
 
@@ -98,11 +98,11 @@ class Pairs:
         return sum(run.path(rank).stat().st_size for run in runs for rank in self.ranks)
 
     def read(self, rank: int) -> Pair:
-        """The traces of a rank."""
+        """Return the traces of a rank."""
         return self._pair(self.first.read(rank), self.second.read(rank))
 
     def skim(self, rank: int) -> Pair:
-        """The traces of a rank as far as they say where it first differs on each rung."""
+        """Return the traces of a rank as far as they say where it first differs on each rung."""
         skim = skimmed(self.first.path(rank), self.second.path(rank))
         if skim is None:
             return self.read(rank)
@@ -110,7 +110,7 @@ class Pairs:
         return self._pair(first, self.second.trace(rank, skim.second), known_weights=skim.known)
 
     def of_place(self, place: str, iteration: int) -> Iterator[Pair]:
-        """The traces of each rank, as far as they are of one place, up to the end of an
+        """Yield the traces of each rank, as far as they are of one place, up to the end of an
         iteration.
         """
         for rank in self.ranks:
@@ -128,12 +128,14 @@ class Pairs:
 
 
 def _up_to(last: int, trace: DeepTrace) -> DeepTrace:
-    """A trace without the facts of later iterations: one run may have left the level sooner."""
+    """Return a trace without the facts of later iterations: one run may have left the level
+    sooner.
+    """
     return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= last))
 
 
 def read_pairs(folder: Path, deeper: DeeperPair) -> Pairs:
-    """The ranks of the first two runs; none where there are not two."""
+    """Return the ranks of the first two runs; none where there are not two."""
     if len(deeper.runs) < 2:
         return Pairs(first=DeepRun({}), second=DeepRun({}))
     one, other = (read_deep(folder, run) for run in deeper.runs[:2])
@@ -145,8 +147,8 @@ def read_pairs(folder: Path, deeper: DeeperPair) -> Pairs:
 
 
 def _under_the_ranks_of(one: DeepRun, other: DeepRun, folder: Path, deeper: DeeperPair) -> DeepRun:
-    """The traces of the second run, those of processes without ranks under the numbers of their
-    partners in the first.
+    """Return the traces of the second run, those of processes without ranks under the numbers of
+    their partners in the first.
     """
     from reprocheck.trace import read_run
     from reprocheck.verdict import partners
@@ -160,7 +162,7 @@ def _under_the_ranks_of(one: DeepRun, other: DeepRun, folder: Path, deeper: Deep
 
 
 def rank_of(pair: Pair) -> Rank:
-    """What is said of a rank."""
+    """Return what is said of a rank."""
     findings = _findings(pair)
     return Rank(number=pair.rank, findings=findings, kept=kept(pair, _first(findings)))
 
@@ -170,7 +172,7 @@ def _earliest(findings: Mapping[RungName, Finding]) -> Finding | None:
 
 
 def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
-    """The earliest, but for a gross difference in the same iteration that cannot follow from
+    """Return the earliest, but for a gross difference in the same iteration that cannot follow from
     rounding.
     """
     earliest = _earliest(findings)
@@ -185,7 +187,7 @@ def _first(findings: Mapping[RungName, Finding]) -> Finding | None:
 
 
 def _findings(pair: Pair) -> dict[RungName, Finding]:
-    """What differs on each rung of a rank."""
+    """Return what differs on each rung of a rank."""
     grouped: defaultdict[RungName, list[Difference]] = defaultdict(list)
     for difference in pair.differences:
         grouped[difference.rung].append(difference)
@@ -207,8 +209,8 @@ def _findings(pair: Pair) -> dict[RungName, Finding]:
 
 
 def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungName, Finding]:
-    """The findings, where the first difference is this one: what comes behind it and can be its
-    consequence is not explained, as that would blame a victim.
+    """Return the findings, where the first difference is this one: what comes behind it and can be
+    its consequence is not explained, as that would blame a victim.
     """
     found = dict(findings)
     for name, finding in findings.items():
@@ -218,7 +220,9 @@ def _behind(findings: Mapping[RungName, Finding], first: Finding) -> dict[RungNa
 
 
 def _is_victim(finding: Finding, first: Finding) -> bool:
-    """Whether a difference can follow from the first; ranks meet where gradients are reduced."""
+    """Return whether a difference can follow from the first; ranks meet where gradients are
+    reduced.
+    """
     if finding is first or finding.culprit is None or finding.rung not in _CONSEQUENCES:
         return False
     if finding.rank == first.rank:
@@ -238,7 +242,7 @@ def leads(rank: Rank) -> tuple[tuple[int, int], int]:
 
 
 def earliest(ranks: Sequence[Rank], name: RungName) -> Finding | None:
-    """The finding on a rung, of the rank where it comes in the lowest iteration, with the
+    """Return the finding on a rung, of the rank where it comes in the lowest iteration, with the
     iterations of the others.
     """
     found = [rank.findings[name] for rank in ranks if name in rank.findings]

@@ -19,7 +19,9 @@ _BACKWARD = {"RNG state": False, "forward": False, "loss": False, "gradient": Tr
 
 
 def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
-    """The first difference, with the first operator that differs; `pair` is that of its rank."""
+    """Return the first difference, with the first operator that differs; `pair` is that of its
+    rank.
+    """
     if first.rung not in _BACKWARD:
         return first
     deeper = next((one for one in check.record.deeper if one.level == "op"), None)
@@ -55,7 +57,7 @@ def refined(check: Check, folder: Path, first: Finding, pair: Pair) -> Finding:
 
 
 def _with_operators(deeper: DeeperPair, folder: Path, pair: Pair) -> Pair | None:
-    """The traces of a rank that hold operators; None where none do."""
+    """Return the traces of a rank that hold operators; None where none do."""
     if pair.operators:
         return pair
     pairs = read_pairs(folder, deeper)
@@ -68,7 +70,7 @@ def _with_operators(deeper: DeeperPair, folder: Path, pair: Pair) -> Pair | None
 
 
 def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:
-    """The evidence of a module, with the generators that the operator inside it draws from.
+    """Return the evidence of a module, with the generators that the operator inside it draws from.
 
     The seeds stay those of the runs that named the module: arguments are compared with them.
     """
@@ -82,8 +84,8 @@ def _with_draws(evidence: Evidence, drawn: Generators) -> Evidence:
 
 
 def _with_node(first: Finding, node: str) -> tuple[str, ...]:
-    """The operations that can have made the difference: the node of the operator before those of
-    the modules, and in place of the one that the loss is taken by.
+    """Return the operations that can have made the difference: the node of the operator before
+    those of the modules, and in place of the one that the loss is taken by.
     """
     if not node:
         return first.operations

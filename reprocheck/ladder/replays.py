@@ -109,7 +109,7 @@ class _UnknownError(Exception):
 
 
 def replay_of(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None:
-    """The operation that makes the first difference; None where none does."""
+    """Return the operation that makes the first difference; None where none does."""
     if check.record.compared:
         # what differs between two places need not be noise at either of them
         return None
@@ -140,7 +140,9 @@ def _found(check: Check, pair: Pair, first: Finding) -> Replay | NoReplay | None
 
 
 def _is_by_an_operation(first: Finding) -> bool:
-    """Whether a module, or an operation of the loss or of the backward pass, makes a difference."""
+    """Return whether a module, or an operation of the loss or of the backward pass, makes a
+    difference.
+    """
     if first.operator is not None and first.operator.only_in_one_run:
         return False
     if isinstance(first.evidence, LossDiffers):
@@ -149,7 +151,7 @@ def _is_by_an_operation(first: Finding) -> bool:
 
 
 def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
-    """Why no operator can be named that makes a difference."""
+    """Return why no operator can be named that makes a difference."""
     if first.operator is not None:
         return "from outside"
     if "torch" not in pair.first.frameworks:
@@ -162,7 +164,9 @@ def _missing(check: Check, pair: Pair, first: Finding) -> Missing:
 
 
 def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
-    """The call of a module that draws, or that returns something else for the same inputs."""
+    """Return the call of a module that draws, or that returns something else for the same
+    inputs.
+    """
     if not isinstance(first.evidence, StateDiffers | CallDiffers):
         return None
     steps = pair.steps[pair.position(first.number) :]
@@ -172,7 +176,7 @@ def _drawing_call(pair: Pair, first: Finding) -> Seen | None:
 
 
 def _environment(check: Check, rank: int) -> Mapping[str, object]:
-    """The facts of the environment in run 1, as a rank says them."""
+    """Return the facts of the environment in run 1, as a rank says them."""
     for run in check.runs[:1]:
         own = (trace.environment for trace in run.traces if trace.rank == rank)
         return {**run.environment, **next(own, {})}
@@ -202,7 +206,7 @@ def _of_operator(operation: Operation) -> Replay | NoReplay:
 
 
 def _with_filled(seen: Seen) -> Leaves:
-    """What an operator was given; what it fills is there, too, and has no values."""
+    """Return what an operator was given; what it fills is there, too, and has no values."""
     base, inputs = seen.place.split(".")[1], seen.inputs
     if base in FILLS:
         inputs = [(path, leaf) for path, leaf in inputs if path != "self"]
@@ -231,19 +235,19 @@ def _of_module(seen: Seen, framework: str) -> Replay | NoReplay:
 
 
 def _is_one_tensor(inputs: Leaves) -> bool:
-    """Whether this is a single tensor of a type that NumPy has."""
+    """Return whether this is a single tensor of a type that NumPy has."""
     leaves = [leaf for _, leaf in inputs]
     return len(leaves) == 1 and leaves[0].shape is not None and leaves[0].dtype in _FLOATS
 
 
 def _keyword(path: str) -> str:
-    """The path of an argument that was given by its place, by its name."""
+    """Return the path of an argument that was given by its place, by its name."""
     name, dot, rest = path.partition(".")
     return f"{_FORWARD.get(name, name)}{dot}{rest}"
 
 
 def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> Replay | NoReplay:
-    """A replay with its arguments."""
+    """Return a replay with its arguments."""
     named = bare.name
     try:
         arguments = tuple(_arguments(inputs, seen.how, unfilled))
@@ -256,8 +260,8 @@ def _made(seen: Seen, inputs: Leaves, bare: Replay, unfilled: Sequence[str]) -> 
 
 
 def _is_of_literals(text: str) -> bool:
-    """Whether a text is the arguments of a call, all of them numbers, truth values, texts, None or
-    tuples of these.
+    """Return whether a text is the arguments of a call, all of them numbers, truth values, texts,
+    None or tuples of these.
     """
     if len(text) > 400:
         return False
@@ -275,7 +279,7 @@ def _is_of_literals(text: str) -> bool:
 
 
 def _device(seen: Seen) -> str:
-    """The kind of device of its tensors."""
+    """Return the kind of device of its tensors."""
     leaves = (leaf for _, leaf in (*seen.inputs, *seen.outputs) if leaf.device)
     device = next((leaf.device for leaf in leaves), "cpu").partition(":")[0]
     if not _DEVICE.fullmatch(device):
@@ -284,7 +288,7 @@ def _device(seen: Seen) -> str:
 
 
 def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tuple[str, Argument]]:
-    """Each argument with its name."""
+    """Yield each argument with its name."""
     highest = _highest(inputs)
     leaves: dict[str, list[tuple[str, Argument]]] = {}
     for path, leaf in inputs:
@@ -301,7 +305,7 @@ def _arguments(inputs: Leaves, how: How, unfilled: Sequence[str]) -> Iterator[tu
 
 
 def _nested(parts: Sequence[tuple[str, Argument]]) -> Argument:
-    """A value, or a list of which these are the parts by their paths."""
+    """Return a value, or a list of which these are the parts by their paths."""
     if len(parts) == 1 and not parts[0][0]:
         return parts[0][1]
     inside: dict[str, list[tuple[str, Argument]]] = {}
@@ -323,7 +327,7 @@ def _argument(path: str, leaf: Leaf, how: How, unfilled: Sequence[str], highest:
 
 
 def _plain(path: str, leaf: Leaf) -> Argument:
-    """A number, a truth value, a constant or a text."""
+    """Return a number, a truth value, a constant or a text."""
     value = leaf.value
     if value is None or isinstance(value, bool | int | float):
         return value
@@ -364,8 +368,9 @@ def _tensor(path: str, leaf: Leaf, how: How, highest: int) -> TensorArgument:
 
 
 def _highest(inputs: Leaves) -> int:
-    """An index that is within every dimension of what is indexed, where the range of indices was
-    not recorded, as on a device: below the shortest of the first tensor that is none of indices.
+    """Return an index that is within every dimension of what is indexed, where the range of indices
+    was not recorded, as on a device: below the shortest of the first tensor that is none of
+    indices.
     """
     lengths: list[int] = []
     for path, leaf in inputs:

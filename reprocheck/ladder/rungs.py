@@ -100,7 +100,9 @@ def _ladder(check: Check, folder: Path) -> Ladder:
 
 
 def _main(check: Check) -> DeeperPair:
-    """The runs that are compared at level `module`, else the last that were recorded again."""
+    """Return the runs that are compared at level `module`, else the last that were recorded
+    again.
+    """
     deeper = check.record.deeper
     return next((pair for pair in deeper if pair.level == "module"), deeper[-1])
 
@@ -131,7 +133,7 @@ def _shown(check: Check, folder: Path, pairs: Pairs) -> _Shown:
 
 
 def _ranks(pairs: Pairs) -> tuple[list[Rank], Pair | None]:
-    """Each rank, and the traces of the one where the runs first diverge.
+    """Return each rank, and the traces of the one where the runs first diverge.
 
     The traces of several do not fit into memory together: those of a rank are dropped before those
     of the next are read. Only ranks of which something is shown are read whole.
@@ -153,12 +155,12 @@ def _ranks(pairs: Pairs) -> tuple[list[Rank], Pair | None]:
 
 
 def _lead(ranks: Iterable[Rank]) -> Rank | None:
-    """The rank where the runs first diverge."""
+    """Return the rank where the runs first diverge."""
     return min((rank for rank in ranks if rank.first), key=leads, default=None)
 
 
 def _earliest(ranks: Iterable[Rank], first: Finding) -> dict[RungName, Finding]:
-    """The first difference on each rung, of whatever rank; the first of all is `first`."""
+    """Return the first difference on each rung, of whatever rank; the first of all is `first`."""
     behind = [rank.behind(first) for rank in ranks]
     found = ((name, earliest(behind, name)) for name in RUNGS)
     return {name: finding for name, finding in found if finding is not None}
@@ -191,8 +193,8 @@ def _rung(name: RungName, shown: _Shown) -> Rung:
 
 
 def _beyond(check: Check, main: DeeperPair) -> bool:
-    """Whether the losses of the check differ, in any bit, only behind the iterations that were
-    recorded deeply.
+    """Return whether the losses of the check differ, in any bit, only behind the iterations that
+    were recorded deeply.
     """
     unequal = check.verdict.bitwise.first_iteration
     return unequal is not None and unequal > main.iterations
@@ -201,7 +203,7 @@ def _beyond(check: Check, main: DeeperPair) -> bool:
 def _first(
     check: Check, rungs: Mapping[RungName, Rung], shown: _Shown, *, came_back: bool
 ) -> Rung | None:
-    """The rung to look at first."""
+    """Return the rung to look at first."""
     files = rungs["files and arguments"]
     if shown.first is not None:
         if _leads_to(check, files, shown.first, shown.found):
@@ -214,7 +216,7 @@ def _first(
 
 
 def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName, Finding]) -> bool:
-    """Whether the first difference can follow from what the runs were given or found."""
+    """Return whether the first difference can follow from what the runs were given or found."""
     if isinstance(files.evidence, LeftBehind):
         return True
     if not isinstance(files.evidence, GivenOtherwise) or files.evidence.names_the_run:
@@ -228,7 +230,7 @@ def _leads_to(check: Check, files: Rung, first: Finding, found: Mapping[RungName
 
 
 def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoReplay | None:
-    """The operation that makes the difference, where that is the first of the ladder."""
+    """Return the operation that makes the difference, where that is the first of the ladder."""
     found = shown.first
     if found is None or shown.lead is None or first is None or first.rung != found.rung:
         return None
@@ -236,7 +238,7 @@ def _replay(check: Check, shown: _Shown, first: Rung | None) -> Replay | NoRepla
 
 
 def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool) -> str:
-    """Where, when, and what that means; `rung` is the one to look at first."""
+    """Return where, when, and what that means; `rung` is the one to look at first."""
     if not shown.ranks:
         return tr(in_words.NOTHING_RECORDED)
     verdict = check.verdict
@@ -250,8 +252,8 @@ def _sentence(check: Check, shown: _Shown, rung: Rung | None, *, came_back: bool
 
 
 def _on_ranks(shown: _Shown) -> str:
-    """The ranks whose first difference stands on the first rung, in that iteration; "" where there
-    is one rank.
+    """Return the ranks whose first difference stands on the first rung, in that iteration; "" where
+    there is one rank.
     """
     first = shown.first
     if first is None or len(shown.ranks) < 2:
@@ -262,7 +264,7 @@ def _on_ranks(shown: _Shown) -> str:
 
 
 def _coverage(ranks: Sequence[Rank], alone: Sequence[int]) -> tuple[str, ...]:
-    """What could not be recorded, and what was left out of the comparison."""
+    """Return what could not be recorded, and what was left out of the comparison."""
     lines = []
     if alone:
         lines.append(in_words.of_one_run(alone))

@@ -38,7 +38,7 @@ class Seeding:
 
     @property
     def equal(self) -> bool:
-        """Whether both runs used the same seed."""
+        """Return whether both runs used the same seed."""
         return self.first is not None and self.first == self.second
 
     @property
@@ -50,7 +50,7 @@ class Seeding:
 
     @property
     def how(self) -> SeededAs:
-        """What that says of the generator."""
+        """Return what that says of the generator."""
         if self.by_system:
             return "by the system"
         if self.equal:
@@ -62,15 +62,15 @@ _NONE: Mapping[str, Seeding] = {}
 
 
 def seedings(pair: Pair, number: int) -> dict[str, Seeding]:
-    """Generator -> how it was last seeded before a step; a number that is folded in unequally since
-    is as a seed.
+    """Return generator -> how it was last seeded before a step; a number that is folded in
+    unequally since is as a seed.
     """
     return {step.seen.place: _seeding(step) for step in _seeds(pair, number)}
 
 
 def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Generator -> how it was last seeded before a weight was made, which is recorded at the first
-    forward pass.
+    """Return generator -> how it was last seeded before a weight was made, which is recorded at the
+    first forward pass.
 
     Where the record does not show the order, an equal seed is taken to be later than states that
     differ.
@@ -84,8 +84,8 @@ def seeded_before(pair: Pair, weight: Step) -> dict[str, Seeding]:
 
 
 def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
-    """Generator -> how it was first seeded after a weight was made, as far as the record shows the
-    order.
+    """Return generator -> how it was first seeded after a weight was made, as far as the record
+    shows the order.
     """
     found: dict[str, Seeding] = {}
     for step in _seeds(pair, weight.number):
@@ -95,7 +95,7 @@ def seeded_later(pair: Pair, weight: Step) -> dict[str, Seeding]:
 
 
 def unequal_before(step: Step) -> list[str]:
-    """The generators whose states differed before a step, as it says itself."""
+    """Return the generators whose states differed before a step, as it says itself."""
     if step.facts is None:
         return []
     first, second = step.facts
@@ -103,7 +103,7 @@ def unequal_before(step: Step) -> list[str]:
 
 
 def _seeds(pair: Pair, number: int) -> list[Step]:
-    """The seeds before a step in their order, and the numbers that were folded into keys
+    """Return the seeds before a step in their order, and the numbers that were folded into keys
     unequally.
     """
     return list(_nearest_first(pair, number))[::-1]
@@ -116,7 +116,7 @@ def _nearest_first(pair: Pair, number: int) -> Iterator[Step]:
 
 
 def _comes_later(seed: Step, weight: Step) -> bool:
-    """Whether a seed was set after a weight was made, as far as the record shows that."""
+    """Return whether a seed was set after a weight was made, as far as the record shows that."""
     made, number = weight.seen.seeds, seed.seen.seeds
     return made is not None and number is not None and number >= made
 
@@ -135,7 +135,7 @@ def _seeding(step: Step) -> Seeding:
 
 
 def _value(seen: Seen | None) -> object:
-    """The number that a seed is, or its hash; None where that run did not set it."""
+    """Return the number that a seed is, or its hash; None where that run did not set it."""
     leaf = compare.first_output(seen)
     if leaf.value is msgspec.UNSET:
         return leaf.hash or None
@@ -143,8 +143,8 @@ def _value(seen: Seen | None) -> object:
 
 
 def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
-    """Generator -> the line of its first seed, where something had drawn from it before, from
-    states that are not the same in both runs.
+    """Return generator -> the line of its first seed, where something had drawn from it before,
+    from states that are not the same in both runs.
     """
     first_seeds: dict[str, Step] = {}
     for step in pair.up_to(number, "seed"):
@@ -155,8 +155,8 @@ def drawn_before_seed(pair: Pair, number: int) -> dict[str, str]:
 
 
 def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
-    """Generator -> how a worker of a loader last seeded it by itself, where that was not the same
-    in both runs.
+    """Return generator -> how a worker of a loader last seeded it by itself, where that was not the
+    same in both runs.
     """
     one, other = (
         {seen.place: seen for seen in trace.worker_seeds if seen.worker == worker}
@@ -178,8 +178,8 @@ def worker_seeds(pair: Pair, worker: int | None) -> dict[str, Seeding]:
 def drawn_from(
     seeded: Mapping[str, Seeding], names: Sequence[str], later: Mapping[str, Seeding] = _NONE
 ) -> Generators:
-    """The generators of these names, and what is known of the seeds of all; `later`: of those that
-    came behind the draw.
+    """Return the generators of these names, and what is known of the seeds of all; `later`: of
+    those that came behind the draw.
     """
     concerned = _concerned(seeded, names)
     # those with another number in each run say more
@@ -208,17 +208,17 @@ def _generator(name: str, seeding: Seeding | None, later: Seeding | None) -> Gen
 
 
 def is_key(generator: str) -> bool:
-    """Whether what is called a generator stands for the keys that one line makes."""
+    """Return whether what is called a generator stands for the keys that one line makes."""
     # What the names of generators begin with that stand for keys. A key has no state that draws
     # would move: others are derived from it.
     return generator.partition(" ")[0] == "jax"
 
 
 def unequal_line(seeded: Mapping[str, Seeding], names: Sequence[str]) -> str:
-    """The line that seeded one of the generators with another number in each run."""
+    """Return the line that seeded one of the generators with another number in each run."""
     return next((one.line for one in _concerned(seeded, names) if not one.equal), "")
 
 
 def _concerned(seeded: Mapping[str, Seeding], names: Sequence[str]) -> list[Seeding]:
-    """How those of these generators were seeded that were."""
+    """Return how those of these generators were seeded that were."""
     return list(filter(None, map(seeded.get, names)))

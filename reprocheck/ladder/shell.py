@@ -97,7 +97,7 @@ def scripts(command: Sequence[str], read: Callable[[str], str | None]) -> list[S
 
 
 def _named(command: Sequence[str]) -> Iterator[str]:
-    """The files of a command that may be scripts."""
+    """Yield the files of a command that may be scripts."""
     program = next(iter(command), "")
     if posixpath.basename(program) in ("make", "gmake"):
         yield from (word for option, word in pairwise(command) if option == "-f")
@@ -108,7 +108,7 @@ def _named(command: Sequence[str]) -> Iterator[str]:
 
 
 def _mentioned(text: str) -> Iterator[str]:
-    """The scripts that a text names, and the Makefile where it calls make."""
+    """Yield the scripts that a text names, and the Makefile where it calls make."""
     yield from _OTHER_SCRIPT.findall(text)
     if _CALLS_MAKE.search(text):
         yield from MAKEFILES
@@ -137,7 +137,7 @@ def made(
 
 
 def _is_made(use: _Value, command: Sequence[str]) -> bool:
-    """Whether a place is not below a target of a Makefile that the command does not name."""
+    """Return whether a place is not below a target of a Makefile that the command does not name."""
     if not use.script.makefile:
         return True
     targets = [match for match in _TARGET.finditer(use.script.text) if match.start() < use.at]
@@ -145,7 +145,9 @@ def _is_made(use: _Value, command: Sequence[str]) -> bool:
 
 
 def _origin(texts: Sequence[Script], use: _Value, value: str, depth: int) -> Made | None:
-    """The part of a value that changes, in the value itself or in a variable that it names."""
+    """Return the part of a value that changes, in the value itself or in a variable that it
+    names.
+    """
     replaced = list(_REPLACED.finditer(use.text))
     for part in replaced:
         if _CHANGES.search(part.group()):
@@ -159,8 +161,8 @@ def _origin(texts: Sequence[Script], use: _Value, value: str, depth: int) -> Mad
 
 
 def _nearest_first(texts: Sequence[Script], name: str, use: _Value) -> list[_Value]:
-    """What the scripts assign to a variable: in the script of the use before it, the last first;
-    then in other scripts.
+    """Return what the scripts assign to a variable: in the script of the use before it, the last
+    first; then in other scripts.
     """
     assigned = [one for script in reversed(texts) for one in reversed([*_assigned(script, name)])]
     in_time = [one for one in assigned if one.script is not use.script or one.at < use.at]
@@ -185,7 +187,7 @@ def _made(use: _Value, part: re.Match[str], value: str) -> Made:
 
 
 def _assigned(script: Script, name: str) -> Iterator[_Value]:
-    """What a script assigns to a variable.
+    """Return what a script assigns to a variable.
 
     `NAME=value`, also behind `export` or before a command, and `NAME := value` in a Makefile.
     """
@@ -194,7 +196,7 @@ def _assigned(script: Script, name: str) -> Iterator[_Value]:
 
 
 def _values(script: Script, pattern: str) -> Iterator[_Value]:
-    """The words behind each match of a pattern, but for those in comments."""
+    """Yield the words behind each match of a pattern, but for those in comments."""
     # lines that go on are one, every character where it was
     text = script.text.replace("\\\n", "  ")
     for match in re.finditer(pattern, text):

@@ -93,7 +93,7 @@ class Recorded:
 
 
 def recorded(fields: Mapping[str, Any]) -> Recorded:
-    """The fingerprint written as `fields` in a trace."""
+    """Return the fingerprint written as `fields` in a trace."""
     return Recorded(
         hash=fields.get("h", ""),
         algorithm=fields.get("a", ""),
@@ -140,8 +140,8 @@ def relative_difference(a: Fingerprint, b: Fingerprint) -> float | None:
 
 
 def rounding_level(dtype: str) -> float:
-    """The largest relative difference that rounding explains: 4e-6, for types coarser than float32
-    two of their steps, for others none.
+    """Return the largest relative difference that rounding explains: 4e-6, for types coarser than
+    float32 two of their steps, for others none.
     """
     if not dtype.startswith(("float", "bfloat", "complex")):
         return 0.0
@@ -163,7 +163,7 @@ def size_of(relative: float | None, dtype: str) -> Size | None:
 
 
 def _elements(side: Fingerprint) -> list[float]:
-    """The values of a small tensor; none where they are not known."""
+    """Return the values of a small tensor; none where they are not known."""
     values = side.value
     if not isinstance(values, (list, tuple)):
         return []
@@ -233,5 +233,5 @@ def _between_sketches(x: _Estimated, y: _Estimated) -> float:
 
 
 def _length(numbers: NDArray[float64]) -> float:
-    """The length of the tensor whose sketch this is, estimated."""
+    """Return the length of the tensor whose sketch this is, estimated."""
     return math.sqrt(float(numbers @ numbers) / _VECTORS)

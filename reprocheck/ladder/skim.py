@@ -52,8 +52,8 @@ class Skimmed:
 
 
 def skimmed(first: Path, second: Path) -> Skimmed | None:
-    """The two files with the facts that matter: of each kind the first that differs, and all that
-    draws from generators.
+    """Return the two files with the facts that matter: of each kind the first that differs, and all
+    that draws from generators.
 
     None where the runs do not record the same facts in the same order, or a file cannot be read:
     then both are to be read whole.
@@ -97,8 +97,8 @@ class _Source:
         self.lines = whole_lines(self.stream)
 
     def fact(self, line: bytes) -> _Line | None:
-        """The fact in the line that was read last, or else the next one; what the lines before it
-        say is taken at once. None where no fact is left.
+        """Return the fact in the line that was read last, or else the next one; what the lines
+        before it say is taken at once. None where no fact is left.
         """
         while line:
             at = self.stream.tell() - len(line)
@@ -176,20 +176,20 @@ class _Skim:
         return True
 
     def _is_needed(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Whether a fact says something beside its values, or belongs to a weight whose first
-        values were not recorded.
+        """Return whether a fact says something beside its values, or belongs to a weight whose
+        first values were not recorded.
         """
         if kind in _OF_WEIGHTS:
             return self._is_unknown(place)
         return kind in _SAYS_MORE and self._says_more(kind, a, b, place)
 
     def _is_unknown(self, place: bytes) -> bool:
-        """Whether no first values were recorded of a weight."""
+        """Return whether no first values were recorded of a weight."""
         # a colon stands in the name of what an optimizer keeps of a weight
         return place.find(b":") < 0 and place not in self.known
 
     def _says_more(self, kind: bytes, a: bytes, b: bytes, place: bytes) -> bool:
-        """Whether a fact says something beside its values."""
+        """Return whether a fact says something beside its values."""
         more = _SAYS_MORE[kind]
         # `in` takes five times as long: it tries the bytes as a number before
         if a.find(more) >= 0 or (a != b and b.find(more) >= 0):
@@ -245,7 +245,7 @@ class _Skim:
 
 
 def _taken(file: DeepFile, line: _Line) -> Seen | None:
-    """The fact in a line, which is kept from now on; None where there is none."""
+    """Return the fact in a line, which is kept from now on; None where there is none."""
     at, text = line
     before = len(file.seen)
     take(file, text, at)

@@ -49,7 +49,7 @@ class Recorded(Protocol):
 
     @property
     def record(self) -> CheckRecord:
-        """What was run."""
+        """Return what was run."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -57,11 +57,11 @@ class Recorded(Protocol):
 
     @property
     def ladder(self) -> Ladder | None:
-        """Where they first differ."""
+        """Return where they first differ."""
 
     @property
     def closed(self) -> bool:
-        """Whether no file of the user's is read any more."""
+        """Return whether no file of the user's is read any more."""
 
 
 class Sources:
@@ -94,7 +94,7 @@ class Sources:
         """
 
     def _named(self, word: str) -> str:
-        """A file as a report names it, from a word of a command; "" for ""."""
+        """Return a file as a report names it, from a word of a command; "" for ""."""
         if not word or self._first is None:
             return word
         # the home folder is masked in the command
@@ -103,7 +103,7 @@ class Sources:
         return self._first.shown(word)
 
     def text(self, name: str) -> str | None:
-        """The text of a file; None where it cannot be had as it was."""
+        """Return the text of a file; None where it cannot be had as it was."""
         if name in self._texts:
             return self._texts[name]
         text = self._read(name)
@@ -113,7 +113,7 @@ class Sources:
         return text
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file.
+        """Return whether there is such a file.
 
         What a drawing was told of it is kept: the next one is told the same.
         """
@@ -132,7 +132,7 @@ class Sources:
         return tuple(sorted(kept, key=numbered))
 
     def with_text(self, line: SourceLine | None) -> SourceLine | None:
-        """A line with its text, where that is known."""
+        """Return a line with its text, where that is known."""
         if line is None or line.text or line.line < 1:
             return line
         lines = (self.text(line.file) or "").splitlines()
@@ -187,7 +187,7 @@ def _read_shareable(path: Path, name: str) -> str:
 
 
 def _cells(path: Path) -> dict[str, str]:
-    """The code cells of a notebook by their numbers, in their order; none where it cannot be
+    """Return the code cells of a notebook by their numbers, in their order; none where it cannot be
     read.
     """
     from reprocheck.files.notebook import code_cells
@@ -206,7 +206,7 @@ def _cells(path: Path) -> dict[str, str]:
 
 
 def numbered(name: str) -> tuple[str, int]:
-    """A name as that of a notebook and the number of its cell; 0 for what is no cell."""
+    """Return a name as that of a notebook and the number of its cell; 0 for what is no cell."""
     file, _, number = name.partition(CELL)
     if not number.isdecimal():
         return file, 0
@@ -229,7 +229,7 @@ _NOTHING_HELD = _Held(files={})
 
 
 def kept(folder: Path) -> dict[str, str]:
-    """The user's files that a report folder keeps: texts by name."""
+    """Return the user's files that a report folder keeps: texts by name."""
     return {name: text for name, text in _held(folder / NAME).files.items() if text}
 
 
@@ -259,7 +259,7 @@ def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, st
 
 
 def _held(file: Path) -> _Held:
-    """What the report folder holds; nothing where it holds nothing that can be read."""
+    """Return what the report folder holds; nothing where it holds nothing that can be read."""
     try:
         return msgspec.convert(json.loads(content(file)), _Held)
     except (OSError, ValueError, RecursionError):
@@ -267,7 +267,7 @@ def _held(file: Path) -> _Held:
 
 
 def _write(file: Path, held: _Held) -> bool:
-    """Whether it could be written; in one step."""
+    """Return whether it could be written; in one step."""
     plain: dict[str, object] = {"files": dict(held.files), "closed": held.closed}
     if held.second:
         plain["second"] = dict(held.second)
@@ -279,13 +279,13 @@ def _write(file: Path, held: _Held) -> bool:
 
 
 def _notebook(check: Recorded) -> str:
-    """The notebook that was run; "" where it is none."""
+    """Return the notebook that was run; "" where it is none."""
     words = check.record.entry_point.command[1:2]
     return next((word for word in words if word.endswith(NOTEBOOK)), "")
 
 
 def _script(check: Recorded) -> str:
-    """The script that was run: what the first process that trains says, else the word of the
+    """Return the script that was run: what the first process that trains says, else the word of the
     command that is one; "" for a notebook.
     """
     if _notebook(check):

@@ -22,7 +22,7 @@ from reprocheck.trace.deep import DeepTrace, Seen
 
 
 def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first value of an optimizer that differs at an update."""
+    """Return the first value of an optimizer that differs at an update."""
     difference = differences[0]
     if difference.structural:
         return structure(pair, difference)
@@ -53,7 +53,7 @@ def hyper_parameters(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
-    """The first parameter or buffer, in order of recording, that differs before the first
+    """Return the first parameter or buffer, in order of recording, that differs before the first
     iteration.
     """
     difference = next((one for one in differences if not one.structural), differences[0])
@@ -88,7 +88,7 @@ def initial_weights(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _evidence(pair: Pair, difference: Difference) -> WeightsDiffer:
-    """What the traces show of a weight that differs, but for its generators."""
+    """Return what the traces show of a weight that differs, but for its generators."""
     step = difference.step
     states_known = bool(step.first and step.first.before)
     loaded, early = None, None
@@ -113,8 +113,8 @@ def _order_of_writes(trace: DeepTrace) -> list[str]:
 
 
 def _loaded(pair: Pair, number: int) -> Loaded | None:
-    """The last file with weights that was loaded before a step and did not hold the same in both
-    runs.
+    """Return the last file with weights that was loaded before a step and did not hold the same in
+    both runs.
     """
     for step in pair.before(number, "load"):
         if compare.outputs(step, pair.algorithms):
@@ -123,7 +123,7 @@ def _loaded(pair: Pair, number: int) -> Loaded | None:
 
 
 def _missing(pair: Pair, seen: Seen) -> str | None:
-    """The module that a checkpoint which lacked this weight was loaded into."""
+    """Return the module that a checkpoint which lacked this weight was loaded into."""
     for step in pair.of_kind("load"):
         if seen.place.removeprefix(f"{step.seen.place}.") in _lacked(step.seen):
             return step.seen.place
@@ -131,7 +131,9 @@ def _missing(pair: Pair, seen: Seen) -> str | None:
 
 
 def _lacked(load: Seen) -> list[str]:
-    """The names of the weights that a checkpoint lacks, in the module that it is loaded into."""
+    """Return the names of the weights that a checkpoint lacks, in the module that it is loaded
+    into.
+    """
     leaf = compare.leaf(load.inputs, "missing")
     if leaf is None:
         return []

@@ -14,8 +14,8 @@ from reprocheck.ladder.pair import Pair
 
 
 def unseen_weights(pair: Pair) -> list[str]:
-    """The weights that are updated and whose first values cannot be compared, in the order of their
-    updates.
+    """Return the weights that are updated and whose first values cannot be compared, in the order
+    of their updates.
     """
     told = {step.seen.place for step in pair.of_kind("weights") if pair.tells(step)}
     told |= pair.known_weights
@@ -26,8 +26,8 @@ def unseen_weights(pair: Pair) -> list[str]:
 
 
 def unequal_at_the_start(pair: Pair) -> list[str]:
-    """The generators whose states differ where weights that nobody saw may have been drawn from
-    them.
+    """Return the generators whose states differ where weights that nobody saw may have been drawn
+    from them.
     """
     if not unseen_weights(pair):
         return []

@@ -16,7 +16,7 @@ _KEY = re.compile(r"jax \((.+:\d+)\)")
 
 
 def code(name: str) -> str:
-    """A name of the user's, set apart from the words around it."""
+    """Return a name of the user's, set apart from the words around it."""
     return changed(name, "`{}`".format)
 
 
@@ -31,19 +31,19 @@ def module(path: str, class_: str = "") -> str:
 
 
 def place(path: str, class_: str = "") -> str:
-    """The place of a rung: the path of a module; the class where it is the model itself, which has
-    none.
+    """Return the place of a rung: the path of a module; the class where it is the model itself,
+    which has none.
     """
     return path or class_ or tr("the model")
 
 
 def checkpoint(path: str) -> str:
-    """A checkpoint by the module that it was loaded into."""
+    """Return a checkpoint by the module that it was loaded into."""
     return tr("the checkpoint loaded into {module}", module=module(path))
 
 
 def fact(seen: Seen) -> str:
-    """A fact in words, such as `a call of block.drop`."""
+    """Return a fact in words, such as `a call of block.drop`."""
     name = code(seen.place)
     return {
         "call": tr("a call of {place}", place=module(seen.place, seen.class_)),
@@ -65,14 +65,14 @@ def fact(seen: Seen) -> str:
 
 
 def weight(seen: Seen) -> str:
-    """the parameter `head.weight`, the buffer `norm.mean`."""
+    """Return the parameter `head.weight`, the buffer `norm.mean`."""
     if seen.buffer:
         return tr("the buffer {place}", place=code(seen.place))
     return tr("the parameter {place}", place=code(seen.place))
 
 
 def runs(step: Step) -> tuple[int, int]:
-    """The run that has a fact, and the run that does not."""
+    """Return the run that has a fact, and the run that does not."""
     if step.first is None:
         return 2, 1
     return 1, 2
@@ -86,12 +86,12 @@ def within(iteration: int | None) -> str:
 
 
 def agreeing(names: Sized, one: str, several: str) -> str:
-    """The form of a word that goes with so many names: `differs`, `differ`."""
+    """Return the form of a word that goes with so many names: `differs`, `differ`."""
     return language.form(len(names), one, several)
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """`a, b and c`, the rest counted."""
+    """Return `a, b and c`, the rest counted."""
     if not names:
         return ""
     if len(names) <= most:
@@ -100,19 +100,19 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def named(names: Sequence[str], most: int = 4) -> str:
-    """`a`, `b` and `c`: names of the user's, the rest counted."""
+    """Return `a`, `b` and `c`: names of the user's, the rest counted."""
     return listed(list(map(code, names)), most)
 
 
 def number(value: object) -> str:
-    """A value as it is shown: nine digits for a float."""
+    """Return a value as it is shown: nine digits for a float."""
     if isinstance(value, float):
         return f"{value:.9g}"
     return str(value)
 
 
 def both(a: object, b: object, *, second: int = 2) -> str:
-    """The values of both runs, with as many digits as it takes to tell them apart."""
+    """Return the values of both runs, with as many digits as it takes to tell them apart."""
     one, other = number(a), number(b)
     if one == other:
         one, other = repr(a), repr(b)
@@ -142,8 +142,8 @@ def seeder(package: str, where: str) -> str:
 
 
 def generators(names: Sequence[str], kind: str = "") -> str:
-    """`the torch generator`, `the torch and numpy generators`; with the kind "differing " `the
-    differing torch generator`.
+    """Return `the torch generator`, `the torch and numpy generators`; with the kind "differing "
+    `the differing torch generator`.
     """
     key = _KEY.fullmatch(names[0])
     if key and len(names) == 1:

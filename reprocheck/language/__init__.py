@@ -65,7 +65,7 @@ class Translated(str):
 
 @contextmanager
 def spoken(language: str) -> Iterator[None]:
-    """Says in `language` (a key of LANGUAGES) what is said in this thread meanwhile."""
+    """Say in `language` (a key of LANGUAGES) what is said in this thread meanwhile."""
     before = _spoken.set(language)
     try:
         yield
@@ -74,13 +74,13 @@ def spoken(language: str) -> Iterator[None]:
 
 
 def tag() -> str:
-    """The language that is spoken, as HTML names it."""
+    """Return the language that is spoken, as HTML names it."""
     return LANGUAGES[_spoken.get()].tag
 
 
 def tr(message: str, /, **values: object) -> str:
-    """The message in the language that is spoken, with `values` in its named places; what is said
-    already stays as it is.
+    """Return the message in the language that is spoken, with `values` in its named places; what is
+    said already stays as it is.
 
     >>> tr("run {number} ended", number=2)
     'run 2 ended'
@@ -94,8 +94,8 @@ def tr(message: str, /, **values: object) -> str:
 
 
 def again(text: str, messages: Iterable[str]) -> str:
-    """What was kept in English, in the language that is spoken: by the one of these messages that
-    it was made of, its values as they stand in it.
+    """Return what was kept in English, in the language that is spoken: by the one of these messages
+    that it was made of, its values as they stand in it.
     """
     found = ((message, _pattern(message).fullmatch(text)) for message in messages)
     for message, values in found:
@@ -121,7 +121,7 @@ def count(number: int, noun: str, nouns: str = "") -> str:
 
 
 def form(number: int, one: str, several: str, /, **values: object) -> str:
-    """The message for one or for several.
+    """Return the message for one or for several.
 
     >>> form(2, "it differs", "they differ")
     'they differ'
@@ -134,12 +134,12 @@ def form(number: int, one: str, several: str, /, **values: object) -> str:
 
 
 def mark(message: str) -> str:
-    """Marks a message that is made when its module is loaded: whoever uses it says it with `tr`."""
+    """Mark a message that is made when its module is loaded: whoever uses it says it with `tr`."""
     return message
 
 
 def english(text: str) -> str:
-    """The English of a text, for what machines read."""
+    """Return the English of a text, for what machines read."""
     if isinstance(text, Translated):
         return text.english
     return text
@@ -148,8 +148,8 @@ def english(text: str) -> str:
 def changed(
     text: str, change: Callable[[str], str], translated: Callable[[str], str] | None = None
 ) -> str:
-    """A text with a change that its English undergoes, too; `translated`: what another language
-    undergoes instead.
+    """Return a text with a change that its English undergoes, too; `translated`: what another
+    language undergoes instead.
     """
     if isinstance(text, Translated):
         return Translated((translated or change)(str(text)), change(text.english))
@@ -165,7 +165,7 @@ def replaced(text: str, old: str, new: str) -> str:
 
 
 def joined(separator: str, parts: Iterable[str]) -> str:
-    """The parts that are not empty, with the separator between them; in English, too."""
+    """Return the parts that are not empty, with the separator between them; in English, too."""
     held = list(filter(None, parts))
     text = separator.join(held)
     if not any(isinstance(part, Translated) for part in (separator, *held)):
@@ -174,13 +174,13 @@ def joined(separator: str, parts: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, `a, b and c`."""
     *others, last = names
     return joined(tr(" and "), (joined(tr(", "), others), last))
 
 
 def sentences(*parts: str) -> str:
-    """Those that are not empty, one after another."""
+    """Return those that are not empty, one after another."""
     return joined(Translated(LANGUAGES[_spoken.get()].space, " "), parts)
 
 
@@ -194,7 +194,7 @@ def _translated(template: str, message: str, values: Mapping[str, object]) -> st
 
 
 def _filled(message: str, values: Mapping[str, object]) -> str:
-    """The English text: values that are translated are put in as their English, too."""
+    """Return the English text: values that are translated are put in as their English, too."""
     if not values:
         return message
     return message.format_map({name: _plain(value) for name, value in values.items()})
@@ -208,7 +208,7 @@ def _plain(value: object) -> object:
 
 @cache
 def _catalogue(language: str) -> NullTranslations:
-    """The messages of a language, read when it is first asked for."""
+    """Return the messages of a language, read when it is first asked for."""
     import gettext
 
     return gettext.translation("reprocheck", CATALOGUES, languages=[language])

@@ -25,7 +25,7 @@ class _Marked(string.Formatter):
 
 
 def filled(template: str, values: Mapping[str, object]) -> str:
-    """The template with its values.
+    """Return the template with its values.
 
     >>> filled("因为{why}不一致", {"why": "seed"})
     '因为 seed 不一致'

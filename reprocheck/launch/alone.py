@@ -20,7 +20,7 @@ _held: list[int] = []
 
 
 def held() -> tuple[int, ...]:
-    """The descriptors of the claims of this process."""
+    """Return the descriptors of the claims of this process."""
     return tuple(_held)
 
 
@@ -50,7 +50,7 @@ def alone_in(folder: Path, *, shared: bool, say: Callable[[str], None]) -> Itera
 
 
 def _lock(descriptor: int, how: int, say: Callable[[str], None]) -> None:
-    """Raises OSError where the file system has no locks."""
+    """Raise OSError where the file system has no locks."""
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -36,7 +36,7 @@ def record_arm(
     output: Output | None = None,
     enough: Enough | None = None,
 ) -> Arm:
-    """Runs `entry` under `controls`, which win over what the user set, and adds the arm to the
+    """Run `entry` under `controls`, which win over what the user set, and adds the arm to the
     record in `folder` after every run.
 
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the

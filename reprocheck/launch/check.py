@@ -43,7 +43,7 @@ def check(
     enough: Enough | None = None,
     portable: bool = False,
 ) -> CheckRecord:
-    """Runs `entry` `settings.runs` times and returns the record, which also lies in `folder` (made
+    """Run `entry` `settings.runs` times and returns the record, which also lies in `folder` (made
     by `prepare`) after each run.
 
     `output` takes what the runs print with `--show-output`; by default it goes to stdout and
@@ -93,7 +93,7 @@ def _check(made: Plan, empty: CheckRecord, enough: Enough | None) -> CheckRecord
 
 
 def record_of(made: Plan) -> CheckRecord:
-    """The record of a check of which nothing was run yet. Names and secrets are masked."""
+    """Return the record of a check of which nothing was run yet. Names and secrets are masked."""
     redaction = Redaction("folder", identity=made.names)
     command = redaction.arguments(made.entry.command)
     added = made.added(made.folder / "run-1" / "trace", "", made.cwd if made.copies else None)
@@ -131,7 +131,7 @@ CHANGES = (_VARIABLES, _NO_INPUT, _COPIES, _SIDE_BY_SIDE, _WAITING)
 
 
 def _changed(made: Plan, added: Mapping[str, str]) -> tuple[str, ...]:
-    """What the launcher itself changes, in words."""
+    """Return what the launcher itself changes, in words."""
     found = [_VARIABLES.format(names=", ".join(added)), _NO_INPUT]
     if made.settings.workdir == "copy":
         found.append(_COPIES)
@@ -161,7 +161,7 @@ def _refuse(settings: Settings) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Removes the folder of a check that holds nothing of a run, no file of the user, and nothing
+    """Remove the folder of a check that holds nothing of a run, no file of the user, and nothing
     that cannot be looked at.
     """
     if not all(

@@ -32,7 +32,7 @@ PLACES, VALUES = "places", "values"
 def clean_up(
     folder: Path, scratch: Path | None = None, *, until: float | None = None
 ) -> FilesAfter:
-    """Puts back what the snapshot in a report folder holds; removes copies of the working directory
+    """Put back what the snapshot in a report folder holds; removes copies of the working directory
     and the runs' TMPDIR; masks logs.
     """
     if scratch is not None:

@@ -33,8 +33,8 @@ def record_deeper(
     runs: int = 2,
     output: Output | None = None,
 ) -> DeeperPair:
-    """Runs `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on
-    at `level`, and adds the pair to the record in `folder`.
+    """Run `entry` twice as `check` did, recording `iterations` iterations, those from `begin` on at
+    `level`, and adds the pair to the record in `folder`.
 
     With `runs` 1 it is one half of a pair, to be compared with that of another recording. The first
     run finds the working directory as run 1 of the check found it, the second one what the first
@@ -71,8 +71,8 @@ def record_deeper(
 
 
 def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Files and folders that these runs made: they stand in the working directory now and did not
-    before the first of them.
+    """Return files and folders that these runs made: they stand in the working directory now and
+    did not before the first of them.
 
     What none of the runs was seen to write may be somebody else's, and is none of them.
     """
@@ -90,8 +90,8 @@ def paths_created(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def made_elsewhere(runs: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Files outside of the working directory that these runs made and that a later one of them
-    read: whole paths, masked.
+    """Return files outside of the working directory that these runs made and that a later one of
+    them read: whole paths, masked.
     """
     made = {path for run in runs for path in run.files.made}
     return tuple(sorted(made & {path for run in runs[1:] for path in run.files.read}))

@@ -18,8 +18,8 @@ all.
 
 
 def accelerators(environment: Mapping[str, str], dev: Path | None = None) -> tuple[str, ...]:
-    """The device files (`/dev/nvidia0`) of CUDA and Ascend devices that `environment` does not
-    hide.
+    """Return the device files (`/dev/nvidia0`) of CUDA and Ascend devices that `environment` does
+    not hide.
     """
     found: list[str] = []
     for pattern, variable, hides_all in KINDS:

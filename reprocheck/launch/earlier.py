@@ -26,7 +26,7 @@ it.
 
 
 def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
-    """The folders and records of other checks of this name, the newest first.
+    """Return the folders and records of other checks of this name, the newest first.
 
     Those that cannot be read are left out.
     """
@@ -39,7 +39,7 @@ def checks_beside(folder: Path, name: str) -> dict[Path, CheckRecord]:
 
 
 def left_in(cwd: Path, checks: Mapping[Path, CheckRecord]) -> dict[str, str]:
-    """Files of the working directory that earlier checks made there -> when the check began.
+    """Return files of the working directory that earlier checks made there -> when the check began.
 
     A cache, which the run that made it read before it trained, is none of them: all runs start
     alike from there.
@@ -64,7 +64,7 @@ def _ended(run: RunRecord) -> float:
 
 
 def _written_until(path: Path, until: float) -> bool:
-    """Whether a file is there, and was last written to by then."""
+    """Return whether a file is there, and was last written to by then."""
     try:
         return path.is_file() and path.stat().st_mtime <= until
     except OSError:

@@ -34,8 +34,8 @@ def entry_point(
     python: str | None = None,
     cwd: Path | None = None,
 ) -> EntryPoint:
-    """The entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of the
-    three is given.
+    """Return the entry point of `script ARGS`, `-m module ARGS` or a whole command; exactly one of
+    the three is given.
 
     `python`: path or name of the interpreter for script and module; without it, the one that runs
     reprocheck.
@@ -63,7 +63,7 @@ def entry_point(
 
 
 def _program(name: str, cwd: Path) -> Path | None:
-    """The program that a shell would start by this name; None where there is none."""
+    """Return the program that a shell would start by this name; None where there is none."""
     path = shutil.which(name)
     if os.sep in name:
         path = str(cwd / name)
@@ -77,7 +77,7 @@ def _can_be_executed(program: Path) -> bool:
 
 
 def find_python(python: str | None, cwd: Path) -> str:
-    """The interpreter's absolute path, links kept.
+    """Return the interpreter's absolute path, links kept.
 
     EntryPointError where it is none, or older than Python 3.9.
     """
@@ -103,7 +103,7 @@ def find_python(python: str | None, cwd: Path) -> str:
 
 
 def _version(interpreter: str) -> tuple[int, int] | None:
-    """What an interpreter says of its version; None where it is no Python."""
+    """Return what an interpreter says of its version; None where it is no Python."""
     with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
         answer = subprocess.run(
             [interpreter, "-I", "-S", "-c", _ASK],
@@ -232,7 +232,7 @@ def _check_module(module: str, cwd: Path, *, ours: bool) -> None:
 
 
 def _exists(top: str, cwd: Path) -> bool:
-    """Whether a top-level module can be found from `cwd`, without importing anything."""
+    """Return whether a top-level module can be found from `cwd`, without importing anything."""
     from importlib.machinery import PathFinder
     from importlib.util import find_spec
 
@@ -243,5 +243,5 @@ def _exists(top: str, cwd: Path) -> bool:
 
 
 def safe_name(stem: str) -> str:
-    """A name for the report folder: letters, digits, dot, dash and underscore."""
+    """Return a name for the report folder: letters, digits, dot, dash and underscore."""
     return re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:LONGEST_NAME] or "check"

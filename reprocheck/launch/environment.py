@@ -30,7 +30,7 @@ that PyTorch's `collect_env` asks. They compile what a training makes while it r
 
 
 def facts(cwd: Path) -> dict[str, object]:
-    """Facts by key, not masked."""
+    """Return facts by key, not masked."""
     system = os.uname()
     return {
         "platform.system": system.sysname,
@@ -52,7 +52,7 @@ def _name_of_system() -> dict[str, object]:
 
 
 def _compilers() -> Iterator[tuple[str, object]]:
-    """The version of each compiler that is there; all are asked at once."""
+    """Yield the version of each compiler that is there; all are asked at once."""
     started = [(name, _started(name)) for name in COMPILERS]
     for name, process in started:
         found = re.search(COMPILERS[name], _printed(process))

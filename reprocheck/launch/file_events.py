@@ -112,7 +112,7 @@ class FileEvents:
 
 
 def read_events(traces: Iterable[Path]) -> FileEvents:
-    """What trace files say; one that cannot be read says nothing."""
+    """Return what trace files say; one that cannot be read says nothing."""
     events = FileEvents()
     for trace in traces:
         try:

@@ -20,7 +20,7 @@ MOST_NAMED = 5
 
 
 def events_of(folder: Path, place: str) -> FileEvents:
-    """What the traces of the runs that lie in `place` say of files."""
+    """Return what the traces of the runs that lie in `place` say of files."""
     return read_events((folder / place).glob("run-*/trace/*.jsonl"))
 
 
@@ -49,7 +49,7 @@ def seen_by(events: FileEvents, changes: FileChanges, *, alone: bool = False) ->
 
 
 def real(path: str) -> Path:
-    """The file that a masked path of a trace of this machine stands for."""
+    """Return the file that a masked path of a trace of this machine stands for."""
     return Path(unmask(path, *identity()))
 
 
@@ -68,7 +68,7 @@ def relative_to(folder: Path, after: FilesAfter) -> FilesAfter:
 
 
 def note_files(folder: Path, after: FilesAfter) -> None:
-    """Adds to the record of a report folder what became of the user's files; a folder without a
+    """Add to the record of a report folder what became of the user's files; a folder without a
     record has no report either.
     """
     if after == FilesAfter():
@@ -85,7 +85,7 @@ def _masked(value: str | tuple[str, ...], shown: Callable[[str], str]) -> Any:
 
 
 def sentences(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
-    """What the user has to know at once; the rest stands in the report."""
+    """Yield what the user has to know at once; the rest stands in the report."""
     if after.others:
         said = (
             "Changed during the runs by another program, or by one that cannot be watched, and"

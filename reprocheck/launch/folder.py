@@ -20,7 +20,7 @@ _GITIGNORE = ".gitignore"
 
 
 def prepare(output: Path, name: str) -> Path:
-    """Makes `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it,
+    """Make `output`/NAME-YYYYMMDD-HHMMSS (with -2, -3… where that is taken) and returns it,
     absolute.
 
     Raises ReportError where it cannot be written or is full.
@@ -68,7 +68,7 @@ def publish(folder: Path, keep: int | None = None) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder of `prepare` that has come to nothing, and the output folder where nothing
+    """Remove a folder of `prepare` that has come to nothing, and the output folder where nothing
     else is in it.
     """
     shutil.rmtree(folder, ignore_errors=True)
@@ -102,7 +102,7 @@ def reports_of_same_name(folder: Path) -> list[Path]:
 
 
 def _made(output: Path) -> bool:
-    """Makes the output folder; False where it was there."""
+    """Make the output folder; False where it was there."""
     try:
         output.mkdir(parents=True)
     except FileExistsError:

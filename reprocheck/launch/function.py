@@ -54,11 +54,11 @@ class FunctionCall:
 
     @property
     def folder_name(self) -> str:
-        """What the report folder is named by."""
+        """Return what the report folder is named by."""
         return safe_name(self.name)
 
     def entry(self, folder: Path, python: str, cwd: Path) -> EntryPoint:
-        """The entry point that makes the call, described by a file in the report folder.
+        """Return the entry point that makes the call, described by a file in the report folder.
 
         `python`: the interpreter's path.
         """
@@ -87,7 +87,7 @@ class FunctionCall:
 def function_call(
     function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> FunctionCall:
-    """The call `function(*args, **kwargs)`.
+    """Return the call `function(*args, **kwargs)`.
 
     EntryPointError where a fresh process could not make it.
     """
@@ -109,7 +109,7 @@ def function_call(
 
 
 def refusal(trace: Path) -> EntryPointError | None:
-    """Why a run did not call the function; None where it did."""
+    """Return why a run did not call the function; None where it did."""
     try:
         said = json.loads((trace / REFUSED).read_text(encoding="utf-8"))
         return EntryPointError(
@@ -187,14 +187,16 @@ def _file(inner: Any, module: str) -> str:
 
 
 def _code(inner: Any) -> CodeType | None:
-    """The code of a function; None where it is written in another language, or is an object."""
+    """Return the code of a function; None where it is written in another language, or is an
+    object.
+    """
     code: CodeType | None = getattr(inspect.unwrap(inner), "__code__", None)
     return code
 
 
 def _main(cwd: Path) -> dict[str, str]:
-    """The main script of this process: the name of its module where it was started with -m, and its
-    file.
+    """Return the main script of this process: the name of its module where it was started with -m,
+    and its file.
     """
     main = sys.modules["__main__"]
     spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
@@ -243,8 +245,8 @@ def _absolute(path: str) -> str:
 
 
 def _from(cwd: Path, path: str) -> str:
-    """A path relative to the working directory where it lies in it, so that it leads into a copy of
-    that, too.
+    """Return a path relative to the working directory where it lies in it, so that it leads into a
+    copy of that, too.
     """
     if not path:
         return ""

@@ -80,7 +80,7 @@ class Guard:
         _signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
 
     def run(self, job: dict[str, object]) -> None:
-        """Starts the command, waits for it and ends what is left."""
+        """Start the command, wait for it and end what is left."""
         adopt_orphans()
         at_death_of_parent(_signal.SIGCONT)
         if job["fixed_addresses"]:
@@ -101,14 +101,14 @@ class Guard:
             self.listen(None)
 
     def say(self, line: str) -> None:
-        """Writes one line to reprocheck; nobody may be there to read it."""
+        """Write one line to reprocheck; nobody may be there to read it."""
         try:
             os.write(self.status, (line + "\n").encode("utf-8", "replace"))
         except OSError:
             self.orphaned = True
 
     def listen(self, seconds: float | None) -> None:
-        """Waits for a child to end, a signal, or word from reprocheck, at most so long."""
+        """Wait for a child to end, a signal, or word from reprocheck, at most so long."""
         for fd, _ in self.poll.poll(None if seconds is None else max(0.0, seconds) * 1000):
             if fd == self.wake:
                 if any(number != _signal.SIGCHLD for number in os.read(fd, 4096)):
@@ -152,7 +152,7 @@ class Guard:
                 return
 
     def ended_within(self, seconds: float) -> bool:
-        """Waits until no descendant is left; False after so many seconds."""
+        """Wait until no descendant is left; False after so many seconds."""
         deadline = time.monotonic() + seconds
         while self.reap():
             left = deadline - time.monotonic()
@@ -162,7 +162,7 @@ class Guard:
         return True
 
     def signal(self, number: int) -> None:
-        """Sends a signal to every descendant; SIGKILL also to their process groups, which no fork
+        """Send a signal to every descendant; SIGKILL also to their process groups, which no fork
         can outrun.
         """
         if not number:
@@ -179,7 +179,7 @@ class Guard:
 
 
 def quietly(send: object, target: int, number: int) -> None:
-    """Sends a signal to a process or group that may be gone or another user's."""
+    """Send a signal to a process or group that may be gone or another user's."""
     try:
         send(target, number)  # type: ignore[operator]
     except (ProcessLookupError, PermissionError):
@@ -212,7 +212,7 @@ def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
 
 
 def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tuple[int, int, int]]:
-    """The living descendants of `root`."""
+    """Return the living descendants of `root`."""
     waiting = [root]
     found: list[tuple[int, int, int]] = []
     while waiting:
@@ -224,7 +224,7 @@ def below(root: int, children: dict[int, list[tuple[int, int, int]]]) -> list[tu
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of every orphan below it (Linux), so that none can leave the
+    """Make this process the parent of every orphan below it (Linux), so that none can leave the
     tree.
     """
     call_library("prctl", (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
@@ -243,7 +243,7 @@ def fix_addresses() -> None:
 
 
 def call_library(name: str, arguments: tuple[int, ...]) -> None:
-    """Calls a function of the C library."""
+    """Call a function of the C library."""
     try:
         import _ctypes  # the part of ctypes that is needed, without its Python half
 
@@ -255,7 +255,7 @@ def call_library(name: str, arguments: tuple[int, ...]) -> None:
 
 
 def start(job: dict[str, object]) -> int:
-    """Starts the command in a new session: stdin empty, stdout and stderr to files, signals as
+    """Start the command in a new session: stdin empty, stdout and stderr to files, signals as
     reprocheck found them. Its pid.
     """
     failed, failed_write = os.pipe()
@@ -278,7 +278,7 @@ def start(job: dict[str, object]) -> int:
 
 
 def become(job: dict[str, object], guard: int) -> None:
-    """Replaces this fork of the guard by the command. OSError where that cannot be done."""
+    """Replace this fork of the guard by the command. OSError where that cannot be done."""
     os.setsid()
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     files: tuple[tuple[int, str, int], ...] = (
@@ -299,7 +299,7 @@ def become(job: dict[str, object], guard: int) -> None:
 
 
 def read_job(control: int) -> dict[str, object]:
-    """The job from the control pipe: eight bytes of length, then a marshalled dict.
+    """Return the job from the control pipe: eight bytes of length, then a marshalled dict.
 
     EOFError if reprocheck died.
     """

@@ -25,7 +25,7 @@ _WRAP = 1 << 16
 
 
 def make_scratch(folder: Path, cwd: Path) -> Path:
-    """A new folder for the temporary files of the runs of the check in `folder`."""
+    """Return a new folder for the temporary files of the runs of the check in `folder`."""
     name = f"{SCRATCH}{_of_process(os.getpid())}"
     for number in itertools.count():
         scratch = Path(tempfile.gettempdir(), f"{name}.{number}")
@@ -52,18 +52,20 @@ def without_word() -> Iterator[Path]:
 
 
 def _of_process(pid: int) -> str:
-    """A process in hexadecimal: its number, and four digits of the time at which it began."""
+    """Return a process in hexadecimal: its number, and four digits of the time at which it
+    began.
+    """
     return f"{pid:x}{int(started(pid) or 0) % _WRAP:04x}"
 
 
 def _maker_is_dead(scratch: Path) -> bool:
-    """Raises ValueError where the name does not say who made it."""
+    """Raise ValueError where the name does not say who made it."""
     maker = scratch.name.removeprefix(SCRATCH).partition(".")[0]
     return _of_process(int(maker[:-4], 16)) != maker
 
 
 def point(scratch: Path, folder: Path, cwd: Path) -> None:
-    """Leaves word in `scratch` of the check that it belongs to."""
+    """Leave word in `scratch` of the check that it belongs to."""
     facts = {
         "folder": str(folder),
         "workdir": str(cwd),

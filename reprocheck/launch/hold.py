@@ -85,7 +85,7 @@ class Hold:
 
 
 def hold_of(store: Path) -> Hold:
-    """Holds a store that is complete; of the files that were moved into it, as many as may be
+    """Hold a store that is complete; of the files that were moved into it, as many as may be
     open.
     """
     moved = (path.name for path in store.glob("[0-9]*"))
@@ -101,6 +101,6 @@ def hold_of(store: Path) -> Hold:
 
 
 def held_by(words: Iterable[str]) -> Hold:
-    """What `Hold.words` said to this process."""
+    """Return what `Hold.words` said to this process."""
     pairs = (word.split("=") for word in words)
     return Hold({name: int(descriptor) for name, descriptor in pairs})

@@ -39,7 +39,7 @@ class Killed:
 
 
 def restored(output: Path, cwd: Path) -> Iterator[str]:
-    """Puts back what killed checks of the folder `cwd` have left, and says so.
+    """Put back what killed checks of the folder `cwd` have left, and says so.
 
     Where there are none, it looks into two folders.
     """
@@ -50,7 +50,7 @@ def restored(output: Path, cwd: Path) -> Iterator[str]:
 
 
 def put_back(output: Path, cwd: Path) -> Iterator[tuple[Path, FilesAfter]]:
-    """Puts back what killed checks of the folder `cwd` have left: their report folders, and what
+    """Put back what killed checks of the folder `cwd` have left: their report folders, and what
     became of the user's files.
     """
     for killed in tuple(_killed(output, cwd)):
@@ -75,8 +75,8 @@ def told(after: FilesAfter, folder: Path, cwd: Path) -> Iterator[str]:
 
 
 def _killed(output: Path, cwd: Path) -> Iterator[Killed]:
-    """Checks of this folder that are dead, of those in the output folder and those that left word
-    in the folder for temporary files.
+    """Yield checks of this folder that are dead, of those in the output folder and those that left
+    word in the folder for temporary files.
     """
     scratches = defaultdict(list)
     for folder, scratch in _pointed(cwd):
@@ -124,8 +124,8 @@ def _facts(path: Path) -> dict[str, object]:
 
 
 def _is_alive(facts: dict[str, object]) -> bool:
-    """Whether the process that left these facts is there: the same one, not another that was given
-    its number.
+    """Return whether the process that left these facts is there: the same one, not another that was
+    given its number.
     """
     pid = facts.get("pid")
     if not isinstance(pid, int):
@@ -135,7 +135,7 @@ def _is_alive(facts: dict[str, object]) -> bool:
 
 
 def _has_processes(folder: Path) -> bool:
-    """Whether a process of a run is still there, which its guard is about to end."""
+    """Return whether a process of a run is still there, which its guard is about to end."""
     for trace in folder.glob("**/trace/*.jsonl"):
         pid = trace.name.partition("-")[0]
         with contextlib.suppress(OSError):

@@ -35,7 +35,7 @@ class CodeCell:
 
 
 def is_notebook(script: str) -> bool:
-    """Whether a script is a notebook, by its name."""
+    """Return whether a script is a notebook, by its name."""
     return script.endswith(".ipynb")
 
 
@@ -49,8 +49,8 @@ def refuse(path: Path, shown: str, *, ours: bool) -> None:
 
 
 def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, ...]:
-    """What is started for `python NOTEBOOK ARGS`: the runner of its cells, which are written to the
-    report folder the first time.
+    """Return what is started for `python NOTEBOOK ARGS`: the runner of its cells, which are written
+    to the report folder the first time.
     """
     python, script, *args = words
     file = folder / NAME
@@ -62,7 +62,7 @@ def command(words: tuple[str, ...], original: Path, folder: Path) -> tuple[str, 
 
 @lru_cache(maxsize=4)
 def _cells(path: Path, shown: str, changed: int) -> tuple[CodeCell, ...]:
-    """The code cells of a notebook, in their order.
+    """Return the code cells of a notebook, in their order.
 
     EntryPointError where there are none that Python can run.
     """

@@ -33,7 +33,7 @@ def record_operands(
     wanted: Mapping[str, object],
     output: Output | None = None,
 ) -> bool:
-    """Runs `entry` once more as the pair `like` was recorded, and moves what the operator `wanted`
+    """Run `entry` once more as the pair `like` was recorded, and moves what the operator `wanted`
     was given to the file `target`. False where it was not called with these inputs again.
 
     The run is no part of the record, and nothing else of it is kept. Raises what `check` raises.

@@ -26,8 +26,8 @@ class Pack:
         self._block = os.fstatvfs(file.fileno()).f_bsize
 
     def add(self, path: Path, size: int) -> int | None:
-        """The offset at which the content of a regular file now begins; None where it is too large
-        to be copied.
+        """Return the offset at which the content of a regular file now begins; None where it is too
+        large to be copied.
 
         OSError where it cannot be read, has another size by now, or there is no space.
         """

@@ -83,13 +83,13 @@ class Plan:
 
     @property
     def copies(self) -> bool:
-        """Whether each run works in a copy of the working directory."""
+        """Return whether each run works in a copy of the working directory."""
         return self.settings.workdir == "copy" or (self.under.copies and not self.renewed)
 
     @property
     def jobs(self) -> int:
-        """How many runs are under way side by side: one, where a control wants all of them at the
-        same path.
+        """Return how many runs are under way side by side: one, where a control wants all of them
+        at the same path.
         """
         return 1 if self.under.copies else self.settings.jobs
 
@@ -127,7 +127,7 @@ class Plan:
         )
 
     def command(self, workdir: Path) -> tuple[str, ...]:
-        """What is started in a working directory."""
+        """Return what is started in a working directory."""
         words = _command_in(self.entry, self.cwd, workdir)
         if self.entry.kind == "script" and notebook.is_notebook(words[1]):
             return notebook.command(words, self.cwd / self.entry.command[1], self.folder)
@@ -136,7 +136,7 @@ class Plan:
         return words
 
     def added(self, trace: Path, slot: str, pwd: Path | None) -> dict[str, str]:
-        """The environment variables of ours."""
+        """Return the environment variables of ours."""
         return added_variables(
             users_environment(),
             trace=trace,
@@ -146,12 +146,12 @@ class Plan:
         )
 
     def variables(self, slot: str) -> dict[str, str]:
-        """The environment variables of the controls."""
+        """Return the environment variables of the controls."""
         return self.under.variables(str(self.scratch / f"tmp{slot}"))
 
     def replaced_in(self, workdir: Path) -> dict[str, str]:
-        """The files in whose place Python is given others, by their real paths: the user's own, and
-        those of the copy that it works in.
+        """Return the files in whose place Python is given others, by their real paths: the user's
+        own, and those of the copy that it works in.
         """
         replaced: dict[str, str] = {}
         for path, new in self.patched.items():
@@ -161,7 +161,7 @@ class Plan:
         return replaced
 
     def workdir(self) -> Workdir:
-        """Where runs that come one after the other take place."""
+        """Return where runs that come one after the other take place."""
         if self.copies:
             return self.copy("")
         if not self.renewed:
@@ -173,7 +173,7 @@ class Plan:
         return Renewed(self.cwd, self.in_place)
 
     def in_place(self) -> InPlace:
-        """The working directory itself, with a snapshot in the report folder."""
+        """Return the working directory itself, with a snapshot in the report folder."""
         leave_out, say = [self.hidden, self.folder.parent / "latest"], self.observer.message
         if self.created is None:
             return InPlace(self.archive(), leave_out=leave_out, say=say)
@@ -191,8 +191,8 @@ class Plan:
         return Archive(folder=self.real_folder, workdir=self.cwd, place=place)
 
     def copy(self, slot: str, finish: Callable[[Path], None] | None = None) -> Copies:
-        """A copy of the working directory in the report folder, on the same file system where that
-        can share blocks. `finish`: see `Copies`.
+        """Return a copy of the working directory in the report folder, on the same file system
+        where that can share blocks. `finish`: see `Copies`.
         """
         if self.elsewhere:
             self.observer.message(
@@ -208,8 +208,8 @@ class Plan:
         )
 
     def not_copied(self) -> list[Path]:
-        """What is ours, and what lies in the working directory now and did not before the first
-        run.
+        """Return what is ours, and what lies in the working directory now and did not before the
+        first run.
         """
         return [self.hidden, self.folder.parent / "latest", *self._made_by_earlier_runs()]
 
@@ -242,7 +242,7 @@ def plan(
     told: Mapping[str, object] | None = None,
     numbered: bool = False,
 ) -> Plan:
-    """The plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
+    """Return the plan of some runs whose report folder is `folder`; makes `scratch`, which is to be
     removed after them.
 
     `controls` and `seed` are those of the settings where they are not given; with `override` they
@@ -292,8 +292,8 @@ def plan(
 
 
 def _command_in(entry: EntryPoint, cwd: Path, workdir: Path) -> tuple[str, ...]:
-    """The command; in a copy, a path of the script leads into the copy from anywhere within the
-    working directory, else to where it led.
+    """Return the command; in a copy, a path of the script leads into the copy from anywhere within
+    the working directory, else to where it led.
     """
     if workdir == cwd or entry.kind != "script":
         return entry.command

@@ -123,11 +123,11 @@ class GuardedProcess:
         return self.done
 
     def tree(self) -> tuple[int, ...]:
-        """The living processes of the run."""
+        """Return the living processes of the run."""
         return tuple(pid for pid, _ in descendants(self._guard.pid))
 
     def end(self) -> None:
-        """Asks for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at
+        """Ask for the end of the tree: INT, TERM, KILL with graces; asked a second time, KILL at
         once.
         """
         self._give_up = min(self._give_up, time.monotonic() + LONGEST_END)

@@ -43,7 +43,7 @@ class Renewed:
             self._found.secure()
 
     def end(self, events: FileEvents) -> FileChanges:
-        """What the run did to the folder, of which no other run sees anything."""
+        """Return what the run did to the folder, of which no other run sees anything."""
         if self._found is None:
             return FileChanges()
         changes = self._found.end(events)
@@ -51,9 +51,7 @@ class Renewed:
         return replace(changes, copied=True)
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Puts back what a run that was broken off left; what became of the files after all
-        runs.
-        """
+        """Put back what a run that was broken off left; what became of the files after all runs."""
         found, self._found = self._found, None
         if found is not None:
             self._after = _joined(self._after, found.close())
@@ -61,7 +59,7 @@ class Renewed:
 
 
 def _joined(one: FilesAfter, other: FilesAfter) -> FilesAfter:
-    """What two runs came to: the paths of both, each once."""
+    """Return what two runs came to: the paths of both, each once."""
 
     def both(name: str) -> Any:
         before, after = getattr(one, name), getattr(other, name)

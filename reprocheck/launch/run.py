@@ -98,9 +98,9 @@ class Job:
 
 
 def run_place(number: int, level: str, arm: str = "", *, begin: int = 1) -> str:
-    """The folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` of one that was
-    recorded again, `later/LEVEL/run-N` where that began behind iteration 1, `arms/NAME/run-N` in
-    the search.
+    """Return the folder of a run, from the folder of the check on: `run-N`, `LEVEL/run-N` of one
+    that was recorded again, `later/LEVEL/run-N` where that began behind iteration 1,
+    `arms/NAME/run-N` in the search.
     """
     if arm:
         return f"arms/{arm}/run-{number}"
@@ -113,7 +113,7 @@ def run_place(number: int, level: str, arm: str = "", *, begin: int = 1) -> str:
 
 
 def run(job: Job, observer: Observer, halt: threading.Event) -> tuple[RunRecord, FileEvents]:
-    """Runs the command once; afterwards nothing that it started is alive, and its logs are masked.
+    """Run the command once; afterwards nothing that it started is alive, and its logs are masked.
     Also what its traces say of files.
 
     KeyboardInterrupt, or `halt` set by another thread, ends it with `ended="interrupted"`. Raises
@@ -196,7 +196,7 @@ class _Watch:
         self.told = 0
 
     def look(self, now: float) -> None:
-        """Reads what is new and passes it on."""
+        """Read what is new and passes it on."""
         self.ends.look()
         self.trace.ended.update(f"{name}.jsonl" for name in self.ends.seen)
         if self.trace.look():
@@ -222,7 +222,7 @@ class _Watch:
             self._tell_of_ranks_that_ended()
 
     def look_at_files(self, now: float, process: GuardedProcess) -> None:
-        """Takes note of what is being written: programs that are not Python leave no trace."""
+        """Take note of what is being written: programs that are not Python leave no trace."""
         if now - self.looked_at_files >= LOOK_AT_FILES:
             self.looked_at_files = now
             beat(self.job.folder)
@@ -242,8 +242,8 @@ class _Watch:
             )
 
     def must_end(self, now: float) -> bool:
-        """Whether the run has to be ended from outside: its time is over, or its ranks have stopped
-        and it goes on.
+        """Return whether the run has to be ended from outside: its time is over, or its ranks have
+        stopped and it goes on.
         """
         all_stopped = self.trace.all_stopped
         if self.job.timeout is not None and now - self.start >= self.job.timeout:
@@ -331,7 +331,7 @@ def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool
 
 
 def _finish(process: GuardedProcess) -> None:
-    """Ends the tree after an interrupt; each further interrupt cuts the graces short."""
+    """End the tree after an interrupt; each further interrupt cuts the graces short."""
     process.end()
     while True:
         try:

@@ -28,7 +28,7 @@ Enough = Callable[[], bool]
 
 
 def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[RunRecord, ...]:
-    """Makes the runs. Afterwards nothing that was started is alive and the user's files are as they
+    """Make the runs. Afterwards nothing that was started is alive and the user's files are as they
     were, whatever happens.
 
     Where they come one after the other, `enough` ends them early.
@@ -47,7 +47,7 @@ def record_runs(plan: Plan, keep: Keep, enough: Enough | None = None) -> tuple[R
 
 
 def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
-    """The runs one after the other, in the working directory itself or in a copy at the same
+    """Return the runs one after the other, in the working directory itself or in a copy at the same
     path.
     """
     runs: list[RunRecord] = []
@@ -71,8 +71,8 @@ def _in_turn(plan: Plan, keep: Keep, enough: Enough | None) -> list[RunRecord]:
 
 
 def stumbled(runs: Sequence[RunRecord]) -> bool:
-    """Whether a later run failed where run 1 did not: what run 1 left may be why, and would be in
-    the way of every further run.
+    """Return whether a later run failed where run 1 did not: what run 1 left may be why, and would
+    be in the way of every further run.
     """
     return (
         len(runs) > 1

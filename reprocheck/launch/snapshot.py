@@ -55,7 +55,7 @@ class Kept:
 
     @property
     def has_content(self) -> bool:
-        """Whether it can be made again."""
+        """Return whether it can be made again."""
         return self.entry.kind != "file" or self.packed is not None or self.number is not None
 
 
@@ -408,7 +408,7 @@ def clone(source: Path, target: Path) -> bool:
 
 
 def summary(paths: Iterable[str], most: int = 3) -> str:
-    """`a, b, c and 4 more`."""
+    """Return `a, b, c and 4 more`."""
     names = tuple(paths)
     named = ", ".join(names[:most])
     if len(names) <= most:

@@ -72,8 +72,8 @@ class Strays:
                 _adopt_no_longer()
 
     def _here(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """The children of this process that came from the guard, dead ones too, and (pid, process
-        group) of all of them that live.
+        """Return the children of this process that came from the guard, dead ones too, and (pid,
+        process group) of all of them that live.
         """
         with _lock:
             tree, ours = children_of_all(), os.getsid(0)

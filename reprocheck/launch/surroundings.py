@@ -12,14 +12,14 @@ MOST_LINKS = 5_000
 
 
 def place_in(root: Path, source: Path) -> Path:
-    """Where the copy of `source` lies below `root`: at its whole path, so that each of its folders
-    has one above it.
+    """Return where the copy of `source` lies below `root`: at its whole path, so that each of its
+    folders has one above it.
     """
     return root.joinpath(*source.parts[1:])
 
 
 def surround(root: Path, source: Path) -> None:
-    """Makes the folders that lead to the place of `source` below `root`, with links to what stands
+    """Make the folders that lead to the place of `source` below `root`, with links to what stands
     beside it on the way.
 
     The links are shared by all runs, and lead to the user's own files. A folder that cannot be

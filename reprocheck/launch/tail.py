@@ -74,22 +74,22 @@ class TraceTail:
 
     @property
     def all_recorded(self) -> bool:
-        """Whether nothing further is to be expected of those that train: they have stopped, or go
-        on unrecorded.
+        """Return whether nothing further is to be expected of those that train: they have stopped,
+        or go on unrecorded.
         """
         return bool(self.training) and self.training <= self.stopped | self.ended | self.enough
 
     @property
     def all_stopped(self) -> bool:
-        """Whether a process has stopped itself, and so has every other that recorded a loss or an
-        update and was not gone before.
+        """Return whether a process has stopped itself, and so has every other that recorded a loss
+        or an update and was not gone before.
         """
         return bool(self.stopped) and self.training <= self.stopped | self.ended
 
     @property
     def all_gone(self) -> bool:
-        """Whether all processes that trained have stopped themselves and were seen to end, and none
-        has begun since the first stop.
+        """Return whether all processes that trained have stopped themselves and were seen to end,
+        and none has begun since the first stop.
 
         False where their process ids mean nothing here (a container), and where a second stage may
         be about to train.
@@ -102,7 +102,7 @@ class TraceTail:
         )
 
     def look(self) -> bool:
-        """Reads what is new; True if anything was."""
+        """Read what is new; True if anything was."""
         grown = False
         sizes = self._sizes()
         new = [name for name in sizes if name not in self._seen]
@@ -199,7 +199,7 @@ class TraceTail:
                 self.enough.add(name)
 
     def _read_stretch(self, name: str) -> bool:
-        """The losses of a regular stretch: each is one more closed iteration."""
+        """Return the losses of a regular stretch: each is one more closed iteration."""
         start, closed = self._stretches[name]
         grown = False
         try:
@@ -229,7 +229,7 @@ class LogTail:
         self._output = output
 
     def look(self) -> None:
-        """Passes on what is new."""
+        """Pass on what is new."""
         for stream, path in self._files.items():
             try:
                 with open_regular(path) as file:
@@ -242,7 +242,7 @@ class LogTail:
 
 
 def _alive(name: str) -> bool:
-    """Whether the process of a trace file is there and not a zombie."""
+    """Return whether the process of a trace file is there and not a zombie."""
     try:
         state = (
             Path(f"/proc/{int(name.partition('-')[0])}/stat")
@@ -256,7 +256,7 @@ def _alive(name: str) -> bool:
 
 
 def _names_a_rank(first: Iterable[bytes]) -> bool:
-    """Whether the first line of a trace says which rank of a launcher it is."""
+    """Return whether the first line of a trace says which rank of a launcher it is."""
     return any(line.startswith(_PROCESS) and _NO_RANK not in line for line in first)
 
 

@@ -60,7 +60,7 @@ class Tree:
 
 
 def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_ENTRIES) -> Tree:
-    """Lists everything below `root` but caches, version control, virtual environments, folders of
+    """List everything below `root` but caches, version control, virtual environments, folders of
     suites, `leave_out` (absolute paths) and what is on another device.
     """
     entries: dict[str, Entry] = {}
@@ -105,8 +105,9 @@ def read_tree(root: Path, leave_out: Collection[Path] = (), limit: int = MOST_EN
 
 
 def written_since(root: Path, moment: int) -> dict[str, Entry]:
-    """The files and links below `root` that changed after a moment (in nanoseconds, by the clock of
-    the file system), of however many there are. What `read_tree` passes over is passed over here.
+    """Return the files and links below `root` that changed after a moment (in nanoseconds, by the
+    clock of the file system), of however many there are. What `read_tree` passes over is passed
+    over here.
     """
     found: dict[str, Entry] = {}
     waiting = [""]
@@ -138,7 +139,7 @@ def _device(path: str) -> int | None:
 
 
 def entry_of(path: os.DirEntry[str] | Path) -> Entry | None:
-    """What stands at a path; None for nothing, and for sockets, pipes and devices."""
+    """Return what stands at a path; None for nothing, and for sockets, pipes and devices."""
     try:
         facts = path.stat(follow_symlinks=False)
         kind: Literal["file", "link", "folder"]
@@ -178,7 +179,7 @@ def hard_links(entries: Iterable[tuple[str, Entry]]) -> dict[str, tuple[str, ...
 
 
 def file_changes(before: Tree, after: Tree) -> FileChanges:
-    """What is new, other or gone.
+    """Return what is new, other or gone.
 
     Of a tree that was too large to list whole, only what was listed before.
     """

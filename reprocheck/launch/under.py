@@ -26,16 +26,16 @@ class Under:
 
     @property
     def copies(self) -> bool:
-        """Whether each run works in a fresh copy of the working directory."""
+        """Return whether each run works in a fresh copy of the working directory."""
         return controls.launched(self.names, COPY)
 
     @property
     def fixed_addresses(self) -> bool:
-        """Whether the randomisation of addresses is off."""
+        """Return whether the randomisation of addresses is off."""
         return controls.launched(self.names, ADDRESSES)
 
     def variables(self, tmp: str) -> dict[str, str]:
-        """The variables that the controls set for a run whose TMPDIR is `tmp`."""
+        """Return the variables that the controls set for a run whose TMPDIR is `tmp`."""
         return controls.environment(self.names, self.seed, self.user, tmp)[0]
 
     def told(self, variables: Mapping[str, str]) -> dict[str, object]:
@@ -58,7 +58,7 @@ class Under:
 def under_controls(
     names: Sequence[str], seed: int, *, override: bool, user: Mapping[str, str]
 ) -> Under:
-    """The controls, in the order of the table.
+    """Return the controls, in the order of the table.
 
     Without `override`, a value of the user's that stands against one is a ControlError.
     """

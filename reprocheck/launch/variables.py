@@ -39,8 +39,8 @@ WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 def users_environment() -> dict[str, str]:
-    """The environment as the user's shell gave it to reprocheck: without LC_CTYPE where Python
-    itself put it there (PEP 538).
+    """Return the environment as the user's shell gave it to reprocheck: without LC_CTYPE where
+    Python itself put it there (PEP 538).
     """
     environment = dict(os.environ)
     if "LC_CTYPE" in environment:
@@ -61,7 +61,7 @@ def added_variables(
     pwd: Path | None = None,
     side_by_side: bool = False,
 ) -> dict[str, str]:
-    """The variables of ours for one run, over those of the user."""
+    """Return the variables of ours for one run, over those of the user."""
     folders = filter(None, (str(RECORDER), user.get("PYTHONPATH")))
     added = {
         TRACE: str(trace),

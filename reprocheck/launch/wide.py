@@ -37,7 +37,7 @@ def _wide(cwd: Path) -> str | None:
 
 
 def _advice(cwd: Path, entry: EntryPoint) -> str:
-    """The command that starts the same script from its own folder."""
+    """Return the command that starts the same script from its own folder."""
     if entry.kind != "script":
         return "Start from the folder of the training: cd FOLDER, and the same command again."
     _, script, *arguments = entry.command

@@ -104,7 +104,7 @@ class InPlace:
         self._keep()
 
     def _keep(self) -> None:
-        """Keeps what stands there, and names what is not safe."""
+        """Keep what stands there, and names what is not safe."""
         if not self._tree.complete:
             self._say(
                 f"The working directory holds more than {len(self._tree.entries)} files: the rest"
@@ -182,7 +182,7 @@ class InPlace:
         return seen_by(events, _without_writers(self.path, file_changes(before, self._tree)))
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Puts back what the runs overwrote, deleted or touched; names what somebody else changed,
+        """Put back what the runs overwrote, deleted or touched; names what somebody else changed,
         and what could not be put back.
 
         With `undo`, what the runs created is moved to the report folder first.
@@ -215,7 +215,7 @@ class InPlace:
                 yield path
 
     def _undone(self, ours: Ours) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Moves what the runs created to the report folder.
+        """Move what the runs created to the report folder.
 
         Returns what was moved, and what is new and not theirs.
         """
@@ -242,8 +242,8 @@ class InPlace:
         return tuple(moved), tuple(path for path in new if path not in made)
 
     def _ours(self) -> Ours:
-        """What the runs did. That of a run which was broken off before its end was looked at stands
-        in its trace alone.
+        """Return what the runs did. That of a run which was broken off before its end was looked at
+        stands in its trace alone.
         """
         if not self._under_way:
             return Ours(events=self._events, left=self._tree)
@@ -288,15 +288,15 @@ class InPlaceAgain(InPlace):
         snapshot.keep(self.path, tree, self._store, aside=self._aside, runs=self._archive.place)
 
     def close(self, *, undo: bool = True) -> FilesAfter:
-        """Moves what these runs created to the report folder, then puts back everything else as it
+        """Move what these runs created to the report folder, then puts back everything else as it
         was found.
         """
         return super().close(undo=True)
 
 
 def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
-    """Files outside of the working directory that can be set aside, by their whole paths: none
-    where they are large together.
+    """Return files outside of the working directory that can be set aside, by their whole paths:
+    none where they are large together.
     """
     found = {str(real(path)): entry_of(real(path)) for path in elsewhere}
     files = {
@@ -312,7 +312,7 @@ def _movable(elsewhere: Collection[str], say: Say) -> dict[str, Entry]:
 
 
 def _without_writers(root: Path, changes: FileChanges) -> FileChanges:
-    """Changes but for those of files that somebody outside of the run is writing."""
+    """Change but for those of files that somebody outside of the run is writing."""
     theirs = open_for_writing(root, {*changes.created, *changes.changed})
     return replace(
         changes,
@@ -357,11 +357,11 @@ class Copies:
 
     @property
     def tree(self) -> Tree:
-        """What stood in the copy when the run began."""
+        """Return what stood in the copy when the run began."""
         return self._tree
 
     def begin(self) -> None:
-        """Replaces the copy by a fresh one. ReportError if it cannot be written."""
+        """Replace the copy by a fresh one. ReportError if it cannot be written."""
         self._remove()
         tree = read_tree(self._source, self._leave_out, limit=10_000_000)
         try:
@@ -387,7 +387,7 @@ class Copies:
         self._tree = read_tree(self.path)
 
     def end(self, events: FileEvents) -> FileChanges:
-        """What the run did to its copy, which nobody else knows of."""
+        """Return what the run did to its copy, which nobody else knows of."""
         changes = replace(file_changes(self._tree, read_tree(self.path)), copied=True)
         return self._of_others(seen_by(events, changes, alone=True))
 
@@ -409,7 +409,7 @@ class Copies:
         )
 
     def close(self, *, undo: bool = False) -> FilesAfter:
-        """Removes the copy."""
+        """Remove the copy."""
         self._remove()
         return FilesAfter()
 
@@ -425,8 +425,8 @@ class Copies:
 
 
 def has_room(source: Path, leave_out: Collection[Path], folder: Path) -> bool:
-    """Whether a copy of a tree can lie in a folder: there is space for it, or the file system can
-    share the blocks.
+    """Return whether a copy of a tree can lie in a folder: there is space for it, or the file
+    system can share the blocks.
     """
     tree = read_tree(source, leave_out, limit=10_000_000)
     needed = sum(entry.size for entry in tree.entries.values())
@@ -434,7 +434,7 @@ def has_room(source: Path, leave_out: Collection[Path], folder: Path) -> bool:
 
 
 def copy_tree(source: Path, tree: Tree, target: Path) -> tuple[str, ...]:
-    """Copies a tree, sharing blocks where the file system can.
+    """Copy a tree, sharing blocks where the file system can.
 
     Virtual environments and other devices are linked, other skipped folders copied.
 
@@ -489,8 +489,8 @@ def _can_clone(source: Path, tree: Tree, target: Path) -> bool:
 
 
 def _link_target(source: Path, path: str, entry: Entry) -> str:
-    """A relative link that leads out of the tree is made absolute, so that it leads to the same
-    place from the copy.
+    """Return a relative link that leads out of the tree is made absolute, so that it leads to the
+    same place from the copy.
     """
     target = entry.target or ""
     reached = Path(os.path.normpath((source / path).parent / target))

@@ -45,7 +45,7 @@ class Commit:
 
 
 def find_commit(name: str, cwd: Path) -> Commit:
-    """The commit of that name in the repository of `cwd`.
+    """Return the commit of that name in the repository of `cwd`.
 
     Raises UsageError where there is no git, no repository or no such commit.
     """
@@ -101,7 +101,7 @@ def worktree(
 
 
 def _add(commit: Commit, place: Path) -> None:
-    """Makes the worktree, without the hooks of the user's repository. Raises UsageError."""
+    """Make the worktree, without the hooks of the user's repository. Raises UsageError."""
     words = ("worktree", "add", "--detach", "--quiet", str(place), commit.hash)
     if _git(commit.root, "-c", "core.hooksPath=/dev/null", *words) is None:
         raise UsageError(
@@ -111,7 +111,7 @@ def _add(commit: Commit, place: Path) -> None:
 
 
 def _remove(commit: Commit, place: Path) -> None:
-    """Removes what there is of the worktree. Of one that was not made to its end git keeps an entry
+    """Remove what there is of the worktree. Of one that was not made to its end git keeps an entry
     that `prune` leaves alone, and `remove` refuses to remove a folder that is no worktree yet: so
     the folder goes first.
     """
@@ -121,7 +121,7 @@ def _remove(commit: Commit, place: Path) -> None:
 
 
 def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
-    """Copies the files that git does not track. Returns the paths of those too large."""
+    """Copy the files that git does not track. Returns the paths of those too large."""
     tracked = set((_git(root, "ls-files", "-z") or "").split("\0"))
     tree = read_tree(root, [leave_out], limit=10_000_000)
     sizes = {
@@ -148,7 +148,7 @@ def _bring(root: Path, place: Path, leave_out: Path) -> list[str]:
 
 
 def _git(cwd: Path, *words: str) -> str | None:
-    """What git answers; None where it fails or is not there.
+    """Return what git answers; None where it fails or is not there.
 
     Where this process is interrupted, git ends with all that it has started: a checkout that went
     on alone would write into a folder that is being removed.

@@ -19,8 +19,8 @@ PROCESSES = "/proc"
 
 
 def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
-    """Those of `paths` (relative to `root`) that a living process, this one included, holds open
-    for writing.
+    """Return those of `paths` (relative to `root`) that a living process, this one included, holds
+    open for writing.
 
     Processes that may not be looked at are passed over; where there is no /proc, nothing is found.
     """
@@ -40,8 +40,8 @@ def open_for_writing(root: Path, paths: Collection[str]) -> frozenset[str]:
 
 
 def written_by(processes: Collection[int], root: Path) -> frozenset[str]:
-    """Paths below `root`, relative to it, that one of these processes holds open for writing right
-    now.
+    """Return paths below `root`, relative to it, that one of these processes holds open for writing
+    right now.
     """
     inside = os.path.join(root, "")
     found = set()
@@ -69,7 +69,9 @@ def own_output() -> frozenset[tuple[int, int]]:
 
 
 def _written() -> Iterator[str]:
-    """The descriptors of all processes that are open for writing on a path, as links in /proc."""
+    """Yield the descriptors of all processes that are open for writing on a path, as links in
+    /proc.
+    """
     for process in _listed(PROCESSES):
         if not process.isdigit():
             continue
@@ -88,7 +90,7 @@ def _written() -> Iterator[str]:
 
 
 def _writes(info: str) -> bool:
-    """Whether an entry of fdinfo says that its descriptor writes."""
+    """Return whether an entry of fdinfo says that its descriptor writes."""
     with open(info, "rb") as file:
         flags = file.read().split(b"flags:")[1].split()[0]
     return int(flags, 8) & os.O_ACCMODE in (os.O_WRONLY, os.O_RDWR)

@@ -88,7 +88,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
+        """Return whether the exit code is 0: both checks agree, and what `fail_on` asks for."""
         return self.verdict.passed
 
     @property
@@ -110,12 +110,12 @@ class Check:
 
     @property
     def scanned(self) -> StaticScan:
-        """What the source shows; a scan without findings where none was made."""
+        """Return what the source shows; a scan without findings where none was made."""
         return self.scan or _NOT_SCANNED
 
     @property
     def not_finite(self) -> bool:
-        """Whether a loss that the two checks take is NaN or infinite in any run."""
+        """Return whether a loss that the two checks take is NaN or infinite in any run."""
         for trace in self.traces:
             for part in filter(None, (trace.forward, trace.backward)):
                 values = trace.losses.values[part.start : part.end]

@@ -143,5 +143,5 @@ class Search:
 
     @property
     def without_result(self) -> bool:
-        """Whether it came to its end, and no set of controls makes the runs agree."""
+        """Return whether it came to its end, and no set of controls makes the runs agree."""
         return not self.smallest and not self.broken_off

@@ -90,17 +90,17 @@ class Generators:
 
     @property
     def seeded_unequally(self) -> bool:
-        """Whether one was seeded with another number in each run."""
+        """Return whether one was seeded with another number in each run."""
         return any(one.seeds is not None for one in self.drawn)
 
     @property
     def seeded_equally(self) -> bool:
-        """Whether all were seeded with the same numbers in both runs."""
+        """Return whether all were seeded with the same numbers in both runs."""
         equally = [one.seeded != "never" and one.seeds is None for one in self.drawn]
         return bool(equally) and all(equally)
 
     def of(self, names: Sequence[str]) -> Generators:
-        """Those of these names alone; all of them where none has such a name."""
+        """Return those of these names alone; all of them where none has such a name."""
         drawn = tuple(one for one in self.drawn if one.name in names)
         return replace(self, drawn=drawn or self.drawn)
 
@@ -126,12 +126,12 @@ class GivenOtherwise:
 
     @property
     def from_outside(self) -> bool:
-        """Whether the source is the same, and what it was given is not."""
+        """Return whether the source is the same, and what it was given is not."""
         return self.kind != "source"
 
     @property
     def at_start(self) -> bool:
-        """Whether the start gave it."""
+        """Return whether the start gave it."""
         return self.kind in ("argument", "variable")
 
 
@@ -343,26 +343,32 @@ Evidence = (
 
 
 def generators_of(evidence: Evidence | None) -> Generators:
-    """The generators that a difference was drawn from; none where its kind knows none."""
+    """Return the generators that a difference was drawn from; none where its kind knows none."""
     if isinstance(evidence, WeightsDiffer | StateDiffers | CallDiffers):
         return evidence.generators
     return Generators()
 
 
 def class_of(evidence: Evidence | None) -> str:
-    """The class of the module that draws, or returns something else; empty where there is none."""
+    """Return the class of the module that draws, or returns something else; empty where there is
+    none.
+    """
     return evidence.class_ if isinstance(evidence, StateDiffers | CallDiffers) else ""
 
 
 def seed_line(evidence: Evidence | None) -> str:
-    """The line (`file:line`) that seeded what a difference was drawn from; empty where none did."""
+    """Return the line (`file:line`) that seeded what a difference was drawn from; empty where none
+    did.
+    """
     if isinstance(evidence, BatchDiffers):
         return evidence.seed_line
     return generators_of(evidence).seed_line
 
 
 def loaded_file(evidence: Evidence | None) -> str:
-    """The file that weights came from, where that is what differs; empty where there is none."""
+    """Return the file that weights came from, where that is what differs; empty where there is
+    none.
+    """
     if isinstance(evidence, WeightsDiffer) and evidence.loaded is not None:
         return evidence.loaded.file
     return ""

@@ -22,7 +22,7 @@ def small(text: str) -> str:
 
 
 def clause(sentence: str) -> str:
-    """A sentence as a part of another: with a small letter, and without its full stop."""
+    """Return a sentence as a part of another: with a small letter, and without its full stop."""
     return changed(small(sentence), _open)
 
 
@@ -52,8 +52,8 @@ def _first_word(text: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word is no plain one: it has capitals behind its first letter, or signs and digits
-    that words do not have.
+    """Return whether a word is no plain one: it has capitals behind its first letter, or signs and
+    digits that words do not have.
     """
     plain = word.replace("-", "").replace("'", "")
     return bool(plain) and not (plain.isalpha() and plain[1:] == plain[1:].lower())

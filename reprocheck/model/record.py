@@ -52,8 +52,8 @@ class Setting:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a path of a trace or a record lies outside of the working directory: it is whole
-    then, and masked.
+    """Return whether a path of a trace or a record lies outside of the working directory: it is
+    whole then, and masked.
     """
     return path.startswith(("/", "~/"))
 
@@ -146,12 +146,12 @@ class RunRecord:
 
     @property
     def ended_badly(self) -> bool:
-        """Whether it failed or took too long; one that we stopped did not."""
+        """Return whether it failed or took too long; one that we stopped did not."""
         return self.ended in ("failed", "timed_out")
 
     @property
     def ended_as_planned(self) -> bool:
-        """Whether it came to its own end, or to the early stop."""
+        """Return whether it came to its own end, or to the early stop."""
         return self.ended in ("completed", "stopped")
 
 
@@ -281,10 +281,10 @@ class CheckRecord:
     schema_version: int = SCHEMA_VERSION
 
     def setting(self, name: str, default: object = None) -> object:
-        """The value of a setting; `default` where the record holds none of that name."""
+        """Return the value of a setting; `default` where the record holds none of that name."""
         return {one.name: one.value for one in self.settings}.get(name, default)
 
     @property
     def fail_on(self) -> str:
-        """What makes the exit code 1, beside the checks."""
+        """Return what makes the exit code 1, beside the checks."""
         return str(self.setting("fail_on", "checks"))

@@ -82,7 +82,7 @@ class Replay:
 
     @property
     def reads_unfilled(self) -> bool:
-        """Whether an argument is memory that nothing has filled."""
+        """Return whether an argument is memory that nothing has filled."""
         return any(one.fill == "nothing" for _, one in self.tensors)
 
     @property

@@ -50,21 +50,21 @@ class StaticFinding:
 
     @property
     def seeds_at(self) -> frozenset[str]:
-        """Where the number is set as a seed that another line makes."""
+        """Return where the number is set as a seed that another line makes."""
         if self.origin is None:
             return frozenset()
         return frozenset(line.at for line in self.used)
 
     def is_for(self, cause: Cause) -> bool:
-        """Whether it is of the kind of a cause, on its line or on the one that uses what is made
-        there.
+        """Return whether it is of the kind of a cause, on its line or on the one that uses what is
+        made there.
         """
         lines = {self.source.at, self.changed.at}
         return self.code == cause.code and cause.at in lines
 
     @property
     def tells_fix(self) -> bool:
-        """Whether its fix says what to do, and not only where to read it."""
+        """Return whether its fix says what to do, and not only where to read it."""
         return bool(self.fix) and self.fix_from != "page"
 
     @property
@@ -74,7 +74,7 @@ class StaticFinding:
 
     @property
     def may_change_results(self) -> bool:
-        """Whether it is more than worth knowing."""
+        """Return whether it is more than worth knowing."""
         return self.severity != "note"
 
 

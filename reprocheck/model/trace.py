@@ -33,11 +33,11 @@ class LossSeries:
     exact: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Number of iterations."""
+        """Return the number of iterations."""
         return len(self.ends)
 
     def until(self, iteration: int) -> int:
-        """Number of losses up to the end of an iteration (from 1); 0 of iteration 0."""
+        """Return the number of losses up to the end of an iteration (from 1); 0 of iteration 0."""
         if iteration < 1:
             return 0
         return self.ends[iteration - 1]
@@ -47,12 +47,12 @@ class LossSeries:
         return self.until(iteration - 1), self.until(iteration)
 
     def losses(self, iteration: int) -> array[float]:
-        """The losses of an iteration (from 1), in order."""
+        """Return the losses of an iteration (from 1), in order."""
         start, end = self.span(iteration)
         return self.values[start:end]
 
     def dtype(self, index: int) -> str:
-        """The dtype name of the loss at `index` (from 0), such as `float32`."""
+        """Return the dtype name of the loss at `index` (from 0), such as `float32`."""
         return self.dtypes[self.dtype_of[index]]
 
 
@@ -78,7 +78,7 @@ class Series:
     steps: array[float] = field(default_factory=lambda: array("d"))
 
     def __len__(self) -> int:
-        """Number of values."""
+        """Return the number of values."""
         return len(self.iterations)
 
     def value(self, number: int) -> float | None:
@@ -88,7 +88,9 @@ class Series:
         return self.numbers.values[number - 1]
 
     def step(self, number: int) -> float | None:
-        """Where value `number` (from 1) stands on the tracker's axis; None where it gave none."""
+        """Return where value `number` (from 1) stands on the tracker's axis; None where it gave
+        none.
+        """
         step = self.steps[number - 1]
         if isnan(step):
             return None
@@ -108,7 +110,7 @@ class Checked:
 
     @property
     def count(self) -> int:
-        """How many losses they are."""
+        """Return how many losses they are."""
         return max(0, self.end - self.start)
 
 
@@ -211,7 +213,9 @@ class Trace:
     """
 
     def reported(self, name: str, by: str) -> Series:
-        """The series of this name that `by` was given; one without values where there is none."""
+        """Return the series of this name that `by` was given; one without values where there is
+        none.
+        """
         found = (one for one in self.series if (one.name, one.by) == (name, by))
         return next(found, Series(name=name, by=by))
 
@@ -221,7 +225,7 @@ class Trace:
         return len(self.losses) - self.unfinished
 
     def checked(self, kind: CheckKind) -> Checked:
-        """The losses that a check takes; without any where they were not recorded."""
+        """Return the losses that a check takes; without any where they were not recorded."""
         recorded = {"forward": self.forward, "backward": self.backward}
         return recorded[kind] or NOT_RECORDED[kind]
 
@@ -244,7 +248,7 @@ class InputFile:
     written: str = ""
 
     def same(self, other: InputFile) -> bool:
-        """Whether two runs read the same, as far as that was recorded."""
+        """Return whether two runs read the same, as far as that was recorded."""
         return (
             (self.size, self.hash) == (other.size, other.hash)
             if self.hash and other.hash
@@ -277,8 +281,8 @@ class FirstRead:
     at_import: bool = False
 
     def alike(self, later: FirstRead) -> bool:
-        """Whether a later run read the same, and no sooner: what it starts from, this one started
-        from, too.
+        """Return whether a later run read the same, and no sooner: what it starts from, this one
+        started from, too.
         """
         same = bool(self.hash) and (self.size, self.hash) == (later.size, later.hash)
         return same and (self.early or not later.early)
@@ -341,7 +345,7 @@ class Run:
 
     @property
     def recorded_losses(self) -> int:
-        """How many losses all of its ranks recorded."""
+        """Return how many losses all of its ranks recorded."""
         return sum(len(trace.losses.values) for trace in self.traces)
 
     @property
@@ -362,8 +366,8 @@ class Run:
         return next((one.failed_at for one in self.processes if one.failed_at), "")
 
     def shown(self, path: str) -> str:
-        """A path of this run as a report names it: relative to the working directory where it lies
-        in it.
+        """Return a path of this run as a report names it: relative to the working directory where
+        it lies in it.
         """
         path = normpath(path)
         inside = f"{self.workdir.rstrip('/')}/"

@@ -46,7 +46,7 @@ _COMMA = re.compile(rf",(?=\s*(?:{'|'.join((*FAIL_ON[:-1], SERIES_RULE))}))")
 
 
 def rules_of(fail_on: str) -> list[str]:
-    """The rules of `--fail-on`, which have a comma between them.
+    """Return the rules of `--fail-on`, which have a comma between them.
 
     >>> rules_of("bitwise, series:a, b")
     ['bitwise', 'series:a, b']
@@ -58,7 +58,7 @@ _BADNESS = {False: 2, None: 1, True: 0}
 
 
 def is_rule(rule: str) -> bool:
-    """Whether a word is a rule of `--fail-on`."""
+    """Return whether a word is a rule of `--fail-on`."""
     if rule.startswith(SERIES_RULE):
         return rule != SERIES_RULE
     return rule in FAIL_ON
@@ -109,8 +109,8 @@ class Comparison:
 
     @property
     def weight(self) -> tuple[float, float]:
-        """How far the difference is beyond what is allowed, and its share of that: rows are ranked
-        by it.
+        """Return how far the difference is beyond what is allowed, and its share of that: rows are
+        ranked by it.
         """
         difference, limit = self.max_difference or 0.0, self.limit
         return max(difference - limit, 0.0), difference / limit if limit else difference
@@ -129,7 +129,7 @@ class Bitwise:
     """Nothing differs but that one run has more iterations."""
 
     def equal_until(self, iteration: int) -> bool:
-        """Whether the losses up to an iteration are known to be equal in every bit."""
+        """Return whether the losses up to an iteration are known to be equal in every bit."""
         if self.first_iteration is None:
             return self.equal is True
         return self.first_iteration > iteration
@@ -177,7 +177,7 @@ def _differing(series: Sequence[SeriesComparison]) -> str:
 
 
 def _apart(one: float, other: float) -> str:
-    """Both numbers with as many digits as it takes to tell them apart."""
+    """Return both numbers with as many digits as it takes to tell them apart."""
     for digits in range(3, 18):
         shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
         if shown[0] != shown[1]:
@@ -262,12 +262,12 @@ class SeriesComparison:
 
     @property
     def compared(self) -> bool:
-        """Whether it was compared: it was not taken for a clock's."""
+        """Return whether it was compared: it was not taken for a clock's."""
         return self.state != "clock"
 
     @property
     def unequal(self) -> bool:
-        """Whether it was compared, and is not equal in every bit."""
+        """Return whether it was compared, and is not equal in every bit."""
         return self.state in ("differs", "within tolerance")
 
 
@@ -334,7 +334,7 @@ class Verdict:
 
     @property
     def tone(self) -> Tone:
-        """How it looks: only what passes without a difference beside the checks is good."""
+        """Return how it looks: only what passes without a difference beside the checks is good."""
         if self.passed and not self.plainly_passes:
             return "unsure"
         return TONES[self.exit_code]
@@ -355,7 +355,9 @@ class Verdict:
 
     @property
     def fails_by_losses(self) -> bool:
-        """Whether the exit code is 1, and losses differ: a series alone can make it 1, too."""
+        """Return whether the exit code is 1, and losses differ: a series alone can make it 1,
+        too.
+        """
         return self.exit_code == EXIT_CODE["not_reproducible"] and self.bitwise.equal is not True
 
     @property
@@ -373,7 +375,9 @@ class Verdict:
 
     @property
     def plainly_passes(self) -> bool:
-        """Whether the checks agree, and nothing that was recorded beside them says otherwise."""
+        """Return whether the checks agree, and nothing that was recorded beside them says
+        otherwise.
+        """
         agrees = self.passed and self.first_divergence is None
         return agrees and not self.differing_series
 
@@ -383,8 +387,8 @@ class Verdict:
         return tuple(one for one in self.series if one.state == "differs")
 
     def failing_series(self, fail_on: str) -> SeriesComparison | None:
-        """The first series that makes the exit code 1 while all losses agree in every bit, because
-        a rule of `fail_on` names it; one that no run reported is none.
+        """Return the first series that makes the exit code 1 while all losses agree in every bit,
+        because a rule of `fail_on` names it; one that no run reported is none.
         """
         if self.exit_code != EXIT_CODE["not_reproducible"] or self.bitwise.equal is not True:
             return None
@@ -401,7 +405,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the exit code is 0."""
+        """Return whether the exit code is 0."""
         return self.exit_code == 0
 
     @property

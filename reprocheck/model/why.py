@@ -62,8 +62,8 @@ class SourceLine:
 
     @staticmethod
     def of(at: str) -> SourceLine | None:
-        """The line that recorded facts name as `file:line`, without its text; None where they name
-        none.
+        """Return the line that recorded facts name as `file:line`, without its text; None where
+        they name none.
 
         >>> SourceLine.of("train.py:12").line
         12
@@ -131,7 +131,7 @@ class Rung:
 
     @property
     def another_path(self) -> bool:
-        """Whether the runs do not go the same way through the code."""
+        """Return whether the runs do not go the same way through the code."""
         by_operator = self.operator is not None and self.operator.only_in_one_run
         return by_operator or isinstance(self.evidence, PathDiffers)
 
@@ -165,7 +165,7 @@ class Ladder:
     replay: Replay | None = None
 
     def rung(self, name: RungName) -> Rung:
-        """The rung of that name."""
+        """Return the rung of that name."""
         return next(rung for rung in self.rungs if rung.rung == name)
 
     @property

@@ -74,8 +74,8 @@ def _write(file: Path, folder: Path, record: CheckRecord, names: Iterable[str]) 
 
 
 def files(folder: Path, below: str = "") -> list[str]:
-    """The files of a recording in a folder, or of its run `below`, by their paths in the folder,
-    sorted. Links are no files of it.
+    """Return the files of a recording in a folder, or of its run `below`, by their paths in the
+    folder, sorted. Links are no files of it.
     """
     found = []
     for parent, _, names in os.walk(folder / below):
@@ -88,7 +88,7 @@ def files(folder: Path, below: str = "") -> list[str]:
 
 
 def _is_regular(path: Path) -> bool:
-    """Whether a file is there, and no link to another."""
+    """Return whether a file is there, and no link to another."""
     return path.is_file() and not path.is_symlink()
 
 
@@ -119,7 +119,7 @@ def opened(path: Path) -> Iterator[Path]:
 
 
 def read(folder: Path) -> CheckRecord:
-    """The record of a recording.
+    """Return the record of a recording.
 
     Raises ReportError where it has none, or where that names files outside of its own folders.
     """
@@ -130,7 +130,7 @@ def read(folder: Path) -> CheckRecord:
 
 
 def _unpack(file: Path, folder: Path) -> None:
-    """Takes the files of a recording out of a zip. Raises ReportError."""
+    """Take the files of a recording out of a zip. Raises ReportError."""
     try:
         with zipfile.ZipFile(file) as archive:
             entries = _of_recording(file, archive.infolist())
@@ -156,7 +156,7 @@ def _unpack(file: Path, folder: Path) -> None:
 def _of_recording(
     file: Path, entries: Iterable[zipfile.ZipInfo]
 ) -> list[tuple[str, zipfile.ZipInfo]]:
-    """The entries that a recording has, by their names in it.
+    """Return the entries that a recording has, by their names in it.
 
     Raises ReportError where a name leads out of the folder.
     """
@@ -196,8 +196,8 @@ def _check_entries(file: Path, entries: list[zipfile.ZipInfo]) -> None:
 def _take(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int, file: Path
 ) -> int:
-    """One file, as long as it is no longer than what is left: what a zip says of sizes is not
-    believed. Returns its size.
+    """Return one file, as long as it is no longer than what is left: what a zip says of sizes is
+    not believed. Returns its size.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0

@@ -79,7 +79,7 @@ def removed(folder: Path) -> ReportError:
 
 
 def encode(record: CheckRecord) -> bytes:
-    """A record as it stands in the file."""
+    """Return a record as it stands in the file."""
     import msgspec
 
     plain = _plain(msgspec.to_builtins(record, enc_hook=str))
@@ -146,18 +146,20 @@ def _refuse_other_places(record: CheckRecord, folder: Path) -> None:
 
 
 def _paths(run: RunRecord) -> tuple[PurePosixPath, ...]:
-    """The files of a run, with one that stands for all of its traces."""
+    """Return the files of a run, with one that stands for all of its traces."""
     return PurePosixPath(run.stdout), PurePosixPath(run.stderr), PurePosixPath(run.trace, "1-1")
 
 
 def _all_runs(record: CheckRecord) -> Iterator[RunRecord]:
-    """The runs of the check, of its deeper levels, under its controls, and of compared sides."""
+    """Return the runs of the check, of its deeper levels, under its controls, and of compared
+    sides.
+    """
     beside = map(attrgetter("runs"), (*record.deeper, *record.arms, *record.compared))
     return chain(record.runs, chain.from_iterable(beside))
 
 
 def _decoded(path: Path, data: bytes, kind: type[T], *, strict: bool = True) -> T:
-    """A record, or its head. Raises ReportError."""
+    """Return a record, or its head. Raises ReportError."""
     import msgspec
 
     try:
@@ -183,8 +185,8 @@ def _refuse_large(folder: Path) -> None:
 
 
 def _too_many(record: CheckRecord) -> str:
-    """Why a record is none that reprocheck has written: it holds more of something than a check can
-    have.
+    """Return why a record is none that reprocheck has written: it holds more of something than a
+    check can have.
     """
     folders = Counter(run.trace for run in _all_runs(record))
     counts = {

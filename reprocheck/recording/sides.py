@@ -96,7 +96,7 @@ def join(
 def _same_training(
     recorded: tuple[CheckRecord, CheckRecord], names: tuple[str, str], *, force: bool
 ) -> tuple[str, ...]:
-    """A caveat where the recordings are of different scripts and are compared all the same.
+    """Return a caveat where the recordings are of different scripts and are compared all the same.
 
     Raises UsageError.
     """
@@ -118,8 +118,8 @@ def _same_training(
 
 
 def what_ran(entry: EntryPoint) -> str:
-    """The script or module of an entry point by its own name, wherever it lies: `train.py`, `-m
-    package.train`.
+    """Return the script or module of an entry point by its own name, wherever it lies: `train.py`,
+    `-m package.train`.
     """
     if entry.kind == "module" and len(entry.command) > 2:
         return f"-m {entry.command[2]}"
@@ -134,7 +134,7 @@ def what_ran(entry: EntryPoint) -> str:
 
 
 def arguments(entry: EntryPoint) -> str:
-    """What follows the interpreter, as it was typed."""
+    """Return what follows the interpreter, as it was typed."""
     words = entry.command
     if entry.kind != "command":
         words = words[1:]
@@ -156,7 +156,7 @@ def _other_settings(recorded: Sequence[CheckRecord]) -> list[str]:
 
 
 def _values(record: CheckRecord) -> dict[str, object]:
-    """The settings by name."""
+    """Return the settings by name."""
     return {setting.name: setting.value for setting in record.settings}
 
 
@@ -186,7 +186,7 @@ def _side(
 def _deeper(
     recorded: Sequence[CheckRecord], sources: Sequence[Path], folder: Path
 ) -> tuple[DeeperPair, ...]:
-    """The deeper levels that both sides recorded from the start."""
+    """Return the deeper levels that both sides recorded from the start."""
     pairs = []
     first, second = map(_by_level, recorded)
     for level, one in first.items():
@@ -218,7 +218,7 @@ def _by_level(record: CheckRecord) -> dict[str, DeeperPair]:
 
 
 def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int) -> RunRecord:
-    """A run at its place in the new folder; only files that a recording has are copied."""
+    """Return a run at its place in the new folder; only files that a recording has are copied."""
     for path in bundle.files(source, run.trace.rpartition("/")[0]):
         target = folder / place / PurePath(path).relative_to(PurePath(run.trace).parent)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,7 @@ def _copied(run: RunRecord, source: Path, folder: Path, place: str, number: int)
 
 
 def _sources(folder: Path) -> dict[str, str]:
-    """The user's files that a recording keeps, by name; none where they cannot be read."""
+    """Return the user's files that a recording keeps, by name; none where they cannot be read."""
     kept = _files(_held(folder))
     return {str(name): text for name, text in kept.items() if isinstance(text, str)}
 
@@ -247,8 +247,8 @@ def _files(held: Mapping[str, object]) -> dict[str, object]:
 
 
 def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[str]:
-    """A caveat where the user's files of one side are known and those of the other are not, as a
-    check that passes keeps none.
+    """Return a caveat where the user's files of one side are known and those of the other are not,
+    as a check that passes keeps none.
     """
     missing = [name for texts, name in zip(kept, names, strict=True) if not texts]
     if len(missing) != 1:
@@ -257,8 +257,8 @@ def _sources_not_kept(kept: Sequence[Mapping[str, str]], names: Sequence[str]) -
 
 
 def together(folders: Sequence[Path], *, second: Mapping[str, str] | None = None) -> str:
-    """What recordings keep of the user's files, as the text of one file; of one that several have,
-    that of the first.
+    """Return what recordings keep of the user's files, as the text of one file; of one that several
+    have, that of the first.
 
     `second` is kept beside them: what the second of two sides has otherwise.
     """

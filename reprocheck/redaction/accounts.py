@@ -24,7 +24,7 @@ _STORES = "s3|s3a|s3n|gs|gcs|abfs|abfss|wasb|wasbs|az|hdfs|oss|obs|cos|r2|swift|
 
 
 def _file_of(found: str) -> str:
-    """The name of the file alone, where there is one."""
+    """Return the name of the file alone, where there is one."""
     _, slash, name = found.rpartition("/")
     return f"<path>/{name}" if slash and name else "<path>"
 

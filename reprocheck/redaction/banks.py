@@ -14,7 +14,7 @@ _COUNTRIES = "|".join(
 
 
 def is_account(found: str) -> bool:
-    """Whether the checksum of ISO 7064 (MOD 97-10) is right.
+    """Return whether the checksum of ISO 7064 (MOD 97-10) is right.
 
     >>> is_account("GB82 WEST 1234 5698 7654 32"), is_account("GB83 WEST 1234 5698 7654 32")
     (True, False)

@@ -63,7 +63,7 @@ class Detector:
         self._seen: dict[str, tuple[str, Counter[str]]] = {}
 
     def masked(self, text: str) -> str:
-        """The text without what must not leave; lines keep their number."""
+        """Return the text without what must not leave; lines keep their number."""
         if text not in self._seen:
             self._seen[text] = self._searched(text)
         shown, counts = self._seen[text]
@@ -101,7 +101,7 @@ class Detector:
 
 
 def _within(folder: str) -> Pattern:
-    """The beginning of a path of a file in a folder."""
+    """Return the beginning of a path of a file in a folder."""
     return masked(PATHS.kind, rf"(?<![\w.~/-]){re.escape(folder)}/(?=[\w.])", "")
 
 
@@ -122,8 +122,8 @@ def without(text: str, values: Iterable[str], shown: str) -> tuple[str, int]:
 
 
 def _to_find(value: str) -> Iterator[str]:
-    """What is looked for: the value, also as `repr`, JSON, a URL and Base64 write it; of one that
-    other things are called, too, the value as our sentences name it.
+    """Yield what is looked for: the value, also as `repr`, JSON, a URL and Base64 write it; of one
+    that other things are called, too, the value as our sentences name it.
     """
     if not is_telling(value):
         yield f"`{value}`"
@@ -147,7 +147,7 @@ def _replaced(text: str, pattern: Pattern, counts: Counter[str]) -> str:
 
 
 def is_telling(value: str) -> bool:
-    """Whether a value is found again in a text without finding other things."""
+    """Return whether a value is found again in a text without finding other things."""
     is_word = value.isalpha() and value.islower()
     is_mark = value.startswith("<")
     # one word in small letters has to be longer: `transformer` is a module's name, too

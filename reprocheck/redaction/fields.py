@@ -47,7 +47,7 @@ class Fields:
 
 
 def rows(table: Table) -> Iterator[tuple[tuple[str, str], How]]:
-    """Each class and field with the way in which it leaves."""
+    """Yield each class and field with the way in which it leaves."""
     for kind, ways in table.items():
         for how, names in ways.items():
             for name in names:

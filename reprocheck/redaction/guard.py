@@ -93,11 +93,11 @@ class Redaction:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often something was taken out or left out, by kind."""
+        """Return how often something was taken out or left out, by kind."""
         return self._detector.counts
 
     def shown(self, text: str, how: How) -> str:
-        """What leaves of a text of a field."""
+        """Return what leaves of a text of a field."""
         if how == "as is":
             return text
         return self._ways[how](text)
@@ -115,7 +115,7 @@ class Redaction:
         return ""
 
     def sentence(self, text: str) -> str:
-        """A sentence of reprocheck's, which can quote the log."""
+        """Return a sentence of reprocheck's, which can quote the log."""
         if self._quoted:
             from reprocheck.redaction.detector import without
 
@@ -124,7 +124,7 @@ class Redaction:
         return self.text(text)
 
     def log(self, text: str) -> str:
-        """What the script printed."""
+        """Return what the script printed."""
         if self.with_log:
             return self.text(text)
         if text.strip():
@@ -132,13 +132,13 @@ class Redaction:
         return ""
 
     def source(self, text: str, *, python: bool = True) -> str:
-        """The user's code, which can be parsed afterwards as before."""
+        """Return the user's code, which can be parsed afterwards as before."""
         if self.level == "folder":
             return self._masking.source(text, python=python)
         return self.text(text)
 
     def name(self, text: str) -> str:
-        """The name of a module, a series or a parameter."""
+        """Return the name of a module, a series or a parameter."""
         if not self.strict:
             return self.checked(text)
         if shapes.is_plain_name(text):
@@ -146,7 +146,7 @@ class Redaction:
         return self._numbered("name", text)
 
     def path(self, text: str) -> str:
-        """The path of a file; in a report folder it leads to that file."""
+        """Return the path of a file; in a report folder it leads to that file."""
         if self.level == "folder":
             return self._masking.path(text)
         if not self.strict:
@@ -158,7 +158,7 @@ class Redaction:
         return self._numbered("file", text) + shapes.suffix(text)
 
     def value(self, text: str) -> str:
-        """A value that code was given: its shape."""
+        """Return a value that code was given: its shape."""
         if self.level == "folder":
             return self.checked(text)
         found = shapes.shape(text)
@@ -167,7 +167,7 @@ class Redaction:
         return self.checked(found)
 
     def arguments(self, command: Iterable[str], *, started: bool = False) -> tuple[str, ...]:
-        """The words of a command; `started`: those behind its script."""
+        """Return the words of a command; `started`: those behind its script."""
         command = tuple(command)
         if self.level == "folder":
             return self._masking.arguments(command)
@@ -187,7 +187,7 @@ class Redaction:
         return self.checked(f"{option}{word.between}{found}")
 
     def command(self, text: str, *, started: bool = False) -> str:
-        """A command as one types it in a shell; `started`: the words behind its script."""
+        """Return a command as one types it in a shell; `started`: the words behind its script."""
         try:
             words = tuple(shlex.split(text))
         except ValueError:  # no shell has written it
@@ -196,11 +196,11 @@ class Redaction:
         return text if shown == words else shlex.join(shown)
 
     def person(self, name: str) -> str:
-        """The name of somebody who did something."""
+        """Return the name of somebody who did something."""
         return name if self.level == "folder" else ""
 
     def setting(self, name: str, value: str) -> str:
-        """A setting that is text."""
+        """Return a setting that is text."""
         if self.level == "folder":
             return self.checked(value)
         names_a_series = "series:" in value
@@ -212,7 +212,7 @@ class Redaction:
         return self.value(value)
 
     def fact(self, key: str, value: object) -> tuple[str, object] | None:
-        """A fact of the environment with its key; None where it does not leave."""
+        """Return a fact of the environment with its key; None where it does not leave."""
         if self.level == "folder":
             return self.checked(key), self._of_framework(value)
         if key in COMMANDS:
@@ -232,7 +232,7 @@ class Redaction:
         return key, self._of_framework(value)
 
     def _is_too_free(self, value: object) -> bool:
-        """Whether a fact holds words that are not on the list of `strict`."""
+        """Return whether a fact holds words that are not on the list of `strict`."""
         if isinstance(value, (list, tuple)):
             return any(map(self._is_too_free, value))
         return self.strict and isinstance(value, str) and not shapes.is_plain_fact(value)
@@ -258,7 +258,7 @@ class Redaction:
         return PACKAGE + self.checked(name), self.version(name, str(value))
 
     def version(self, of: str, text: str) -> str:
-        """The version of a package or a framework."""
+        """Return the version of a package or a framework."""
         if self._is_too_free(text):
             self.counts[mark("version (left out)")] += 1
             return NOT_SHOWN
@@ -267,7 +267,7 @@ class Redaction:
         return self.checked(text)
 
     def _numbered(self, kind: str, text: str) -> str:
-        """A number in place of a name: the same for the same name."""
+        """Return a number in place of a name: the same for the same name."""
         if not text:
             return text
         if (kind, text) not in self._numbers:

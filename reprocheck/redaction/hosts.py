@@ -26,7 +26,7 @@ _LISTS = "node_?list|hosts|nodes"
 
 
 def _tells_a_host(found: str) -> bool:
-    """Whether a name that stands where a host is named is one that tells something."""
+    """Return whether a name that stands where a host is named is one that tells something."""
     small = found.lower()
     is_number = small.replace(".", "").isdigit()
     return not is_number and small not in HOSTS and not small.endswith(LISTS.public_sites)

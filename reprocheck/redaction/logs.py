@@ -99,7 +99,7 @@ class _Log:
 
     @property
     def count(self) -> int:
-        """How many secrets were masked so far."""
+        """Return how many secrets were masked so far."""
         return self._redactor.count + self._credentials
 
     def masked(self, data: bytes) -> Iterator[bytes]:
@@ -147,8 +147,8 @@ class _Log:
         return self._empty.issuperset(data.translate(_SHAPE).splitlines(keepends=True))
 
     def _are_empty(self, shapes: bytes, signs: int) -> bool:
-        """Whether a block with many signs is made of few shapes of lines that all hold nothing:
-        asked of all lines at once, which is faster than line by line.
+        """Return whether a block with many signs is made of few shapes of lines that all hold
+        nothing: asked of all lines at once, which is faster than line by line.
         """
         if self._redactor.in_key or signs * _DENSE < len(shapes):
             return False
@@ -158,8 +158,8 @@ class _Log:
     def _to_look_at(
         self, data: bytes, begins: list[int], numbers: list[int]
     ) -> Iterator[tuple[int, int]]:
-        """Where lines stand that may hold a secret, each with those that it goes on in; lines that
-        follow each other together, and all lines of a private key.
+        """Yield where lines stand that may hold a secret, each with those that it goes on in; lines
+        that follow each other together, and all lines of a private key.
         """
         end = len(begins) - 1
         first = behind = 0
@@ -177,7 +177,7 @@ class _Log:
                     behind += 1
 
     def _holds_nothing(self, shape: bytes) -> bool:
-        """Whether lines of a shape hold nothing, whatever their digits are."""
+        """Return whether lines of a shape hold nothing, whatever their digits are."""
         if shape in self._holding or len(self._empty) + len(self._holding) > _MOST_SHAPES:
             return False
         text, redactor = shape.decode("latin-1"), Redactor()
@@ -203,8 +203,8 @@ _CREDENTIALS = re.compile(rf"://[^{re.escape(END_OF_AUTHORITY)}]{{1,{LONGEST_AUT
 
 
 def _standing_alone(name: str, as_path: bool) -> re.Pattern[str]:
-    """A name where it is a whole word; a path where it is no end of a longer one. What may not
-    stand before it is asked last: a pattern that begins with text is found much faster.
+    """Return a name where it is a whole word; a path where it is no end of a longer one. What may
+    not stand before it is asked last: a pattern that begins with text is found much faster.
     """
     name = re.escape(name)
     behind, before = r"(?![^\W_]|_)", rf"(?<![^\W_]{name})"
@@ -220,8 +220,8 @@ def _in_path(home: str) -> re.Pattern[str]:
 
 
 def _whole_lines(data: bytes) -> int:
-    """The end of the last line that is there to its end and does not go on; within a line where
-    that is too long.
+    """Return the end of the last line that is there to its end and does not go on; within a line
+    where that is too long.
     """
     end = _line_end(data, len(data))
     whole = end
@@ -239,7 +239,7 @@ def _whole_lines(data: bytes) -> int:
 
 
 def _line_end(data: bytes, before: int) -> int:
-    """The end of the last line that ends before a place; 0 where none does."""
+    """Return the end of the last line that ends before a place; 0 where none does."""
     return max(data.rfind(b"\n", 0, before), data.rfind(b"\r", 0, before)) + 1
 
 

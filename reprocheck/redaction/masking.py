@@ -27,7 +27,7 @@ class Masking:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many were masked so far."""
+        """Return how many were masked so far."""
         return +Counter({SECRETS: self._redactor.count})
 
     def masked(self, text: str) -> str:

@@ -68,8 +68,8 @@ def masked(
 
 
 def is_card(found: str) -> bool:
-    """Whether the digits are those of a payment card: first digit 2 to 6, and the checksum of
-    ISO/IEC 7812-1 (Luhn).
+    """Return whether the digits are those of a payment card: first digit 2 to 6, and the checksum
+    of ISO/IEC 7812-1 (Luhn).
     """
     digits = [int(letter) for letter in found if letter.isdigit()]
     if not 13 <= len(digits) <= 19 or not 2 <= digits[0] <= 6:
@@ -79,17 +79,17 @@ def is_card(found: str) -> bool:
 
 
 def is_address(found: str) -> bool:
-    """Whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address. Nothing
-    says which four of them it would be, so that all of them are taken for it; small ones alone are
-    indices of nested modules (`stages.0.1.0.2`).
+    """Return whether numbers behind a name (`blocks.0.10.23.13.197`) can hold an IPv4 address.
+    Nothing says which four of them it would be, so that all of them are taken for it; small ones
+    alone are indices of nested modules (`stages.0.1.0.2`).
     """
     numbers = [int(part) for part in re.findall(r"\d+", found)]
     return max(numbers) >= LEAST_OF_ADDRESS and max(numbers) <= LARGEST_BYTE
 
 
 def looks_random(found: str) -> bool:
-    """Whether the longest piece between separators changes between capitals, small letters and
-    digits as often as random text does.
+    """Return whether the longest piece between separators changes between capitals, small letters
+    and digits as often as random text does.
     """
     longest = max(re.split(r"[^A-Za-z0-9]+", found), key=len)
     if len(longest) < LONGEST_NAME or longest.isdigit() or longest.isalpha():
@@ -99,8 +99,8 @@ def looks_random(found: str) -> bool:
 
 
 def is_key_in_a_path(found: str) -> bool:
-    """Whether 40 letters behind a slash are a secret key of AWS, which may hold slashes itself: the
-    recorder's pattern takes such a text for a path.
+    """Return whether 40 letters behind a slash are a secret key of AWS, which may hold slashes
+    itself: the recorder's pattern takes such a text for a path.
     """
     pieces = re.findall(r"[A-Za-z0-9]+", found)
     changes = sum(_changes(*pair) for piece in pieces for pair in pairwise(piece))
@@ -117,8 +117,8 @@ def _class(letter: str) -> int:
 
 
 def place(path: str) -> str:
-    """A path without the folders of this machine: relative to the project, from `~`, from the
-    folder of a library, or its name alone.
+    """Return a path without the folders of this machine: relative to the project, from `~`, from
+    the folder of a library, or its name alone.
 
     >>> place("/srv/acme/data/train.bin")
     '<path>/train.bin'

@@ -18,15 +18,15 @@ _LINE_BREAK = re.compile("\r\n|[\x0b\x0c\x85\u2028\u2029]")
 
 
 def valid(text: str) -> str:
-    """`text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be
+    """Return `text` with lone surrogates (bytes that are not UTF-8) replaced, so that it can be
     encoded.
     """
     return _SURROGATE.sub(REPLACEMENT, text)
 
 
 def printable(text: str) -> str:
-    """`text` as a terminal would have left it: codes gone, lines that a carriage return overwrote
-    dropped, control characters replaced.
+    """Return `text` as a terminal would have left it: codes gone, lines that a carriage return
+    overwrote dropped, control characters replaced.
     """
     text = _LINE_BREAK.sub("\n", _TERMINAL.sub("", valid(text)))
     if "\r" in text:
@@ -35,17 +35,19 @@ def printable(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """`text` printable and in one line."""
+    """Return `text` printable and in one line."""
     return " ".join(printable(text).split())
 
 
 def tail(text: str, lines: int, characters: int) -> str:
-    """The last lines of a log, printable, at most `lines` of them and `characters` in all."""
+    """Return the last lines of a log, printable, at most `lines` of them and `characters` in
+    all.
+    """
     kept = printable(text).strip("\n").split("\n")[-lines:]
     return "\n".join(kept)[-characters:]
 
 
 def _last_drawn(text: str) -> str:
-    """The last piece between carriage returns that shows anything."""
+    """Return the last piece between carriage returns that shows anything."""
     pieces = reversed(text.split("\r"))
     return next(filter(str.strip, pieces), "")

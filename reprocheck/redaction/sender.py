@@ -71,8 +71,8 @@ def _said_by_the_script(check: Recorded) -> Iterator[str]:
 
 
 def known_values(check: Recorded) -> Iterator[str]:
-    """Values that the sender gave the training, as arguments and variables: text, no numbers and no
-    options; none that the name of the script or module holds, without which nothing runs.
+    """Yield values that the sender gave the training, as arguments and variables: text, no numbers
+    and no options; none that the name of the script or module holds, without which nothing runs.
     """
     words = chain.from_iterable(map(shapes.words_of, _commands(check)))
     names = {word.value for word in words if word.kind != "text"}
@@ -86,7 +86,7 @@ def known_values(check: Recorded) -> Iterator[str]:
 
 
 def _commands(check: Recorded) -> Iterator[Sequence[str]]:
-    """What was started, and what that started."""
+    """Yield what was started, and what that started."""
     yield check.record.entry_point.command
     yield from (side.entry_point.command for side in check.record.compared)
     processes = chain.from_iterable(run.processes for run in check.runs)
@@ -94,7 +94,7 @@ def _commands(check: Recorded) -> Iterator[Sequence[str]]:
 
 
 def _environments(check: Recorded) -> Iterator[Mapping[str, object]]:
-    """The environments of all that ran, and what differs between them."""
+    """Yield the environments of all that ran, and what differs between them."""
     yield check.record.environment
     yield from (side.environment for side in check.record.compared)
     yield from (run.environment for run in check.runs)

@@ -110,7 +110,7 @@ def values_of(command: Sequence[str]) -> Iterator[str]:
 
 
 def shape(text: str) -> str:
-    """What is shown of an argument or a value.
+    """Return what is shown of an argument or a value.
 
     >>> shape("0.1"), shape("conf/big.yaml"), shape("alice")
     ('0.1', '<path>.yaml', '<text>')
@@ -135,7 +135,7 @@ def shape(text: str) -> str:
 
 
 def suffix(path: str) -> str:
-    """The suffix of a file, where it is a usual one."""
+    """Return the suffix of a file, where it is a usual one."""
     found = _SUFFIX.search(path)
     if found is None:
         return ""
@@ -143,8 +143,8 @@ def suffix(path: str) -> str:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name is made of words of the list, and of small numbers behind them: not more than
-    two in a row, as an address has.
+    """Return whether a name is made of words of the list, and of small numbers behind them: not
+    more than two in a row, as an address has.
     """
     if name in LISTS.in_names:
         return True
@@ -156,7 +156,7 @@ def is_plain_name(name: str) -> bool:
 
 
 def is_plain_fact(text: str) -> bool:
-    """Whether a fact of the environment is made of words of a list, numbers and versions.
+    """Return whether a fact of the environment is made of words of a list, numbers and versions.
 
     >>> is_plain_fact("NVIDIA H100 80GB HBM3"), is_plain_fact("2.13.0+acme")
     (True, False)
@@ -169,15 +169,15 @@ def is_plain_fact(text: str) -> bool:
 
 
 def is_commit(key: str, value: object) -> bool:
-    """Whether a fact is the hash of a commit or of how something was built, which are public or say
-    nothing.
+    """Return whether a fact is the hash of a commit or of how something was built, which are public
+    or say nothing.
     """
     names_one = key.endswith(("commit", ".git_version", ".build"))
     return names_one and isinstance(value, str) and _COMMIT.fullmatch(value) is not None
 
 
 def is_version_of(package: str, text: str) -> bool:
-    """Whether four numbers are the version of a package, and no address.
+    """Return whether four numbers are the version of a package, and no address.
 
     >>> is_version_of("grobid", "0.11.0.1"), is_version_of("acme", "10.23.13.197")
     (True, False)
@@ -189,5 +189,5 @@ def is_version_of(package: str, text: str) -> bool:
 
 
 def is_known_package(name: str) -> bool:
-    """Whether a package is one that leaves in `strict`."""
+    """Return whether a package is one that leaves in `strict`."""
     return name in LISTS.packages or _OF_NVIDIA.fullmatch(name) is not None

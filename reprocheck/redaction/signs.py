@@ -82,7 +82,7 @@ class Signs:
 
 
 def _table(windows: Iterable[int], by: int) -> NDArray[np.bool_]:
-    """Where words are in a table of the products."""
+    """Return where words are in a table of the products."""
     import numpy as np
 
     table = np.zeros(1 << _BITS, bool)
@@ -106,7 +106,7 @@ def lines(data: bytes, places: Places) -> tuple[Places, Places]:
 
 
 def _ends(array: Array) -> Places:
-    """The last byte of each line but the last."""
+    """Return the last byte of each line but the last."""
     import numpy as np
 
     ends, returns = np.flatnonzero(array == 10), np.flatnonzero(array == 13)
@@ -123,7 +123,7 @@ def _spread(four: NDArray[np.uint32], by: int) -> NDArray[np.uint32]:
 
 
 def _windows(words: Iterable[str]) -> list[int]:
-    """The four bytes of each word that are looked for, as numbers."""
+    """Return the four bytes of each word that are looked for, as numbers."""
     windows = (_rarest(word.lower()) for word in words if word)
     every = chain.from_iterable(product(*map(_bytes_of, window)) for window in windows)
     return [int.from_bytes(bytes(one), "little") for one in every]
@@ -138,8 +138,8 @@ def _bytes_of(letter: str) -> Iterable[int]:
 
 
 def _rarest(word: str) -> str:
-    """The part of a word that is looked for: the four letters that are rarest in texts; a short
-    word with any behind it.
+    """Return the part of a word that is looked for: the four letters that are rarest in texts; a
+    short word with any behind it.
     """
     word = word.ljust(_WIDTH, "\0")
     windows = (word[start : start + _WIDTH] for start in range(len(word) - _WIDTH + 1))
@@ -147,13 +147,13 @@ def _rarest(word: str) -> str:
 
 
 def _frequency(window: str) -> float:
-    """How often it stands in ordinary text, more or less: the logarithm."""
+    """Return how often it stands in ordinary text, more or less: the logarithm."""
     places = (_OF_TEXT.find(letter) for letter in window)
     return sum(-math.log(2 + (place if place >= 0 else 1000)) for place in places)
 
 
 def _of_pair(small: Array, pair: bytes) -> Places:
-    """Where two bytes follow each other."""
+    """Return where two bytes follow each other."""
     import numpy as np
 
     first, second = (letter | _SMALL_LETTER for letter in pair)
@@ -161,8 +161,8 @@ def _of_pair(small: Array, pair: bytes) -> Places:
 
 
 def _of_addresses(array: Array) -> Iterator[Places]:
-    """Where an e-mail or a network address may stand: at an at sign; at three points with up to
-    three bytes between them; at colons that lie near each other likewise.
+    """Yield where an e-mail or a network address may stand: at an at sign; at three points with up
+    to three bytes between them; at colons that lie near each other likewise.
     """
     import numpy as np
 
@@ -177,7 +177,7 @@ def _of_addresses(array: Array) -> Iterator[Places]:
 
 
 def _of_keys(array: Array) -> Places:
-    """Where letters, digits, slashes and plus signs follow each other for long."""
+    """Return where letters, digits, slashes and plus signs follow each other for long."""
     import numpy as np
 
     in_key = (array | _SMALL_LETTER) - np.uint8(ord("a")) < 26

@@ -32,7 +32,7 @@ def redacted(thing: T, redaction: Redaction) -> T:
 
 
 def _thing(thing: Any, redaction: Redaction) -> Any:
-    """A dataclass, each of its fields as the list says."""
+    """Return a dataclass, each of its fields as the list says."""
     special = WHOLE.get(type(thing))
     if special is not None:
         return _neutral(special(thing, redaction))
@@ -56,7 +56,7 @@ def _field(kind: str, name: str, value: Any, redaction: Redaction) -> Any:
 
 
 def _neutral(value: Any) -> Any:
-    """The same value without what steers a terminal, each of its texts on one line."""
+    """Return the same value without what steers a terminal, each of its texts on one line."""
     if isinstance(value, str):
         return _printable(value, "value")
     if isinstance(value, (tuple, list)):
@@ -70,7 +70,7 @@ def _neutral(value: Any) -> Any:
 
 
 def _value(value: Any, how: How | None, redaction: Redaction) -> Any:
-    """A value of a field, whatever it is made of; `how`: None for a field without a row."""
+    """Return a value of a field, whatever it is made of; `how`: None for a field without a row."""
     if isinstance(value, str):
         return _text(value, how, redaction)
     if is_dataclass(value):
@@ -125,7 +125,7 @@ def _facts(redaction: Redaction, facts: Mapping[str, object]) -> dict[str, objec
 def _changes(
     redaction: Redaction, changes: Mapping[str, tuple[str, str]]
 ) -> dict[str, tuple[object, object]]:
-    """Facts that are not what they were; of one that does not leave, that it is not."""
+    """Return facts that are not what they were; of one that does not leave, that it is not."""
     shown: dict[str, tuple[object, object]] = {}
     for key, (then, now) in changes.items():
         was, be = redaction.fact(key, then), redaction.fact(key, now)

@@ -26,7 +26,9 @@ def _setting(setting: Setting, redaction: Redaction) -> Setting:
 
 
 def _difference(one: EnvironmentDifference, redaction: Redaction) -> EnvironmentDifference:
-    """A difference of the environment: that there is one is shown also where its values are not."""
+    """Return a difference of the environment: that there is one is shown also where its values are
+    not.
+    """
     shown = redaction.fact(one.key, one.reference), redaction.fact(one.key, one.value)
     if shown[0] is None or shown[1] is None:
         return EnvironmentDifference(
@@ -44,7 +46,9 @@ def _kind_of_fact(key: str) -> str:
 
 
 def _replay(one: Replay, redaction: Redaction) -> Replay | None:
-    """An operation to run alone leaves whole or not at all: a part of it would be another one."""
+    """Return an operation to run alone leaves whole or not at all: a part of it would be another
+    one.
+    """
     if redaction.strict and (one.constructor or _holds_text(one.arguments)):
         return None
     text = repr(one)
@@ -54,7 +58,7 @@ def _replay(one: Replay, redaction: Redaction) -> Replay | None:
 
 
 def _holds_text(arguments: tuple[tuple[str, Argument], ...]) -> bool:
-    """Whether an argument, or a part of one, is text."""
+    """Return whether an argument, or a part of one, is text."""
     values: list[Argument] = [value for _, value in arguments]
     while values:
         value = values.pop()

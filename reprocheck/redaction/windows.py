@@ -22,7 +22,7 @@ _LIBRARY = re.compile(rf"(?i).*{_SEPARATOR}site-packages(?={_SEPARATOR})")
 
 
 def place(path: str) -> str:
-    r"""A path without the folders of this machine, as `patterns.place` shows others.
+    r"""Return a path without the folders of this machine, as `patterns.place` shows others.
 
     >>> print(place(r"C:\Users\jdoe\falcon\train.py"), place(r"D:\acme\train.bin"))
     ~\falcon\train.py <path>\train.bin

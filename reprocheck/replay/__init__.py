@@ -23,9 +23,9 @@ SCRIPTS: Mapping[str, Callable[[Replay], str]] = {
 
 
 def script(check: Check) -> str | None:
-    """The text of a script that needs the framework alone and runs the operation that makes the
-    first difference of a check; None where none does, or it cannot be made from what was recorded:
-    then the coverage of the check says why.
+    """Return the text of a script that needs the framework alone and runs the operation that makes
+    the first difference of a check; None where none does, or it cannot be made from what was
+    recorded: then the coverage of the check says why.
 
     The text is a function of the check alone, and holds no value of a tensor, no path and no name
     of a machine or a user.

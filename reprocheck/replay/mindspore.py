@@ -11,7 +11,7 @@ from reprocheck.model.replay import Replay
 
 
 def script(replay: Replay) -> str:
-    """The text of the script."""
+    """Return the text of the script."""
     (tensor,) = [one for _, one in replay.tensors]
     template = resources.files("reprocheck.replay").joinpath("templates/mindspore.txt")
     return Template(template.read_text("utf-8")).substitute(

@@ -112,7 +112,7 @@ _REPEATED_DRAWS = """\
 
 
 def script(replay: Replay) -> str:
-    """The text of the script."""
+    """Return the text of the script."""
     threads = "torch.get_num_threads()"
     if replay.threads is not None:
         threads = str(replay.threads)
@@ -161,7 +161,7 @@ def _imports(replay: Replay) -> str:
 
 
 def _made(replay: Replay) -> str:
-    """Lines that say where the values come from."""
+    """Return lines that say where the values come from."""
     recorded = ", ".join(map(repr, replay.values))
     text = (
         f"The values of {recorded} are those of the training where {NAME} lies beside this script."
@@ -177,7 +177,7 @@ def _reader(replay: Replay) -> str:
 
 
 def _state(replay: Replay) -> str:
-    """What lives as long as the script: a module, and numbers to leave in memory."""
+    """Return what lives as long as the script: a module, and numbers to leave in memory."""
     lines = []
     if replay.of == "module":
         lines += ["torch.manual_seed(SEED)", f"MODULE = {replay.name}({replay.constructor})"]
@@ -198,7 +198,9 @@ def _operation(replay: Replay) -> str:
 
 
 def _reseed(replay: Replay) -> str:
-    """Lines that put the generator into its state before each call, and give it to the call."""
+    """Return lines that put the generator into its state before each call, and give it to the
+    call.
+    """
     generator = "torch.manual_seed(SEED)"
     if not replay.own_generator:
         return f"{INDENT * 2}if reseed:\n{INDENT * 3}{generator}\n"
@@ -224,7 +226,9 @@ def _arguments(replay: Replay) -> str:
 
 
 def _lines(argument: Argument, depth: int) -> list[str]:
-    """An argument as lines of code, the last one with a comma; the first one is not indented."""
+    """Return an argument as lines of code, the last one with a comma; the first one is not
+    indented.
+    """
     if not isinstance(argument, tuple) or not _holds_tensor(argument):
         return [f"{_code(argument)},"]
     lines = ["["]
@@ -241,7 +245,7 @@ def _holds_tensor(argument: Argument) -> bool:
 
 
 def _code(argument: Argument) -> str:
-    """An argument in one line of code."""
+    """Return an argument in one line of code."""
     if isinstance(argument, TensorArgument):
         return _tensor(argument)
     if isinstance(argument, Constant):

@@ -27,7 +27,7 @@ _LENGTH = 8
 
 
 def wanted(replay: Replay) -> dict[str, str]:
-    """The tensors whose values can be recorded: path -> fingerprint."""
+    """Return the tensors whose values can be recorded: path -> fingerprint."""
     return {
         path: tensor.fingerprint
         for path, tensor in replay.tensors
@@ -36,8 +36,8 @@ def wanted(replay: Replay) -> dict[str, str]:
 
 
 def with_values(replay: Replay, folder: Path) -> Replay:
-    """The replay with the paths of the tensors whose values lie in a folder: none where there is no
-    such file, or it is not what it should be.
+    """Return the replay with the paths of the tensors whose values lie in a folder: none where
+    there is no such file, or it is not what it should be.
     """
     try:
         return replace(replay, values=tuple(_names(folder / NAME, replay)))
@@ -46,7 +46,7 @@ def with_values(replay: Replay, folder: Path) -> Replay:
 
 
 def read(folder: Path) -> bytes:
-    """The file in a folder. Raises OSError."""
+    """Return the file in a folder. Raises OSError."""
     with open_regular(folder / NAME) as file:
         return file.read(MOST_BYTES + _LONGEST_HEADER)
 
@@ -65,7 +65,9 @@ def _names(path: Path, replay: Replay) -> Iterator[str]:
 
 
 def _fits(entry: Any, tensor: TensorArgument, room: int) -> bool:
-    """Whether what a header says of a tensor is that of the replay, and the file holds it."""
+    """Return whether what a header says of a tensor is that of the replay, and the file holds
+    it.
+    """
     dtype, bytes_each = TYPES[tensor.dtype]
     begin, end = entry["data_offsets"]
     within = 0 <= begin <= end <= room and end - begin == bytes_each * prod(tensor.shape)

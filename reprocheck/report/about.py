@@ -36,8 +36,8 @@ def rows(check: Check) -> tuple[tuple[str, str], ...]:
 
 
 def command(check: Check) -> str:
-    """The command as one would type it: without the place of the interpreter where reprocheck chose
-    that.
+    """Return the command as one would type it: without the place of the interpreter where
+    reprocheck chose that.
     """
     entry = check.record.entry_point
     first, *rest = entry.command
@@ -88,5 +88,5 @@ def commit(check: Check) -> str:
 
 
 def _known(known: Mapping[str, object], *keys: str) -> list[str]:
-    """The facts that are there, printable."""
+    """Return the facts that are there, printable."""
     return [fact(known[key]) for key in keys if known.get(key) not in (None, "")]

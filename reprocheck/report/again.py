@@ -63,7 +63,9 @@ def without_files(check: Check, files: Sequence[str], options: str) -> str:
 
 
 def in_shell(word: str) -> str:
-    """A word quoted for a shell, which still finds the home folder where `~` stands for it."""
+    """Return a word quoted for a shell, which still finds the home folder where `~` stands for
+    it.
+    """
     if word.startswith("~/"):
         return f"~/{shlex.quote(word[2:])}"
     return shlex.quote(word)

@@ -95,7 +95,7 @@ def loss_figure(curves: Curves) -> Figure:
 
 
 def series_figure(curves: Curves, name: str, axis: str) -> Figure:
-    """A series of every run over its steps."""
+    """Return a series of every run over its steps."""
     figure, axes = _figure(name)
     axes.set_xlabel(axis)
     for curve in curves.losses:
@@ -149,8 +149,8 @@ def label(curve: Curve, curves: Curves) -> str:
 
 
 def dash(curve: Curve, curves: Curves) -> int:
-    """Which of `DASHES` a curve has: that of its rank where several are drawn, else that of its
-    run, solid for the first two.
+    """Return which of `DASHES` a curve has: that of its rank where several are drawn, else that of
+    its run, solid for the first two.
     """
     position = max(0, curve.run - 2)
     if len(curves.ranks) > 1:
@@ -159,7 +159,9 @@ def dash(curve: Curve, curves: Curves) -> int:
 
 
 def logarithmic(curves: Curves) -> bool:
-    """Whether the losses are drawn on a log scale: all positive, over more than three decades."""
+    """Return whether the losses are drawn on a log scale: all positive, over more than three
+    decades.
+    """
     import numpy as np
 
     every = np.concatenate([np.empty(0), *(curve.values for curve in curves.losses)])
@@ -171,8 +173,8 @@ def logarithmic(curves: Curves) -> bool:
 
 
 def floor(curves: Curves) -> float:
-    """Where zero is drawn on the log scale: a decade below the smallest difference, and well below
-    what is allowed.
+    """Return where zero is drawn on the log scale: a decade below the smallest difference, and well
+    below what is allowed.
     """
     import math
 
@@ -189,7 +191,7 @@ def decade(exponent: int) -> str:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as an SVG document with text as text."""
+    """Return the figure as an SVG document with text as text."""
     import matplotlib
 
     buffer = BytesIO()
@@ -199,7 +201,7 @@ def svg(figure: Figure) -> str:
 
 
 def png(figure: Figure) -> bytes:
-    """The figure as PNG, 1196 pixels wide."""
+    """Return the figure as PNG, 1196 pixels wide."""
     buffer = BytesIO()
     figure.savefig(
         buffer, format="png", dpi=130, metadata={"Software": None}, pil_kwargs={"compress_level": 3}
@@ -208,8 +210,8 @@ def png(figure: Figure) -> bytes:
 
 
 def inline(document: str, name: str, title: str) -> str:
-    """An SVG document as an element for a page: colours of its theme, its font, ids of its own, a
-    title for screen readers.
+    """Return an SVG document as an element for a page: colours of its theme, its font, ids of its
+    own, a title for screen readers.
     """
     body = document[document.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
@@ -329,7 +331,7 @@ def _crosses(axes: Axes, curves: Curves) -> None:
 
 
 def _named_once(things: Iterable[T], name: str) -> Iterator[tuple[T, str | None]]:
-    """Each thing, the first with the name that the legend shows for all of them."""
+    """Return each thing, the first with the name that the legend shows for all of them."""
     return zip(things, chain([name], repeat(None)))  # noqa: B905, without end on purpose
 
 
@@ -384,7 +386,9 @@ def _finish(axes: Axes, curves: Curves, *, empty: str) -> None:
 
 
 def _positive(series: Iterable[Array]) -> list[float]:
-    """The least and largest value above zero of several arrays; empty where there is none."""
+    """Return the least and largest value above zero of several arrays; empty where there is
+    none.
+    """
     import numpy as np
 
     every = np.concatenate([np.empty(0), *series])

@@ -13,8 +13,8 @@ MOST = 6
 
 
 def entries(check: Check) -> tuple[Entry, ...]:
-    """The entries of the causes, in their order, each once; none of a code that is not in the
-    catalogue any more.
+    """Return the entries of the causes, in their order, each once; none of a code that is not in
+    the catalogue any more.
     """
     found = {
         known.code: known for cause in check.causes if (known := rules.find(cause.code)) is not None
@@ -23,5 +23,5 @@ def entries(check: Check) -> tuple[Entry, ...]:
 
 
 def codes(check: Check) -> frozenset[str]:
-    """The codes of those entries."""
+    """Return the codes of those entries."""
     return frozenset(known.code for known in entries(check))

@@ -29,12 +29,12 @@ LIBRARIES = (
 
 
 def text(check: Check) -> str:
-    """The environment, line by line."""
+    """Return the environment, line by line."""
     return "\n".join(lines(facts(check)))
 
 
 def lines(known: Facts) -> Iterator[str]:
-    """`name: value` for each field, in PyTorch's order, with its empty lines."""
+    """Yield `name: value` for each field, in PyTorch's order, with its empty lines."""
     for group in _GROUPS:
         for name, value in group:
             yield f"{name}: {value(known) or UNKNOWN}"
@@ -51,7 +51,7 @@ Value = Callable[[Facts], str]
 
 
 def _one(*keys: str) -> Value:
-    """The first of these facts that is known."""
+    """Return the first of these facts that is known."""
 
     def value(known: Facts) -> str:
         found = (fact(known[key]) for key in keys if known.get(key) not in (None, ""))
@@ -70,7 +70,9 @@ def _flag(key: str) -> Value:
 
 
 def _of_torch(value: Value, none: str = "") -> Value:
-    """What is said of a program that uses PyTorch; `none` where PyTorch has no such thing."""
+    """Return what is said of a program that uses PyTorch; `none` where PyTorch has no such
+    thing.
+    """
 
     def said(known: Facts) -> str:
         if "torch.version" in known:
@@ -82,7 +84,7 @@ def _of_torch(value: Value, none: str = "") -> Value:
 
 
 def _of_cuda(value: Value) -> Value:
-    """What is said of a machine with CUDA."""
+    """Return what is said of a machine with CUDA."""
 
     def said(known: Facts) -> str:
         return value(known) or {"False": "No CUDA"}.get(_is_cuda_available(known), "")

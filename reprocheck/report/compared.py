@@ -53,8 +53,8 @@ def _between(check: Check) -> Between:
 
 
 def drift(check: Check) -> tuple[tuple[str, str, str], ...]:
-    """A row for each class of differences of the environment: the class, what differs, what is to
-    be expected of it.
+    """Return a row for each class of differences of the environment: the class, what differs, what
+    is to be expected of it.
     """
     return tuple(
         (tr(one.title), _facts(one, check), sentences(tr(EXPECTS[one.expects]), tr(one.why)))
@@ -71,7 +71,7 @@ def _facts(drift: Drift, check: Check) -> str:
 
 
 def _fact(one: EnvironmentDifference, check: Check) -> str:
-    """A fact on both sides; of a file of the user's, its first line that differs."""
+    """Return a fact on both sides; of a file of the user's, its first line that differs."""
     known = {f"source.{source.file}": source for source in _between(check).sources}
     source = known.get(one.key)
     if source is not None:
@@ -97,7 +97,7 @@ def diffs(check: Check) -> tuple[tuple[str, str], ...]:
 
 
 def noise(check: Check) -> tuple[str, ...]:
-    """A sentence for each side that was run more than once."""
+    """Return a sentence for each side that was run more than once."""
     return tuple(_noise(check, one) for one in _between(check).noise)
 
 
@@ -114,7 +114,7 @@ def _noise(check: Check, noise: Noise) -> str:
 
 
 def statement(check: Check) -> str:
-    """What the number of runs says; of two recordings, how often each was run."""
+    """Return what the number of runs says; of two recordings, how often each was run."""
     if check.between is None:
         return check.verdict.outcomes.statement
     said = sentences(*noise(check))
@@ -142,14 +142,14 @@ def next_command(check: Check) -> tuple[str, str]:
 
 
 def summary(check: Check) -> Iterator[str]:
-    """Lines of plain text."""
+    """Yield lines of plain text."""
     if check.between is not None:
         yield check.between.sentence
         yield from (f"{title}: {facts}" for title, facts, _ in drift(check))
 
 
 def document(check: Check) -> dict[str, object] | None:
-    """The part `compared` of report.json; None where the runs were made here, one after the
+    """Return the part `compared` of report.json; None where the runs were made here, one after the
     other.
     """
     between = check.between

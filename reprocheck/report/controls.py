@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def any_shown(check: Check) -> bool:
-    """Whether there is anything to say of controls."""
+    """Return whether there is anything to say of controls."""
     return bool(check.record.controls or check.search)
 
 
@@ -29,19 +29,19 @@ def names(controls: Iterable[str]) -> str:
 
 
 def control_class(name: str) -> str:
-    """What a control may change: `same numbers`, `same training` or `alters the training`; empty
-    for a name that is not known any more.
+    """Return what a control may change: `same numbers`, `same training` or `alters the training`;
+    empty for a name that is not known any more.
     """
     return tr(next((found.control_class for found in _entries(name)), ""))
 
 
 def does(name: str) -> str:
-    """What a control does, in one sentence."""
+    """Return what a control does, in one sentence."""
     return tr(next((found.does for found in _entries(name)), ""))
 
 
 def _entries(name: str) -> list[Control]:
-    """The entry of a control in the table; nothing for a name that is not known any more."""
+    """Return the entry of a control in the table; nothing for a name that is not known any more."""
     from reprocheck.settings import controls
 
     return [found for found in controls.table() if found.name == name]
@@ -56,24 +56,24 @@ _NOT_TRIED = Tried(
 
 
 def touches(check: Check) -> tuple[Touch, ...]:
-    """What the controls did in run 1; under the smallest set, where none was on."""
+    """Return what the controls did in run 1; under the smallest set, where none was on."""
     if check.record.controls and check.runs:
         return check.runs[0].controls.touches
     return _search(check).touches
 
 
 def overrides(check: Check) -> tuple[Override, ...]:
-    """Values of the user's that controls replaced in arms of the search."""
+    """Return values of the user's that controls replaced in arms of the search."""
     return _search(check).overrides
 
 
 def _search(check: Check) -> Search:
-    """The search; one that tried nothing where none was made."""
+    """Return the search; one that tried nothing where none was made."""
     return check.search or Search(tried=())
 
 
 def conflicts(check: Check) -> tuple[Conflict, ...]:
-    """Values of the user's that stand against controls, of all runs, each once."""
+    """Return values of the user's that stand against controls, of all runs, each once."""
     return tuple({repr(one): one for run in check.runs for one in run.controls.conflicts}.values())
 
 
@@ -84,7 +84,7 @@ def unavailable(check: Check) -> tuple[tuple[str, str], ...]:
 
 
 def conflict_sentence(conflict: Conflict) -> str:
-    """What stands against a control."""
+    """Return what stands against a control."""
     kept = value(conflict.value)
     if conflict.source:
         kept = f"{kept} ({origin(conflict.source)})"
@@ -100,21 +100,21 @@ def conflict_sentence(conflict: Conflict) -> str:
 
 
 def value(held: object) -> str:
-    """A value as code has it."""
+    """Return a value as code has it."""
     if isinstance(held, bool):
         return str(held)
     return fact(held)
 
 
 def touched_value(touch: Touch) -> str:
-    """The value that a control set; empty where it set none."""
+    """Return the value that a control set; empty where it set none."""
     if touch.value is None:
         return ""
     return value(touch.value)
 
 
 def acted(check: Check, name: str) -> str:
-    """What a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
+    """Return what a control did in a few words: `torch.manual_seed 2 times, random.seed once`."""
     found = [touch for touch in touches(check) if touch.control == name]
     said = [f"{line(touch.what)} {_times(touch.count)}" for touch in found[:4]]
     if len(found) > 4:
@@ -127,7 +127,7 @@ def _times(number: int) -> str:
 
 
 def outcome(tried: Tried) -> str:
-    """What the runs of an arm said, over all recorded iterations."""
+    """Return what the runs of an arm said, over all recorded iterations."""
     if tried.agrees is None:
         return tr("not decided")
     if not tried.agrees:
@@ -142,7 +142,7 @@ def outcome(tried: Tried) -> str:
 
 
 def arm(tried: Tried) -> str:
-    """What an arm was made under."""
+    """Return what an arm was made under."""
     if not tried.patched:
         return names(tried.controls)
     if not tried.controls:
@@ -151,7 +151,7 @@ def arm(tried: Tried) -> str:
 
 
 def cost(search: Search) -> str:
-    """What the fix costs in time; empty where it is not known."""
+    """Return what the fix costs in time; empty where it is not known."""
     if search.cost is None:
         return ""
     under = tr("Under {names}", names=names(search.smallest))
@@ -172,12 +172,12 @@ def cost(search: Search) -> str:
 
 
 def patch(search: Search) -> str:
-    """The patch, printable, its line breaks kept."""
+    """Return the patch, printable, its line breaks kept."""
     return printable(search.patch).rstrip("\n")
 
 
 def checked(search: Search) -> str:
-    """What is known of the patch; empty without one."""
+    """Return what is known of the patch; empty without one."""
     if not search.patch:
         return ""
     row = next((one for one in search.tried if one.patched), _NOT_TRIED)
@@ -195,7 +195,9 @@ def checked(search: Search) -> str:
 
 
 def without_patch(search: Search | None) -> str:
-    """Why there is no patch to write: none is known, or the one that was tried does not help."""
+    """Return why there is no patch to write: none is known, or the one that was tried does not
+    help.
+    """
     tried = search.tried if search is not None else ()
     row = next((one for one in tried if one.patched), None)
     if row is None:
@@ -223,7 +225,9 @@ def summary(check: Check) -> list[str]:
 
 
 def document(check: Check) -> dict[str, object] | None:
-    """The part `controls` of report.json; None where no control was on and none was tried."""
+    """Return the part `controls` of report.json; None where no control was on and none was
+    tried.
+    """
     if not any_shown(check):
         return None
     search = _search(check)

@@ -69,12 +69,12 @@ class Curves:
 
     @property
     def thinned(self) -> bool:
-        """Whether iterations are left out."""
+        """Return whether iterations are left out."""
         return len(self.iterations) < self.total
 
 
 def curves(check: Check) -> Curves:
-    """The curves of a check."""
+    """Return the curves of a check."""
     import numpy as np
 
     shown, ranks_total = _ranks(check)
@@ -157,8 +157,8 @@ def gaps(
 
 
 def _window(series: LossSeries, first: int, last: int) -> tuple[Array, Whole]:
-    """The losses of the iterations first … last as far as recorded, and how many each iteration
-    has. Views, not copies.
+    """Return the losses of the iterations first … last as far as recorded, and how many each
+    iteration has. Views, not copies.
     """
     import numpy as np
 
@@ -185,7 +185,9 @@ def _ordered(a: Array, b: Array, iteration_of: Whole, unordered: set[int]) -> tu
 
 
 def _worst(excess: Array, counts: Whole) -> Whole:
-    """Index of the first largest excess in each segment; segments hold at least one element."""
+    """Return the index of the first largest excess in each segment; segments hold at least one
+    element.
+    """
     import numpy as np
 
     if len(excess) == len(counts):
@@ -205,7 +207,7 @@ def _finite(values: Array) -> Array:
 
 
 def _ranks(check: Check) -> tuple[tuple[int, ...], int]:
-    """The ranks to draw, those that differ most first to be kept, and how many there are."""
+    """Return the ranks to draw, those that differ most first to be kept, and how many there are."""
     ranks = sorted({trace.rank for run in check.runs for trace in run.traces})
     excess = dict.fromkeys(ranks, float("-inf"))
     for row in check.verdict.comparisons:
@@ -232,7 +234,7 @@ def _named(check: Check, total: int) -> Iterator[int]:
 def _picks(
     check: Check, traces: list[tuple[int, Trace]], reference: dict[int, Trace], total: int
 ) -> Whole:
-    """The iterations to show, ascending."""
+    """Return the iterations to show, ascending."""
     import numpy as np
 
     limit = max(300, min(LIMIT, 24_000 // len(traces)))
@@ -295,7 +297,7 @@ def _at(series: LossSeries, picks: Whole) -> Array:
 
 
 def _none_left_out(picks: Whole) -> bool:
-    """Whether the iterations shown are 1, 2, 3 and so on."""
+    """Return whether the iterations shown are 1, 2, 3 and so on."""
     return len(picks) > 0 and int(picks[-1]) == len(picks)
 
 
@@ -340,7 +342,7 @@ def _gaps_at(base: Trace, trace: Trace, tolerance: Tolerance, picks: Whole) -> t
 def _bands(
     check: Check, losses: tuple[Curve, ...], reference: dict[int, Trace], picks: Whole
 ) -> tuple[Band, ...]:
-    """The tolerance around run 1: the sum of what is allowed of each loss in an iteration's
+    """Return the tolerance around run 1: the sum of what is allowed of each loss in an iteration's
     list.
     """
     import numpy as np
@@ -360,7 +362,7 @@ def _bands(
 
 
 def _allowance(series: LossSeries, iteration: int) -> tuple[float, float]:
-    """How many losses an iteration has, and the sum of their sizes; NaN behind the end."""
+    """Return how many losses an iteration has, and the sum of their sizes; NaN behind the end."""
     import numpy as np
 
     if iteration > len(series):

@@ -24,8 +24,8 @@ diverging one is added, all are in losses.csv.
 
 
 def to_json(check: Check) -> dict[str, Any]:
-    """The check as a dictionary that `json.dumps` takes: keys as documented, numbers finite or
-    null, no lone surrogates.
+    """Return the check as a dictionary that `json.dumps` takes: keys as documented, numbers finite
+    or null, no lone surrogates.
     """
     record, verdict = check.record, check.verdict
     names = ("key", "run", "reference", "value")
@@ -78,7 +78,7 @@ def render(check: Check) -> bytes:
 
 
 def _diverging(check: Check) -> int | None:
-    """The first iteration outside the tolerance."""
+    """Return the first iteration outside the tolerance."""
     divergence = check.verdict.first_divergence
     if divergence is None:
         return None
@@ -161,7 +161,7 @@ def _cause(cause: Cause) -> dict[str, object]:
 
 
 def facts(check: Recorded, number: int = 1) -> dict[str, object]:
-    """Facts of the environment: of the check, of a run, and of its first rank, later ones
+    """Return facts of the environment: of the check, of a run, and of its first rank, later ones
     winning.
     """
     found = dict(check.record.environment)

@@ -52,7 +52,7 @@ OUTSIDE = (
 
 
 def sentences(check: Check) -> tuple[str, ...]:
-    """What the runs of the check did to files, and what was done after them."""
+    """Return what the runs of the check did to files, and what was done after them."""
     return (
         *_of_runs(check),
         *(sentence for after in check.record.files_after for sentence in _after(after)),
@@ -60,7 +60,7 @@ def sentences(check: Check) -> tuple[str, ...]:
 
 
 def document(check: Check) -> dict[str, Any]:
-    """The part of report.json."""
+    """Return the part of report.json."""
     names = [*(name for name, _ in CHANGES), "elsewhere", "gone"]
     return {
         "runs": [
@@ -73,7 +73,7 @@ def document(check: Check) -> dict[str, Any]:
 
 
 def named(paths: Sequence[str]) -> str:
-    """The first paths as code, and how many more there are."""
+    """Return the first paths as code, and how many more there are."""
     quoted = (f"`{text.line(path).replace('`', '')}`" for path in paths[:MOST_NAMED])
     shown = joined(tr(", "), quoted)
     more = len(paths) - MOST_NAMED
@@ -98,7 +98,9 @@ def _of_runs(check: Check) -> Iterator[str]:
 
 
 def _outside(changes: FileChanges, made: set[str]) -> dict[str, Sequence[str]]:
-    """What a run did to files elsewhere. `made`: those that this run and those before it made."""
+    """Return what a run did to files elsewhere. `made`: those that this run and those before it
+    made.
+    """
     return {
         "new": changes.made,
         "over": [path for path in changes.elsewhere if path not in made],

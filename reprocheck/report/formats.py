@@ -71,7 +71,7 @@ class Format:
     wanted: Callable[[Check], bool] = lambda check: True
 
     def render(self, check: Check) -> bytes:
-        """The whole file. No clock, no environment, no network: the same bytes for the same
+        """Return the whole file. No clock, no environment, no network: the same bytes for the same
         check.
         """
         return b"".join(self.chunks(Sheet(check)))

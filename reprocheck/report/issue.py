@@ -34,7 +34,7 @@ LONGEST_LINE = 2_000
 
 
 def text(check: Check, *, source: bool = False) -> str:
-    """The whole text, at most `MOST` characters, those that are left to the sender included.
+    """Return the whole text, at most `MOST` characters, those that are left to the sender included.
     `source`: the training's files are beside it.
     """
     kept: list[str] = []
@@ -48,7 +48,7 @@ def text(check: Check, *, source: bool = False) -> str:
 
 
 def _parts(check: Check, source: bool) -> Iterator[str]:
-    """The sections, each whole, those that matter most first."""
+    """Yield the sections, each whole, those that matter most first."""
     for lines in (
         _verdict(check),
         _ladder(check),
@@ -64,7 +64,7 @@ def _parts(check: Check, source: bool) -> Iterator[str]:
 
 
 def _shortened(line: str) -> str:
-    """A line that leaves room for others: a name or a message can be of any length."""
+    """Return a line that leaves room for others: a name or a message can be of any length."""
     if len(line) <= LONGEST_LINE:
         return line
     return f"{line[:LONGEST_LINE]}…"

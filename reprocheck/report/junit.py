@@ -92,7 +92,7 @@ def _script(check: Check) -> _Case:
 
 
 def _of_kind(check: Check, kind: CheckKind) -> _Case:
-    """The forward or the backward check."""
+    """Return the forward or the backward check."""
     name = f"{kind} check"
     verdict = check.verdict
     ranks = words.rank_count(check)

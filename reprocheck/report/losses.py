@@ -26,8 +26,8 @@ ROWS = 50_000
 
 
 def chunks(check: Check, kept: Sequence[int] | None = None) -> Iterator[bytes]:
-    """The file in pieces of at most 50,000 values, so that a million iterations are never held as
-    text. `kept`: the iterations whose values are written; None for all.
+    """Yield the file in pieces of at most 50,000 values, so that a million iterations are never
+    held as text. `kept`: the iterations whose values are written; None for all.
     """
     wanted = None if kept is None else frozenset(kept)
     yield _text([COLUMNS])
@@ -40,7 +40,7 @@ def chunks(check: Check, kept: Sequence[int] | None = None) -> Iterator[bytes]:
 
 
 def tables(run: int, trace: Trace) -> Iterator[list[tuple[object, ...]]]:
-    """The values of a rank in pieces: its losses, whose steps are the iterations, then its
+    """Yield the values of a rank in pieces: its losses, whose steps are the iterations, then its
     series.
     """
     import numpy as np
@@ -54,7 +54,7 @@ def tables(run: int, trace: Trace) -> Iterator[list[tuple[object, ...]]]:
 
 
 def _steps(series: Series) -> NDArray[np.generic]:
-    """The place of each value on the tracker's axis: where it gave none, the iteration."""
+    """Return the place of each value on the tracker's axis: where it gave none, the iteration."""
     import numpy as np
 
     steps = np.asarray(series.steps)
@@ -92,5 +92,5 @@ def _text(rows: Iterable[tuple[object, ...]]) -> bytes:
 
 
 def _name(dtype: str) -> str:
-    """What of a name needs no quotes in a CSV file, whatever a trace says."""
+    """Return what of a name needs no quotes in a CSV file, whatever a trace says."""
     return re.sub(r"[^A-Za-z0-9._]", "", dtype)

@@ -59,8 +59,8 @@ def render(check: Check) -> bytes:
 
 
 def prose(text: str) -> Markdown:
-    """Text in one line: what stands between backticks is code, all else is escaped that Markdown,
-    HTML or a forge would read as more.
+    """Return text in one line: what stands between backticks is code, all else is escaped that
+    Markdown, HTML or a forge would read as more.
     """
     shown = "".join(_pieces(text, code, _escaped))
     return Markdown(_BLOCK.sub(lambda found: found[0][:-1] + "\\" + found[0][-1], shown))
@@ -83,7 +83,9 @@ def summary(text: str) -> Markdown:
 def _pieces(
     text: str, as_code: Callable[[str], str], as_text: Callable[[str], str]
 ) -> Iterator[str]:
-    """The parts of a sentence, those between backticks as code and those around them as text."""
+    """Yield the parts of a sentence, those between backticks as code and those around them as
+    text.
+    """
     for number, piece in enumerate(_SPAN.split(line(text))):
         yield as_code(piece) if number % 2 else as_text(piece)
 
@@ -102,7 +104,7 @@ def _escaped(text: str) -> str:
 
 
 def code(text: str) -> Markdown:
-    """A code span in one line."""
+    """Return a code span in one line."""
     text = line(text)
     if not text:
         return Markdown()
@@ -115,7 +117,7 @@ def code(text: str) -> Markdown:
 
 
 def block(text: str, language: str = "text") -> list[Markdown]:
-    """A fenced block with a fence longer than any in the text."""
+    """Return a fenced block with a fence longer than any in the text."""
     text = printable(text)
     fence = "`" * max(3, _longest_fence(text) + 1)
     return [*map(Markdown, (fence + language, *text.split("\n"), fence))]
@@ -153,7 +155,7 @@ def _lines(check: Check) -> Iterator[str]:
 
 
 def _answer(check: Check) -> Iterator[str]:
-    """The best cause, what confirms it, and the one fix."""
+    """Yield the best cause, what confirms it, and the one fix."""
     if check.causes:
         yield from cause_section(check, 0)
     if check.search:
@@ -176,7 +178,7 @@ def _sides(check: Check) -> Iterator[str]:
 
 
 def _compared(check: Check) -> Iterator[str]:
-    """The checks, the losses and the runs."""
+    """Yield the checks, the losses and the runs."""
     table = tables.checks(check)
     criterion = say(
         "Criterion: {criterion}. {moved}",
@@ -193,7 +195,7 @@ def _compared(check: Check) -> Iterator[str]:
 
 
 def _limits(check: Check) -> Iterator[str]:
-    """What can explain a difference, or limits what is said."""
+    """Yield what can explain a difference, or limits what is said."""
     if check.between is None:
         yield from section(tables.environment_differences(check))
     yield from _list(tr("State left by run 1"), check.state_left, literal=True)
@@ -209,7 +211,7 @@ def _numbers(check: Check) -> Table:
 
 
 def _why(check: Check) -> Iterator[str]:
-    """The ladder, the other causes, and what the source shows."""
+    """Yield the ladder, the other causes, and what the source shows."""
     if check.ladder is not None:
         yield from section(tables.ladder(check.ladder), why.evidence(check))
         if why.replayed(check):
@@ -224,7 +226,7 @@ def _why(check: Check) -> Iterator[str]:
 
 
 def cause_section(check: Check, number: int) -> Iterator[str]:
-    """A cause with evidence, line and fix; `number` from 0, the best first."""
+    """Yield a cause with evidence, line and fix; `number` from 0, the best first."""
     cause = check.causes[number]
     head = tr("Cause")
     if number:
@@ -247,7 +249,7 @@ def _fix(fix: Repair | None) -> Iterator[str]:
 
 
 def _controls(check: Check) -> Iterator[str]:
-    """The controls that were on, and what the search over them tried."""
+    """Yield the controls that were on, and what the search over them tried."""
     if not controls.any_shown(check):
         return
     yield from section(tables.controls_on(check))
@@ -272,13 +274,13 @@ def _controls(check: Check) -> Iterator[str]:
 
 
 def source_line(source: SourceLine | None) -> Iterator[str]:
-    """A line of the user's code with its place."""
+    """Yield a line of the user's code with its place."""
     if source is not None:
         yield from (Markdown(joined(": ", code(why.origin(source)), code(source.text))), "")
 
 
 def section(table: Table, *after: str) -> Iterator[str]:
-    """A table under its title, and what is said behind it; nothing where it has no rows."""
+    """Yield a table under its title, and what is said behind it; nothing where it has no rows."""
     if table.rows:
         yield from (md("### {}", table.title), "")
         yield from pipe_table(table)
@@ -287,7 +289,7 @@ def section(table: Table, *after: str) -> Iterator[str]:
 
 
 def pipe_table(table: Table) -> Iterator[str]:
-    """A pipe table; rows that fail or differ are bold in one cell."""
+    """Yield a pipe table; rows that fail or differ are bold in one cell."""
     if not table.rows:
         return
     # numbers stand to the right, all else as it comes
@@ -303,7 +305,7 @@ def pipe_table(table: Table) -> Iterator[str]:
 
 
 def row(texts: Iterable[str]) -> Markdown:
-    """A row of a pipe table."""
+    """Return a row of a pipe table."""
     return Markdown(f"| {' | '.join(map(cell, texts))} |")
 
 
@@ -319,7 +321,7 @@ def _list(title: str, items: Sequence[str], *, literal: bool = False) -> Iterato
 
 
 def log(check: Check, run: Run) -> Iterator[str]:
-    """The end of the log of a run that did not end well; of every run where nothing was
+    """Yield the end of the log of a run that did not end well; of every run where nothing was
     recorded.
     """
     if not run.record.ended_badly and check.verdict.verdict != "inconclusive":
@@ -334,7 +336,7 @@ def log(check: Check, run: Run) -> Iterator[str]:
 
 
 def folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines behind a title that opens them; nothing where there are none."""
+    """Yield lines behind a title that opens them; nothing where there are none."""
     body = list(lines)
     if body:
         opened = Markdown(f"<details><summary>{summary(title)}</summary>")

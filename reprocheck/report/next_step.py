@@ -32,7 +32,7 @@ def next_command(check: Check) -> Step:
 
 
 def command(check: Check) -> str:
-    """The command that was started, quoted for a shell."""
+    """Return the command that was started, quoted for a shell."""
     return line(shlex.join(check.record.entry_point.command))
 
 
@@ -52,7 +52,9 @@ def _allowed_difference(check: Check) -> Step | None:
 
 
 def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None:
-    """The command with the rule that makes the exit code 1, where a pass leaves something out."""
+    """Return the command with the rule that makes the exit code 1, where a pass leaves something
+    out.
+    """
     verdict = check.verdict
     if not verdict.passed or verdict.plainly_passes:
         return None
@@ -82,7 +84,7 @@ def _confirm(check: Check) -> Step | None:
 
 
 def _not_searched(check: Check) -> bool:
-    """Whether the runs are as the user started them, and no control was tried yet."""
+    """Return whether the runs are as the user started them, and no control was tried yet."""
     return check.search is None and not check.record.controls
 
 
@@ -158,7 +160,7 @@ _AFTER: Mapping[VerdictName, Callable[[Check], Step]] = {
 
 
 def _own_folders(check: Check) -> Step | None:
-    """Where a file of run 1 was not the same for run 2."""
+    """Return where a file of run 1 was not the same for run 2."""
     left = (path for path in check.state_left if not is_elsewhere(path))
     if all(path in check.state_alike for path in left):
         return None
@@ -167,7 +169,7 @@ def _own_folders(check: Check) -> Step | None:
 
 
 def _where_and_why(check: Check) -> Step | None:
-    """Where a check failed that was told not to explain."""
+    """Return where a check failed that was told not to explain."""
     explained = check.ladder is not None or _setting(check, "explain") is not False
     if explained or check.verdict.exit_code != 1:
         return None

@@ -54,7 +54,7 @@ _SERIES_TITLES = {
 
 
 def render(check: Check, curves: Curves, loss_svg: str, difference_svg: str, issue: str) -> bytes:
-    """The page, in UTF-8. `issue`: what its button copies."""
+    """Return the page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
     scripts = _scripts()
@@ -118,7 +118,7 @@ class Reported:
 
 
 def _reported(check: Check) -> Iterator[Reported]:
-    """Each series that is drawn, with its chart."""
+    """Yield each series that is drawn, with its chart."""
     from markupsafe import Markup
 
     for number, (row, curves, axis) in enumerate(series.drawn(check), start=1):
@@ -131,19 +131,19 @@ def _reported(check: Check) -> Iterator[Reported]:
 
 
 def _scripts() -> list[str]:
-    """The scripts of the page, each as it stands in an element of its own."""
+    """Return the scripts of the page, each as it stands in an element of its own."""
     own = source("templates/report.js") + source("templates/copy.js")
     return [source("vendor/uplot/uPlot.iife.min.js"), own]
 
 
 def own_policy() -> str:
-    """The content security policy of every page that `render` makes."""
+    """Return the content security policy of every page that `render` makes."""
     return policy(_scripts())
 
 
 def runs_no_other_script(page: bytes) -> bool:
-    """Whether a page begins as those of `render` do, up to the policy that lets it run the scripts
-    of this version alone. So does no page of another version.
+    """Return whether a page begins as those of `render` do, up to the policy that lets it run the
+    scripts of this version alone. So does no page of another version.
     """
     found = _BEGINNING.match(page)
     return found is not None and unescape(found[1].decode("ascii", "replace")) == own_policy()
@@ -157,7 +157,7 @@ _BEGINNING = re.compile(
 
 
 def policy(scripts: list[str]) -> str:
-    """The content security policy that allows these scripts and nothing from outside."""
+    """Return the content security policy that allows these scripts and nothing from outside."""
     hashes = " ".join(
         f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts
     )
@@ -169,7 +169,7 @@ def policy(scripts: list[str]) -> str:
 
 @cache
 def environment() -> Environment:
-    """The template environment: autoescape on, an undefined name is an error."""
+    """Return the template environment: autoescape on, an undefined name is an error."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     made = Environment(
@@ -185,7 +185,7 @@ def environment() -> Environment:
 
 
 def _prose(text: str) -> Markup:
-    """A sentence, escaped, with what stands between backticks as code."""
+    """Return a sentence, escaped, with what stands between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(line(text)))))
@@ -197,8 +197,8 @@ def source(name: str) -> str:
 
 
 def chart_data(curves: Curves, reported: Sequence[Reported] = ()) -> dict[str, Any]:
-    """What report.js draws: x and series with null for gaps; the series beside the losses each with
-    an x of its own.
+    """Return what report.js draws: x and series with null for gaps; the series beside the losses
+    each with an x of its own.
     """
     import numpy as np
 
@@ -231,7 +231,7 @@ def chart_data(curves: Curves, reported: Sequence[Reported] = ()) -> dict[str, A
 
 
 def _chart_words() -> dict[str, str]:
-    """What report.js writes into the charts; `#` stands for a number."""
+    """Return what report.js writes into the charts; `#` stands for a number."""
     place = tr("iteration {iteration}", iteration="#")
     return {
         "iteration": tr("iteration"),
@@ -267,7 +267,7 @@ def _label(curve: Curve, curves: Curves) -> str:
 
 
 def _numbers(values: Any) -> list[float | None]:
-    """What is drawn of values, in the nine digits that tell any two float32 apart."""
+    """Return what is drawn of values, in the nine digits that tell any two float32 apart."""
     return [
         float(f"{value:.9g}") if value == value and abs(value) != float("inf") else None
         for value in values.tolist()

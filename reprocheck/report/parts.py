@@ -14,7 +14,7 @@ def attributes(thing: object, *names: str) -> dict[str, object]:
 
 
 def source_line(source: SourceLine | None) -> dict[str, object] | None:
-    """A line of the user's code."""
+    """Return a line of the user's code."""
     if source is None:
         return None
     return attributes(source, "file", "line")

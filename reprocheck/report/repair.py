@@ -21,7 +21,7 @@ class Repair:
 
 
 def best(check: Check) -> Repair | None:
-    """The fix that is shown first; None where none is known."""
+    """Return the fix that is shown first; None where none is known."""
     search = check.search
     if search is not None and search.patch:
         patch, said = controls.patch(search), controls.checked(search)
@@ -32,7 +32,7 @@ def best(check: Check) -> Repair | None:
 
 
 def of(check: Check, cause: Cause) -> Repair | None:
-    """The fix that stands with a cause.
+    """Return the fix that stands with a cause.
 
     A confirmed one has none of its own where a patch was found for it.
     """

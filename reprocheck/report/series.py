@@ -30,7 +30,7 @@ _MEANING = {
 
 
 def heads() -> tuple[str, ...]:
-    """The columns of `cells`."""
+    """Return the columns of `cells`."""
     return (
         *(tr("series"), tr("reported to"), tr("values"), tr("result")),
         *(tr("first differs"), tr("difference"), tr("allowed")),
@@ -38,13 +38,13 @@ def heads() -> tuple[str, ...]:
 
 
 def rows(check: Check) -> list[SeriesComparison]:
-    """The series of a check, those that differ first."""
+    """Return the series of a check, those that differ first."""
     order = ("differs", "within tolerance", "equal", "clock")
     return sorted(check.verdict.series, key=lambda one: order.index(one.state))
 
 
 def cells(row: SeriesComparison) -> tuple[str, ...]:
-    """One row of the table: see `heads`."""
+    """Return one row of the table: see `heads`."""
     place = row.first_difference
     where, difference, allowed = UNKNOWN, UNKNOWN, UNKNOWN
     if place is not None:
@@ -95,7 +95,7 @@ def _named(row: SeriesComparison) -> str:
 
 
 def clocks(check: Check) -> str:
-    """What is said of series that were taken for a clock's; "" where none were."""
+    """Return what is said of series that were taken for a clock's; "" where none were."""
     names = [line(one.name) for one in check.verdict.series if one.state == "clock"]
     if not names:
         return ""
@@ -129,7 +129,7 @@ def _place(place: SeriesPlace | None) -> dict[str, object] | None:
 
 
 def drawn(check: Check) -> Iterator[tuple[SeriesComparison, Curves, str]]:
-    """The series that are drawn, each with its curves and the name of its axis."""
+    """Yield the series that are drawn, each with its curves and the name of its axis."""
     for row in rows(check)[:MOST_CHARTS]:
         place = row.first_difference
         rank = 0 if place is None else place.rank
@@ -167,7 +167,7 @@ def _curves(of_runs: list[tuple[int, Series]], rank: int) -> tuple[Curves, str]:
 
 
 def _values(series: Series, picks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The values at these places; NaN where there is none, or none that can be drawn."""
+    """Return the values at these places; NaN where there is none, or none that can be drawn."""
     import numpy as np
 
     values = np.full(len(picks), np.nan)

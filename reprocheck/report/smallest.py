@@ -49,7 +49,7 @@ def _typed(*words: str) -> str:
 
 
 def _of_a_run(options: list[str]) -> list[str]:
-    """The first of the options, `--steps` and `--level`: `record` takes no criterion."""
+    """Return the first of the options, `--steps` and `--level`: `record` takes no criterion."""
     return [
         word
         for flag, value in pairwise(options)
@@ -76,13 +76,15 @@ def _matters(setting: Setting) -> bool:
 
 
 def _second_run_shows_it(check: Check) -> bool:
-    """Whether run 2 is one of those that are not as run 1."""
+    """Return whether run 2 is one of those that are not as run 1."""
     groups = check.verdict.outcomes.groups
     return not any({1, 2} <= set(group.runs) for group in groups)
 
 
 def _steps(check: Check) -> str:
-    """How many iterations it takes to reach the first difference that the verdict is about."""
+    """Return how many iterations it takes to reach the first difference that the verdict is
+    about.
+    """
     verdict = check.verdict
     if verdict.verdict not in ("not_reproducible", "reproducible"):
         return str(check.record.setting("steps", 10))

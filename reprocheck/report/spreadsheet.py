@@ -20,7 +20,7 @@ _MARKED = re.compile(_START + "'" + _FORMULA)
 
 
 def marked(text: str) -> str:
-    """A text that no spreadsheet evaluates; `unmarked` gives it back.
+    """Return a text that no spreadsheet evaluates; `unmarked` gives it back.
 
     >>> marked("=1+1")
     "'=1+1"
@@ -29,7 +29,7 @@ def marked(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """What `marked` was given.
+    """Return what `marked` was given.
 
     >>> unmarked("'=1+1")
     '=1+1'

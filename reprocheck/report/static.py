@@ -24,8 +24,8 @@ MEANS = mark("A finding can make runs differ; only the runs show whether it does
 
 
 def sentence(scan: StaticScan) -> str:
-    """`The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first difference;
-    the functions of 2 others ran.`
+    """Return `The scan finds 9 places in 3 files: 4 were executed, 1 of them before the first
+    difference; the functions of 2 others ran.`
     """
     where = tr("in {files}", files=count(scan.files, "file"))
     if not scan.findings:
@@ -48,7 +48,7 @@ def sentence(scan: StaticScan) -> str:
 
 
 def _others(scan: StaticScan) -> list[str]:
-    """What is known of the findings whose line was not seen to run."""
+    """Return what is known of the findings whose line was not seen to run."""
     entered = sum(one.executed == "entered" for one in scan.findings)
     left_out = sum(one.executed == "not_executed" for one in scan.findings)
     said = []
@@ -74,21 +74,21 @@ def _others(scan: StaticScan) -> list[str]:
 
 
 def state(finding: StaticFinding) -> str:
-    """Whether the line ran, in a few words."""
+    """Return whether the line ran, in a few words."""
     if finding.precedes:
         return tr(BEFORE)
     return tr(STATES[finding.executed])
 
 
 def rows(scan: StaticScan) -> tuple[tuple[str, str, str, str], ...]:
-    """A row for each finding: code, place, what is found there, whether it ran."""
+    """Return a row for each finding: code, place, what is found there, whether it ran."""
     return tuple(
         (line(one.code), origin(one.source), line(one.message), state(one)) for one in scan.findings
     )
 
 
 def document(scan: StaticScan | None) -> dict[str, object] | None:
-    """The part `scan` of report.json; None where nothing was scanned."""
+    """Return the part `scan` of report.json; None where nothing was scanned."""
     if scan is None:
         return None
     names = ("code", "name", "severity", "message", "fix", "executed", "precedes")

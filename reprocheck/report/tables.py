@@ -43,7 +43,7 @@ class Table:
 
 
 def reported(check: Check) -> Table:
-    """The series beside the losses, a row for each; of very many those that differ first."""
+    """Return the series beside the losses, a row for each; of very many those that differ first."""
     rows = series.rows(check)
     shown = rows[:SERIES_ROWS]
     notes = (
@@ -65,7 +65,7 @@ def reported(check: Check) -> Table:
 
 
 def _wanted(*cells: tuple[bool, str]) -> list[str]:
-    """The cells of columns that are not always there: those that are."""
+    """Return the cells of columns that are not always there: those that are."""
     return [cell for there, cell in cells if there]
 
 
@@ -77,14 +77,16 @@ def _more(number: int, file: str, noun: str, nouns: str = "") -> str:
 
 
 def _number_of(row: Comparison) -> str:
-    """The number of a loss in its iteration."""
+    """Return the number of a loss in its iteration."""
     if row.loss_index is None:
         return UNKNOWN
     return str(row.loss_index + 1)
 
 
 def checks(check: Check) -> Table:
-    """The forward and the backward check, a row for each run and rank; of very many the worst."""
+    """Return the forward and the backward check, a row for each run and rank; of very many the
+    worst.
+    """
     ranked = words.rank_count(check) > 1
     rows = _worst_rows(check.verdict.comparisons)
     many = any((row.loss_index or 0) > 0 for row in rows)
@@ -154,8 +156,8 @@ def drift(check: Check) -> Table:
 
 
 def losses(check: Check) -> tuple[Table, ...]:
-    """The first losses of all runs side by side and the diverging one, a table for each of the
-    first two ranks and the diverging rank.
+    """Return the first losses of all runs side by side and the diverging one, a table for each of
+    the first two ranks and the diverging rank.
     """
     if not check.runs:
         return ()
@@ -222,14 +224,14 @@ class _Gap:
 
     @property
     def beyond(self) -> float:
-        """How far the difference is beyond what is allowed."""
+        """Return how far the difference is beyond what is allowed."""
         if self.apart is None or self.allowed is None:
             return -math.inf
         return self.apart - self.allowed
 
 
 def _worst(tolerance: Tolerance, traces: Sequence[Trace], iteration: int) -> _Gap:
-    """The difference from the first trace that is furthest beyond what is allowed."""
+    """Return the difference from the first trace that is furthest beyond what is allowed."""
     found = [_Gap()]
     for trace in traces[1:]:
         apart, allowed = gaps(traces[0], trace, tolerance, iteration, iteration)
@@ -240,7 +242,7 @@ def _worst(tolerance: Tolerance, traces: Sequence[Trace], iteration: int) -> _Ga
 
 
 def _loss(trace: Trace, iteration: int) -> str:
-    """The losses of an iteration: all of up to three, the first two of more."""
+    """Return the losses of an iteration: all of up to three, the first two of more."""
     if iteration > len(trace.losses):
         return UNKNOWN
     start, end = trace.losses.span(iteration)
@@ -255,7 +257,7 @@ def _loss(trace: Trace, iteration: int) -> str:
 
 
 def runs(check: Check) -> Table:
-    """How each run went."""
+    """Return how each run went."""
     rows = [
         (
             str(run.number),
@@ -298,7 +300,7 @@ def _aside(run: Run) -> str:
 
 
 def _remarks(trace: Trace) -> Iterator[str]:
-    """What is to be said of one rank's trace."""
+    """Yield what is to be said of one rank's trace."""
     if trace.cut:
         yield tr("the last line of the trace is incomplete")
     if trace.skipped:
@@ -308,7 +310,7 @@ def _remarks(trace: Trace) -> Iterator[str]:
 
 
 def ladder(found: Ladder) -> Table:
-    """A row for each rung; the first that differs is marked."""
+    """Return a row for each rung; the first that differs is marked."""
     table = why.rows(found)
     return Table(
         title=tr("Where the runs diverge"),
@@ -320,7 +322,7 @@ def ladder(found: Ladder) -> Table:
 
 
 def scanned(found: StaticScan) -> Table:
-    """What the scan finds, a row for each place."""
+    """Return what the scan finds, a row for each place."""
     marked = frozenset(index for index, one in enumerate(found.findings) if one.precedes)
     return Table(
         title=tr("What the source shows"),
@@ -332,7 +334,9 @@ def scanned(found: StaticScan) -> Table:
 
 
 def controls_on(check: Check) -> Table:
-    """The controls that were on in the runs of the check: class, and what each touched in run 1."""
+    """Return the controls that were on in the runs of the check: class, and what each touched in
+    run 1.
+    """
     rows = tuple(
         (line(name), controls.control_class(name), controls.acted(check, name))
         for name in check.record.controls
@@ -346,7 +350,7 @@ def controls_on(check: Check) -> Table:
 
 
 def touched(check: Check) -> Table:
-    """Every call and value that controls touched."""
+    """Return every call and value that controls touched."""
     found = controls.touches(check)
     rows = tuple(
         (
@@ -369,8 +373,8 @@ def touched(check: Check) -> Table:
 
 
 def overridden(check: Check) -> Table:
-    """Values of the user's that controls replaced in the search, and those that stood against a
-    control.
+    """Return values of the user's that controls replaced in the search, and those that stood
+    against a control.
     """
     rows = [
         (
@@ -400,7 +404,7 @@ def overridden(check: Check) -> Table:
 
 
 def tried(search: Search) -> Table:
-    """A row for each arm of the search; those that agree are marked."""
+    """Return a row for each arm of the search; those that agree are marked."""
     rows = tuple(
         (controls.arm(one), str(one.runs), controls.outcome(one), line(one.note))
         for one in search.tried
@@ -418,7 +422,7 @@ def tried(search: Search) -> Table:
 
 
 def outcomes(check: Check) -> Table:
-    """Runs grouped by bitwise outcome."""
+    """Run grouped by bitwise outcome."""
     groups = check.verdict.outcomes.groups
     rows = [
         (chr(ord("A") + index % 26), ", ".join(map(str, group.runs)), str(len(group.runs)))
@@ -463,7 +467,7 @@ def statistics(check: Check) -> Table:
 
 
 def environment_differences(check: Check) -> Table:
-    """Facts that are not the same in all runs."""
+    """Return facts that are not the same in all runs."""
     rows = [
         (line(row.key), f"{row.run}", fact(row.reference), fact(row.value))
         for row in check.environment_differences
@@ -478,7 +482,7 @@ def environment_differences(check: Check) -> Table:
 
 
 def environment(check: Check) -> Table:
-    """All facts of run 1; those that differ in another run are marked."""
+    """Return all facts of run 1; those that differ in another run are marked."""
     known = sorted(facts(check).items())
     differing = {row.key for row in check.environment_differences}
     marked = frozenset(index for index, (key, _) in enumerate(known) if key in differing)
@@ -489,7 +493,7 @@ def environment(check: Check) -> Table:
 
 
 def settings(check: Check) -> Table:
-    """Each setting, its value and where it came from."""
+    """Return each setting, its value and where it came from."""
     rows = tuple(
         (line(setting.name), fact(setting.value), line(setting.origin))
         for setting in check.record.settings

@@ -22,7 +22,7 @@ _SHORT = {None: mark("not set"), True: mark("yes"), False: mark("no")}
 
 
 def joined(separator: str, *parts: str) -> str:
-    """The parts that are not empty, with the separator between them."""
+    """Return the parts that are not empty, with the separator between them."""
     return language.joined(separator, parts)
 
 
@@ -34,7 +34,7 @@ def number(value: float | None) -> str:
 
 
 def told_apart(one: float, other: float) -> tuple[str, str]:
-    """Two values with as many significant digits as tell them apart, four at least.
+    """Return two values with as many significant digits as tell them apart, four at least.
 
     >>> told_apart(1.4321, 1.4322)
     ('1.4321', '1.4322')
@@ -47,7 +47,7 @@ def told_apart(one: float, other: float) -> tuple[str, str]:
 
 
 def loss(value: float | None, dtype: str = "float32") -> str:
-    """A loss with as many digits as tell every value of its dtype apart."""
+    """Return a loss with as many digits as tell every value of its dtype apart."""
     if dtype == "float64":
         return _digits(value, repr)
     return _digits(value, "{:.9g}".format)
@@ -90,7 +90,7 @@ def seconds(value: float) -> str:
 
 
 def moment(started: str) -> str:
-    """An ISO time as `2026-05-04 10:11:12 UTC`; what is not one, as it stands."""
+    """Return an ISO time as `2026-05-04 10:11:12 UTC`; what is not one, as it stands."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -100,7 +100,7 @@ def moment(started: str) -> str:
 
 
 def fact(value: object) -> str:
-    """A fact of the environment or a setting, in one line."""
+    """Return a fact of the environment or a setting, in one line."""
     if isinstance(value, (bool, type(None))):
         return tr(_SHORT[value])
     if isinstance(value, (list, tuple)):

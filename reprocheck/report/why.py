@@ -73,14 +73,14 @@ class Row:
 
 
 def lead(check: Check) -> str:
-    """The one sentence that says where the runs diverge; empty without a ladder."""
+    """Return the one sentence that says where the runs diverge; empty without a ladder."""
     if check.lead is None:
         return ""
     return line(check.lead.sentence)
 
 
 def replayed(check: Check) -> str:
-    """What `replay.py` runs, beside its name; empty where there is no such file."""
+    """Return what `replay.py` runs, beside its name; empty where there is no such file."""
     if check.ladder is None or check.ladder.replay is None:
         return ""
     inputs = tr("equal inputs")
@@ -94,7 +94,7 @@ def replayed(check: Check) -> str:
 
 
 def rows(ladder: Ladder) -> tuple[Row, ...]:
-    """A row for each rung, in ladder order."""
+    """Return a row for each rung, in ladder order."""
     return tuple(_row(rung, ladder) for rung in ladder.rungs)
 
 
@@ -162,8 +162,8 @@ def _whole(number: int | None) -> str:
 
 
 def evidence(check: Check) -> str:
-    """What the ladder was read from: `the runs of the check, recorded at level module, and two more
-    runs, recorded at level op`.
+    """Return what the ladder was read from: `the runs of the check, recorded at level module, and
+    two more runs, recorded at level op`.
     """
     own = [pair for pair in check.record.deeper if pair.of_check]
     more = [pair for pair in check.record.deeper if not pair.of_check]
@@ -221,18 +221,18 @@ def cause_title(cause: Cause) -> str:
 
 
 def fix(cause: Cause) -> str:
-    """The fix, printable, its line breaks and indents kept."""
+    """Return the fix, printable, its line breaks and indents kept."""
     return printable(cause.fix).expandtabs(4).strip("\n").rstrip()
 
 
 def is_code(text: str) -> bool:
-    """Whether a fix is to be pasted, or is a sentence to be read."""
+    """Return whether a fix is to be pasted, or is a sentence to be read."""
     sentence = text.endswith("。") or (" " in text and text.endswith((".", "!")))
     return "\n" in text or not sentence
 
 
 def summary(check: Check, *, every: bool = True) -> list[str]:
-    """A few plain lines: where the runs diverge, with `every` rung, and the causes."""
+    """Return a few plain lines: where the runs diverge, with `every` rung, and the causes."""
     if check.ladder is None:
         return []
     found = []

@@ -45,7 +45,7 @@ def _iterations(traces: Sequence[Trace]) -> str:
 
 
 def meaning(check: Check) -> tuple[str, ...]:
-    """What the verdict says and what it does not, in a few sentences."""
+    """Return what the verdict says and what it does not, in a few sentences."""
     name = check.verdict.verdict
     if check.between is not None and name in ("reproducible", "not_reproducible"):
         return (check.between.sentence, *compared.noise(check))
@@ -100,7 +100,7 @@ _MEANS: Mapping[VerdictName, Callable[[Check], tuple[str, ...]]] = {
 
 
 def criterion(check: Check) -> str:
-    """The criterion with its numbers."""
+    """Return the criterion with its numbers."""
     tolerance = check.record.tolerance
     return tr(
         "|loss − loss of run 1| ≤ {atol:g} + {rtol:g} · |loss of run 1|",
@@ -174,7 +174,7 @@ _RESULTS = {True: mark("pass"), False: mark("fail"), None: mark("not made")}
 
 
 def moved(check: Check) -> str:
-    """Where the second check looked, if that was not iteration 2."""
+    """Return where the second check looked, if that was not iteration 2."""
     for run in check.runs[:1]:
         for trace in run.traces:
             why = _moved(trace)
@@ -199,17 +199,19 @@ def _moved(trace: Trace) -> str:
 
 
 def losses_each(check: Check) -> bool:
-    """Whether iterations hold several losses."""
+    """Return whether iterations hold several losses."""
     return any(len(trace.losses.values) > len(trace.losses) for trace in check.traces)
 
 
 def rank_count(check: Check) -> int:
-    """Number of ranks that reported in any run."""
+    """Return the number of ranks that reported in any run."""
     return len({trace.rank for trace in check.traces})
 
 
 def ending(run: Run) -> str:
-    """How a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status 1`…"""
+    """Return how a run ended: `stopped by reprocheck after iteration 10`, `failed with exit status
+    1`…
+    """
     how = run.record.ended
     say = _ENDINGS.get(how)
     if say is None:
@@ -240,14 +242,14 @@ _ENDINGS: Mapping[str, Callable[[Run], str]] = {
 
 
 def exit_status(run: Run) -> str:
-    """The return code, or an en dash where the process could not be waited for."""
+    """Return the return code, or an en dash where the process could not be waited for."""
     if run.record.exit_status is None:
         return UNKNOWN
     return str(run.record.exit_status)
 
 
 def iterations(run: Run) -> str:
-    """Number of iterations of a run, a range where the ranks differ."""
+    """Return the number of iterations of a run, a range where the ranks differ."""
     if not run.traces:
         return "0"
     lengths = [len(trace.losses) for trace in run.traces]
@@ -258,7 +260,7 @@ def iterations(run: Run) -> str:
 
 
 def caveats(check: Check) -> tuple[str, ...]:
-    """All caveats, each once."""
+    """Return all caveats, each once."""
     return tuple(dict.fromkeys((*check.verdict.caveats, *check.caveats)))
 
 
@@ -283,7 +285,9 @@ def numbers(check: Check) -> tuple[tuple[str, str, str], ...]:
 
 
 def summary(check: Check) -> list[str]:
-    """A few lines of plain text: verdict, reason, numbers, ladder and causes, next command."""
+    """Return a few lines of plain text: verdict, reason, numbers, ladder and causes, next
+    command.
+    """
     return [
         tr("{name}: {value}", name=check.verdict.title, value=line(check.verdict.reason)),
         *(
@@ -298,7 +302,7 @@ def summary(check: Check) -> list[str]:
 
 
 def search_with(check: Check, options: str) -> str:
-    """The command that searches with further options."""
+    """Return the command that searches with further options."""
     return again(check, options, "explain")
 
 

@@ -60,15 +60,15 @@ class Asked:
 
     @property
     def twice(self) -> bool:
-        """Whether the resumed run is resumed."""
+        """Return whether the resumed run is resumed."""
         return TWICE in self.at
 
     def missed(self, served: Sequence[str]) -> tuple[str, ...]:
-        """The places that were asked for by name, but for those that snapshots serve."""
+        """Return the places that were asked for by name, but for those that snapshots serve."""
         return tuple(name for name in self.at if name not in served)
 
     def told(self) -> dict[str, object]:
-        """What the recorder of the continued run is told."""
+        """Return what the recorder of the continued run is told."""
         spare = AFTER + 1 if self.interrupt else 0
         return {
             "resume": {
@@ -83,8 +83,8 @@ class Asked:
 
 
 def told_to_wait(updates: int, interrupt: str) -> dict[str, object]:
-    """What the recorder of a run is told that a signal ends after so many updates. KILL finds those
-    who write at that moment in the middle of it.
+    """Return what the recorder of a run is told that a signal ends after so many updates. KILL
+    finds those who write at that moment in the middle of it.
     """
     waits = {
         "at": [],
@@ -106,7 +106,7 @@ def refuse_signal(name: str) -> None:
 
 
 def places(names: Sequence[str]) -> tuple[str, ...]:
-    """The places that `--at` names, each once. Raises UsageError."""
+    """Return the places that `--at` names, each once. Raises UsageError."""
     for name in names:
         if name not in (*PLACES, TWICE) and not (name.isdecimal() and int(name) > 0):
             raise UsageError(
@@ -127,7 +127,7 @@ def refuse(entry: EntryPoint) -> None:
 
 
 def resumed_entry(entry: EntryPoint, asked: Asked, checkpoint: Checkpoint) -> EntryPoint:
-    """The command that resumes from a checkpoint. Raises UsageError."""
+    """Return the command that resumes from a checkpoint. Raises UsageError."""
     added = [_filled(word, checkpoint) for word in words(asked.resume_with)]
     command = entry.command
     if asked.ranks:
@@ -136,7 +136,7 @@ def resumed_entry(entry: EntryPoint, asked: Asked, checkpoint: Checkpoint) -> En
 
 
 def words(resume_with: str) -> list[str]:
-    """The words of `--resume-with`. Raises UsageError."""
+    """Return the words of `--resume-with`. Raises UsageError."""
     try:
         return shlex.split(resume_with)
     except ValueError as error:

@@ -34,7 +34,7 @@ class Recording:
     closed: bool = False
 
     def run(self, number: int | None) -> Run | None:
-        """The run of a number."""
+        """Return the run of a number."""
         return next((run for run in self.runs if run.number == number), None)
 
     @property
@@ -44,7 +44,7 @@ class Recording:
 
 
 def recording(folder: Path) -> Recording:
-    """What is recorded in a folder. Raises ReportError."""
+    """Return what is recorded in a folder. Raises ReportError."""
     from reprocheck.trace import read_run
 
     record = check_records.read(folder)
@@ -53,7 +53,9 @@ def recording(folder: Path) -> Recording:
 
 
 def load(folder: Path) -> model.ResumeCheck:
-    """The check of a resume that is recorded in `folder`. Nothing is run. Raises ReportError."""
+    """Return the check of a resume that is recorded in `folder`. Nothing is run. Raises
+    ReportError.
+    """
     held = recording(folder)
     code = held.code
     outcomes = tuple(_outcome(held, place, code) for place in held.resume.places)
@@ -111,14 +113,14 @@ def _outcome(held: Recording, place: model.Place, code: UserCode) -> model.Outco
 
 
 def _option(held: Recording, outcome: model.Outcome, code: UserCode) -> model.Option | None:
-    """The option by which the script is told to resume, where it was not."""
+    """Return the option by which the script is told to resume, where it was not."""
     if outcome.verdict != "starts_over" or outcome.read or held.resume.resume_with:
         return None
     return option_of(code.trees, held.record.entry_point.command)
 
 
 def _further(held: Recording, place: model.Place, sides: Sides, code: UserCode) -> model.Outcome:
-    """What two other runs say."""
+    """Return what two other runs say."""
     assert place.checkpoint is not None
     outcome = judged(place, place.checkpoint, sides)
     return with_ladder(outcome, _explained(held, outcome, sides, code))
@@ -127,7 +129,7 @@ def _further(held: Recording, place: model.Place, sides: Sides, code: UserCode) 
 def _with_repair(
     held: Recording, outcomes: tuple[model.Outcome, ...], trial: model.Trial, code: UserCode
 ) -> tuple[model.Outcome, ...]:
-    """The outcomes, one of them with the patch that was tried."""
+    """Return the outcomes, one of them with the patch that was tried."""
     place = trial.place
     if place is None or place.checkpoint is None or not 0 <= trial.of < len(outcomes):
         return outcomes
@@ -140,7 +142,7 @@ def _with_repair(
 
 
 def _sides(held: Recording, place: model.Place) -> Sides | None:
-    """Both runs of a place; None where one was not made."""
+    """Return both runs of a place; None where one was not made."""
     continued, resumed = held.run(place.continued), held.run(place.run)
     if continued is None or resumed is None:
         return None
@@ -153,7 +155,7 @@ def _sides(held: Recording, place: model.Place) -> Sides | None:
 
 
 def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> str:
-    """Why a difference says nothing of the resume; "" where it does."""
+    """Return why a difference says nothing of the resume; "" where it does."""
     if not outcome.exit_code or outcome.place.checkpoint is None:
         return ""
     beyond = beyond_snapshots(sides.continued, sides.resumed, outcome.place.checkpoint)
@@ -170,7 +172,7 @@ def _withheld(outcome: model.Outcome, sides: Sides, interrupted: Run | None) -> 
 def _explained(
     held: Recording, outcome: model.Outcome, sides: Sides, code: UserCode
 ) -> model.Explained:
-    """The ladder across the gap, where both runs went on."""
+    """Return the ladder across the gap, where both runs went on."""
     ended_badly = sides.resumed.record.ended_badly and not outcome.compared
     if outcome.offset is None or outcome.verdict == "inconclusive" or ended_badly:
         return model.Explained()
@@ -200,7 +202,7 @@ def _explained(
 
 
 def _without_place(held: Recording, continued: Run | None, found: tuple[str, ...]) -> model.Outcome:
-    """What is said where there is nothing to resume from."""
+    """Return what is said where there is nothing to resume from."""
     place = model.Place(name="first")
     if continued is None:
         reason = sentences.INTERRUPTED.format(run="first")

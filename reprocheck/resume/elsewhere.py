@@ -21,7 +21,9 @@ from reprocheck.launch.snapshot import summary
 
 
 def absolute(pattern: str, cwd: Path) -> str:
-    """A pattern that leads out of the working directory as a whole path; any other as it is."""
+    """Return a pattern that leads out of the working directory as a whole path; any other as it
+    is.
+    """
     if not pattern:
         return ""
     whole = Path(os.path.normpath(cwd / Path(pattern).expanduser()))
@@ -54,27 +56,27 @@ class Elsewhere:
             )
 
     def files(self) -> list[str]:
-        """What matches now, as whole paths."""
+        """Return what matches now, as whole paths."""
         return sorted(self.found())
 
     def found(self) -> Iterator[str]:
-        """What matches now, one after the other."""
+        """Return what matches now, one after the other."""
         files = (str(path) for path in _below(self.pattern) if _is_file(path))
         return (path for path in files if fnmatch(path, self.pattern))
 
     def keep(self, store: Path) -> None:
-        """Copies what matches now into `store`. Raises OSError."""
+        """Copy what matches now into `store`. Raises OSError."""
         for path in self.files():
             _copy(Path(path), store / path.lstrip("/"))
 
     def put_back(self, store: Path) -> None:
-        """Makes what matches what was kept in `store`. Raises OSError."""
+        """Make what matches what was kept in `store`. Raises OSError."""
         self.remove()
         for path in filter(_is_file, sorted(store.rglob("*"))):
             _copy(path, Path("/", path.relative_to(store)))
 
     def remove(self) -> None:
-        """Removes what the runs wrote there, and the folders that they made."""
+        """Remove what the runs wrote there, and the folders that they made."""
         for path in self.files():
             Path(path).unlink(missing_ok=True)
         for made in sorted(self._all_folders() - self._folders, reverse=True):
@@ -84,7 +86,7 @@ class Elsewhere:
             _remove_empty(folder)
 
     def _all_folders(self) -> set[Path]:
-        """Those in which files may lie that match."""
+        """Return those in which files may lie that match."""
         return set(filter(_is_folder, _below(self.pattern)))
 
 
@@ -100,13 +102,15 @@ def _below(pattern: str) -> Iterator[Path]:
 
 
 def _start(pattern: str) -> tuple[Path, str]:
-    """The folder that everything lies in that can match, and what its names begin with there."""
+    """Return the folder that everything lies in that can match, and what its names begin with
+    there.
+    """
     folder, _, start = fixed_start(pattern).rpartition("/")
     return Path(folder or "/"), start
 
 
 def _is_file(path: Path) -> bool:
-    """A link, too, wherever it leads to, which a run may have made and moved."""
+    """Return a link, too, wherever it leads to, which a run may have made and moved."""
     return path.is_symlink() or path.is_file()
 
 

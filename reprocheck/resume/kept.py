@@ -32,7 +32,7 @@ class Unkept:
 
 
 def unkept(folder: Path, run: Run) -> Unkept:
-    """What the traces of a run say of them."""
+    """Return what the traces of a run say of them."""
     ignored: dict[str, None] = {}
     removed: dict[str, None] = {}
     temporary: dict[str, None] = {}
@@ -51,17 +51,17 @@ def unkept(folder: Path, run: Run) -> Unkept:
 
 
 def last_checkpoint(folder: Path, record: RunRecord) -> Checkpoint | None:
-    """The last checkpoint that a run was seen to write."""
+    """Return the last checkpoint that a run was seen to write."""
     return next(reversed(checkpoints(folder, record)), None)
 
 
 def checkpoints(folder: Path, record: RunRecord) -> list[Checkpoint]:
-    """The checkpoints that a run was seen to write, in order."""
+    """Return the checkpoints that a run was seen to write, in order."""
     return [checkpoint_of(event) for event in _events(folder, record, events.Checkpoint)]
 
 
 def checkpoint_of(event: events.Checkpoint) -> Checkpoint:
-    """The checkpoint that a process told of."""
+    """Return the checkpoint that a process told of."""
     return Checkpoint(
         iteration=event.i,
         by=event.by,
@@ -77,7 +77,7 @@ Kind = TypeVar("Kind", bound=events.Event)
 
 
 def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
-    """The events of one kind, of all processes of a run."""
+    """Return the events of one kind, of all processes of a run."""
     found: list[Kind] = []
     for path in sorted((folder / record.trace).glob("*.jsonl")):
         with suppress(OSError):
@@ -87,8 +87,8 @@ def _events(folder: Path, record: RunRecord, kind: type[Kind]) -> list[Kind]:
 
 
 def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Files outside of the working directory that the continued run wrote, and that the resumed run
-    read before its first loss: as the continued run left them at its end.
+    """Return files outside of the working directory that the continued run wrote, and that the
+    resumed run read before its first loss: as the continued run left them at its end.
     """
     read = {*read_early(resumed), *resumed.record.files.read}
     left = continued.record.files.elsewhere
@@ -96,8 +96,8 @@ def beyond_snapshots(continued: Run, resumed: Run, checkpoint: Checkpoint) -> tu
 
 
 def found_before(run: Run) -> tuple[str, ...]:
-    """Files that a continued run read before its first loss and wrote again later: it did not start
-    from scratch, but from what an earlier training left.
+    """Return files that a continued run read before its first loss and wrote again later: it did
+    not start from scratch, but from what an earlier training left.
     """
     early = read_early(run)
     return tuple(path for path in run.record.files.changed if path in early)

@@ -48,8 +48,8 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
-    """The command with so many ranks. Raises UsageError where it is none of a launcher that is
-    known, or starts ranks on several machines.
+    """Return the command with so many ranks. Raises UsageError where it is none of a launcher that
+    is known, or starts ranks on several machines.
 
     >>> with_ranks(("torchrun", "--nproc-per-node=2", "train.py"), 4)
     ('torchrun', '--nproc-per-node=4', 'train.py')
@@ -71,7 +71,7 @@ def with_ranks(words: Sequence[str], ranks: int) -> tuple[str, ...]:
 
 
 def _launcher(words: Sequence[str]) -> tuple[Launcher, int] | None:
-    """The launcher, and the index of the first word behind its name."""
+    """Return the launcher, and the index of the first word behind its name."""
     name, index = PurePath(words[0]).name, 1
     if name.startswith("python") and MODULE in words[:-1]:
         index = words.index(MODULE) + 2
@@ -91,7 +91,7 @@ def _is_program(word: str) -> bool:
 
 
 def _values(words: Sequence[str], names: tuple[str, ...]) -> dict[int, str]:
-    """Index -> value, of each word that holds the value of an option of these names."""
+    """Return the index -> value, of each word that holds the value of an option of these names."""
     found: dict[int, str] = {}
     for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
         name, equals, value = word.partition("=")

@@ -26,7 +26,7 @@ from reprocheck.settings import Settings
 def checked(
     entry: EntryPoint, settings: Settings, folder: Path, teller: Teller, asked: Asked
 ) -> ResumeCheck:
-    """Records both sides in `folder` and says what they say. Raises what `recorded` raises."""
+    """Record both sides in `folder` and say what they say. Raises what `recorded` raises."""
     then = partial(_explained, folder, teller) if asked.explain else None
     recorded(entry, settings, folder, teller, asked, then)
     teller.clear()
@@ -36,7 +36,7 @@ def checked(
 
 
 def _explained(folder: Path, teller: Teller, further: Further) -> None:
-    """Has runs made in which parts of what was lost are put back, until it is known which of them
+    """Have runs made in which parts of what was lost are put back, until it is known which of them
     are needed; then two with a patch, where one is known for what is confirmed.
     """
     for number, outcome in enumerate(load(folder).outcomes):

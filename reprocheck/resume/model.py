@@ -76,7 +76,7 @@ class Offset:
     k: int
 
     def continued(self, iteration: int) -> int:
-        """The iteration of the continued run that one of the resumed run stands against."""
+        """Return the iteration of the continued run that one of the resumed run stands against."""
         return iteration + self.k
 
 
@@ -109,7 +109,7 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """Return what a report calls it."""
         return self.target or min(self.paths, default="")
 
 
@@ -281,11 +281,11 @@ class Archive:
 
     @property
     def is_known(self) -> bool:
-        """Whether the file is one whose parts are known by what they are."""
+        """Return whether the file is one whose parts are known by what they are."""
         return any(entry.kind in ("optimizer", *OF_WEIGHTS) for entry in self.entries)
 
     def held(self, names: Iterable[str], *kinds: str) -> list[Entry]:
-        """The entries that hold any of these parts, of these kinds."""
+        """Return the entries that hold any of these parts, of these kinds."""
         wanted = set(names)
         return [one for one in self.entries if one.kind in kinds and wanted & one.parts]
 
@@ -349,7 +349,9 @@ class OtherRanks:
 
     @property
     def comparable(self) -> bool:
-        """Whether the losses, as means over the ranks, have to agree within the tolerance."""
+        """Return whether the losses, as means over the ranks, have to agree within the
+        tolerance.
+        """
         return self.samples[0] == self.samples[1] and not self.drawn_by
 
 
@@ -437,7 +439,7 @@ class Confirmation:
 
     @property
     def confirmed(self) -> bool:
-        """Whether what was put back is what was lost."""
+        """Return whether what was put back is what was lost."""
         return bool(self.rungs)
 
 
@@ -461,7 +463,7 @@ class ReportedPair:
 
     @property
     def equal(self) -> bool:
-        """Whether both are the same in every bit."""
+        """Return whether both are the same in every bit."""
         return repr(self.continued) == repr(self.resumed)
 
 

@@ -14,14 +14,14 @@ KINDS: tuple[CheckKind, CheckKind] = ("forward", "backward")
 
 
 def shifted(run: Run, k: int, count: int) -> Run:
-    """A run from iteration k + 1 on, whose iterations are numbered from 1, and at most `count` of
-    them. With k = 0 it is only cut.
+    """Return a run from iteration k + 1 on, whose iterations are numbered from 1, and at most
+    `count` of them. With k = 0 it is only cut.
     """
     return replace(run, traces=tuple(_trace(trace, k, count) for trace in run.traces))
 
 
 def between(series: LossSeries, k: int, count: int) -> LossSeries:
-    """The losses of iterations k + 1 … k + count, as far as there are."""
+    """Return the losses of iterations k + 1 … k + count, as far as there are."""
     last = min(k + count, len(series))
     start, end = series.until(min(k, last)), series.until(last)
     exact = {place - start: text for place, text in series.exact.items() if start <= place < end}

@@ -59,7 +59,7 @@ class _Found:
 
     @property
     def rank(self) -> int | None:
-        """How sure its name says that it resumes; None where it does not."""
+        """Return how sure its name says that it resumes; None where it does not."""
         whole = len(_NAMES) - 1
         for rank, names in enumerate(_NAMES):
             if self.plain in names:
@@ -78,8 +78,8 @@ class _Found:
 
 
 def option_of(trees: Trees, given: Sequence[str]) -> Option | None:
-    """The option that a script has to be given to resume, where its source has one; `given`: the
-    words of its command, which may have it already.
+    """Return the option that a script has to be given to resume, where its source has one; `given`:
+    the words of its command, which may have it already.
     """
     ranked: list[tuple[int, Option]] = []
     whole = " ".join(map(ast.unparse, trees.values()))
@@ -133,7 +133,7 @@ def _texts(nodes: Sequence[ast.expr]) -> list[str]:
 
 
 def _taken(call: ast.Call, trees: Trees, name: str) -> str:
-    """What an option of argparse, click or typer takes; "" of a number."""
+    """Return what an option of argparse, click or typer takes; "" of a number."""
     said = {str(one.arg): ast.unparse(one.value) for one in call.keywords}
     is_flag = "/" in name or said.get("is_flag") == "True" or "const" in said
     if is_flag or any(one in said.get("action", "") for one in ("store_true", "Boolean")):
@@ -149,7 +149,9 @@ def _taken(call: ast.Call, trees: Trees, name: str) -> str:
 
 
 def _compared(name: str, trees: Trees) -> str:
-    """A value that asks for a resume, with which the source compares an option; "" for none."""
+    """Return a value that asks for a resume, with which the source compares an option; "" for
+    none.
+    """
     plain = name.strip("-=").replace("-", "_")
     for node in within([*trees.values()], ast.Compare):
         if _last(node.left) == plain:
@@ -167,7 +169,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _parameters(function: ast.FunctionDef, dashes: str, dashed: str = "_") -> Iterator[_Found]:
-    """The parameters of a function that have a default, as options."""
+    """Yield the parameters of a function that have a default, as options."""
     plain, args = function.args.args, function.args
     pairs = zip(plain[len(plain) - len(args.defaults) :], args.defaults, strict=True)
     for one, default in chain(pairs, zip(args.kwonlyargs, args.kw_defaults, strict=True)):
@@ -208,7 +210,9 @@ def _of_classes(tree: ast.Module, source: str) -> Iterator[_Found]:
 
 
 def _of_hydra(tree: ast.Module) -> Iterator[_Found]:
-    """What a script asks its configuration for, where Hydra or OmegaConf reads the command line."""
+    """Yield what a script asks its configuration for, where Hydra or OmegaConf reads the command
+    line.
+    """
     holders: set[str] = set()
     for function in within([tree], ast.FunctionDef):
         if "hydra.main" in " ".join(map(ast.unparse, function.decorator_list)):
@@ -237,7 +241,7 @@ def _of_configurator(tree: ast.Module) -> Iterator[_Found]:
 
 
 def _is_read(found: _Found, trees: Trees) -> bool:
-    """Whether what an option holds is handed to something that reads or trains."""
+    """Return whether what an option holds is handed to something that reads or trains."""
     for call in within([*trees.values()], ast.Call):
         if any(name in word(call).lower() for name in _READS):
             nodes = within([*call.args, *(one.value for one in call.keywords)], ast.expr)

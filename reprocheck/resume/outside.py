@@ -22,7 +22,7 @@ folder beside one is that of another training.
 
 
 def outside(path: str, allowed: Elsewhere) -> UsageError:
-    """Says with which pattern `path` is allowed beside all that is allowed already. `path` is
+    """Say with which pattern `path` is allowed beside all that is allowed already. `path` is
     written as a trace has it.
     """
     return UsageError(
@@ -69,6 +69,6 @@ def _any_number(name: str) -> str:
 
 
 def _common(one: str, other: str) -> str:
-    """What both begin with."""
+    """Return what both begin with."""
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(letter for letter, _ in pairs)

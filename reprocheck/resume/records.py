@@ -17,12 +17,12 @@ MOST_PLACES, MOST_ITERATIONS = 1000, 10**9
 
 
 def is_one(folder: Path) -> bool:
-    """Whether a report folder is that of a check of a resume."""
+    """Return whether a report folder is that of a check of a resume."""
     return os.path.lexists(folder / NAME)
 
 
 def write(folder: Path, resume: ResumeRecord) -> None:
-    """Writes it in one step. Raises ReportError."""
+    """Write it in one step. Raises ReportError."""
     import msgspec
 
     plain = msgspec.to_builtins(resume, enc_hook=str)
@@ -30,7 +30,7 @@ def write(folder: Path, resume: ResumeRecord) -> None:
 
 
 def read(folder: Path) -> ResumeRecord:
-    """Reads it. Raises ReportError where it is missing, broken or of a newer reprocheck."""
+    """Read it. Raises ReportError where it is missing, broken or of a newer reprocheck."""
     import msgspec
 
     path = folder / NAME
@@ -58,7 +58,7 @@ def read(folder: Path) -> ResumeRecord:
 
 
 def _impossible(found: ResumeRecord) -> str:
-    """Why a record is none that reprocheck has written; "" where it may be."""
+    """Return why a record is none that reprocheck has written; "" where it may be."""
     arms = sum(len(place.arms) for place in found.places)
     if len(found.places) + arms > MOST_PLACES:
         return f"it holds {len(found.places):,} places and {arms:,} further runs"

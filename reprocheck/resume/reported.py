@@ -17,8 +17,8 @@ Values = Mapping[int, list[float]]
 
 
 def reported(continued: Run, resumed: Run, k: int, count: int) -> tuple[Reported, ...]:
-    """Each series that both runs reported in the `count` iterations behind update k. Times and what
-    a machine uses are left out.
+    """Return each series that both runs reported in the `count` iterations behind update k. Times
+    and what a machine uses are left out.
     """
     return tuple(one for one in _reported(continued, resumed, k, count) if one.pairs)
 
@@ -44,7 +44,7 @@ def _by_iteration(series: Series, k: int) -> Values:
 
 
 def _pairs(was: Values, now: Values, count: int) -> Iterator[ReportedPair]:
-    """The values of iterations in which both runs report the series at all."""
+    """Yield the values of iterations in which both runs report the series at all."""
     for iteration in range(1, count + 1):
         if iteration in was and iteration in now:
             for one, other in zip_longest(was[iteration], now[iteration]):

@@ -76,7 +76,7 @@ class _Kept:
     """Whether its places are written down: those of a patch that is tried are not."""
 
     def keep(self, runs: tuple[RunRecord, ...] = ()) -> None:
-        """Writes both records. Raises ReportError."""
+        """Write both records. Raises ReportError."""
         record.write(self.folder, replace(self.empty, runs=tuple(self.runs)))
         if self.written:
             records.write(self.folder, self.resume)
@@ -107,7 +107,7 @@ def recorded(
     asked: Asked,
     then: Callable[[Further], None] | None = None,
 ) -> None:
-    """Records the continued run and its resumed runs in `folder` (made by `launch.prepare`).
+    """Record the continued run and its resumed runs in `folder` (made by `launch.prepare`).
 
     `then` is given what makes further resumed runs, while the snapshots are there.
 
@@ -192,7 +192,9 @@ def _recorded(
 def _continued(
     made: Plan, number: int, kept: _Kept, elsewhere: Elsewhere, begins: Snapshot | None = None
 ) -> Snapshots:
-    """The run that writes the checkpoint and goes on; `begins`: what it starts from itself."""
+    """Return the run that writes the checkpoint and goes on; `begins`: what it starts from
+    itself.
+    """
     finish = partial(begins.lay_over, again=True) if begins is not None else None
     workdir = made.copy("", finish=finish)
     trace = made.job(number, workdir, "").trace
@@ -285,7 +287,7 @@ class Further:
             self._run(again, place, RESUMED)
 
     def close(self) -> None:
-        """Removes what a resumed run left."""
+        """Remove what a resumed run left."""
         if self.twice is not None:
             self.twice.close()
 
@@ -337,7 +339,7 @@ class Further:
         return len(self.kept.runs) + 1
 
     def _place(self, taken: Snapshot) -> model.Place:
-        """A place whose resumed run comes next."""
+        """Return a place whose resumed run comes next."""
         number = self._next
         made = self._plan(taken, RESUMED)
         self.places.append(taken)
@@ -367,19 +369,19 @@ class Further:
 
 
 def _values(folder: Path, number: int) -> Path:
-    """Where a run keeps what it holds, by its number."""
+    """Return where a run keeps what it holds, by its number."""
     return folder.absolute() / cleanup.VALUES / str(number)
 
 
 def _keeping(folder: Path, asked: Asked, number: int) -> dict[str, object]:
-    """What the recorder of a continued run is told where parts of it are to be put back."""
+    """Return what the recorder of a continued run is told where parts of it are to be put back."""
     if not asked.explain:
         return {}
     return {"keep": {"folder": str(_values(folder, number)), "most": MOST_KEPT}}
 
 
 def _masked(checkpoint: model.Checkpoint, made: Plan) -> model.Checkpoint:
-    """A checkpoint as a record names it."""
+    """Return a checkpoint as a record names it."""
     shown = Redaction("folder", identity=made.names).path
     return replace(
         checkpoint,

@@ -36,7 +36,7 @@ class Nothing:
 
 
 def no_place(nothing: Nothing) -> str:
-    """Why there is nothing to resume from, and what to do."""
+    """Return why there is nothing to resume from, and what to do."""
     return next(filter(None, (rule(nothing) for rule in _WITHOUT)))
 
 
@@ -130,7 +130,7 @@ _WITHOUT: tuple[Callable[[Nothing], str], ...] = (
 
 
 def _others(nothing: Nothing) -> str:
-    """What was written, and might be one."""
+    """Return what was written, and might be one."""
     if nothing.resume.pattern:
         return f" that matches {nothing.resume.pattern}"
     if not nothing.unkept.ignored:
@@ -139,12 +139,12 @@ def _others(nothing: Nothing) -> str:
 
 
 def reason(outcome: model.Outcome) -> str:
-    """Why a place has its verdict, without a full stop."""
+    """Return why a place has its verdict, without a full stop."""
     return _REASONS[outcome.verdict](outcome)
 
 
 def not_repeatable(iteration: int) -> str:
-    """Why nothing is said of a run that a signal ended."""
+    """Return why nothing is said of a run that a signal ended."""
     return (
         "the training is not the same when it is started again: the run that the signal ended has"
         f" other losses from iteration {iteration} on. `reprocheck run` says why; without"
@@ -153,7 +153,7 @@ def not_repeatable(iteration: int) -> str:
 
 
 def beyond(paths: Sequence[str]) -> str:
-    """Why nothing is said of a run that read what no snapshot holds."""
+    """Return why nothing is said of a run that read what no snapshot holds."""
     return (
         f"the resumed run read {summary(paths)}, outside of the working directory, as the continued"
         " run had left it at its end: no snapshot holds it. Have the script keep it in its working"
@@ -275,7 +275,7 @@ def _inconclusive(outcome: model.Outcome) -> str:
 
 
 def _not_comparable(other: model.OtherRanks) -> str:
-    """Why the losses of other numbers of ranks say nothing, where nothing else differs."""
+    """Return why the losses of other numbers of ranks say nothing, where nothing else differs."""
     agree = (
         f"{_instead(other)}, what could be compared of weights, optimizer, schedules and samples"
         " agrees, and the losses cannot be compared"
@@ -331,7 +331,7 @@ def _first(outcome: model.Outcome) -> str:
 
 
 def both(iteration: int, offset: model.Offset) -> str:
-    """An iteration of the resumed run, and its number in the continued run."""
+    """Return an iteration of the resumed run, and its number in the continued run."""
     return (
         f"iteration {iteration} of the resumed run ({offset.continued(iteration)} of the continued"
         " run)"
@@ -371,7 +371,7 @@ def size(count: int) -> str:
 
 
 def read(outcome: model.Outcome) -> str:
-    """What the resumed run read of the checkpoint."""
+    """Return what the resumed run read of the checkpoint."""
     paths = outcome.place.checkpoint.paths if outcome.place.checkpoint else ()
     if not outcome.read:
         return "nothing of it"
@@ -382,7 +382,7 @@ def read(outcome: model.Outcome) -> str:
 
 
 def behind_steps(outcome: model.Outcome, explained: model.Explained) -> tuple[str, ...]:
-    """What is said where the losses part behind the steps that were recorded deeply."""
+    """Return what is said where the losses part behind the steps that were recorded deeply."""
     first = outcome.losses.bitwise.first_iteration if outcome.losses is not None else None
     steps = explained.steps
     is_seen = not steps or first is None or first <= steps
@@ -398,7 +398,7 @@ def behind_steps(outcome: model.Outcome, explained: model.Explained) -> tuple[st
 def caveats(
     found: Sequence[str], outcomes: Sequence[model.Outcome], resume: model.ResumeRecord
 ) -> tuple[str, ...]:
-    """What limits the answer."""
+    """Return what limits the answer."""
     said = []
     if resume.missed and resume.places:
         said.append(

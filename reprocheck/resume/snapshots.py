@@ -54,7 +54,7 @@ class Snapshot:
     elsewhere: Elsewhere
 
     def lay_over(self, copy: Path, *, again: bool = False) -> None:
-        """Makes a fresh copy of the working directory what it was at the boundary, and what a
+        """Make a fresh copy of the working directory what it was at the boundary, and what a
         checkpoint has outside of it. The kept files are moved, unless it is done `again`.
 
         Raises OSError.
@@ -96,11 +96,11 @@ class Snapshots:
             mark.with_name(answer).touch()
 
     def leave(self, checkpoint: Checkpoint, name: str) -> None:
-        """Takes what a run has left that has ended. Raises ReportError."""
+        """Take what a run has left that has ended. Raises ReportError."""
         self.taken.append(self._kept(checkpoint, (name,)))
 
     def close(self) -> None:
-        """Removes what was not used."""
+        """Remove what was not used."""
         shutil.rmtree(self._store, ignore_errors=True)
 
     @property
@@ -123,7 +123,7 @@ class Snapshots:
         return [self._trace / name for name in wanted if name.replace(WANTED, TAKEN) not in names]
 
     def _await_writers(self, mark: Path, process: GuardedProcess) -> None:
-        """Waits until no process of the run holds a file of the checkpoint open for writing."""
+        """Wait until no process of the run holds a file of the checkpoint open for writing."""
         said = self._said(mark)
         paths = {*said.p, *said.o}
         deadline = time.monotonic() + LONGEST_WRITING
@@ -133,7 +133,9 @@ class Snapshots:
             time.sleep(POLL)
 
     def _said(self, mark: Path) -> events.Checkpoint:
-        """What a process says in its mark: the event of its trace, with the paths as they are."""
+        """Return what a process says in its mark: the event of its trace, with the paths as they
+        are.
+        """
         return self._marks_decoder.decode(mark.read_bytes())
 
     def _kept(self, checkpoint: Checkpoint, names: tuple[str, ...]) -> Snapshot:
@@ -152,8 +154,8 @@ class Snapshots:
         )
 
     def _changes(self) -> tuple[Mapping[str, Entry], FileChanges]:
-        """What stands there now, and what of it is not as it was when the run began. Of more files
-        than are listed, those that changed since then by the clock of the file system.
+        """Return what stands there now, and what of it is not as it was when the run began. Of more
+        files than are listed, those that changed since then by the clock of the file system.
         """
         before, now = self._workdir.tree, read_tree(self._workdir.path)
         if before.complete and now.complete:
@@ -163,7 +165,7 @@ class Snapshots:
         return written, FileChanges(changed=tuple(sorted(written)))
 
     def _keep(self, folder: Path, paths: Sequence[str], now: Mapping[str, Entry]) -> None:
-        """Keeps these files, sharing their blocks where the file system can.
+        """Keep these files, sharing their blocks where the file system can.
 
         Raises ReportError.
         """

@@ -31,7 +31,9 @@ class Sides:
 
 
 def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> model.Outcome:
-    """The outcome of a place from the losses of both runs, and from what the resumed run read."""
+    """Return the outcome of a place from the losses of both runs, and from what the resumed run
+    read.
+    """
     if have_other_ranks(sides.continued, sides.resumed):
         sides = replace(
             sides, continued=over_ranks(sides.continued), resumed=over_ranks(sides.resumed)
@@ -60,8 +62,8 @@ def judged(place: model.Place, checkpoint: model.Checkpoint, sides: Sides) -> mo
 
 
 def with_ladder(found: model.Outcome, explained: model.Explained) -> model.Outcome:
-    """The outcome with what the ladder across the gap says, which is exact where losses may hide
-    something, as of buffers, or of a schedule that has its next step later.
+    """Return the outcome with what the ladder across the gap says, which is exact where losses may
+    hide something, as of buffers, or of a schedule that has its next step later.
     """
     verdict = found.verdict
     if verdict in NOTHING_TO_COMPARE:
@@ -113,8 +115,8 @@ def _agree(continued: Run, resumed: Run) -> bool:
 
 
 def unrepeatable(continued: Run, interrupted: Run) -> int | None:
-    """The first iteration in which a run that was started again has other losses than the continued
-    run; None where it has none.
+    """Return the first iteration in which a run that was started again has other losses than the
+    continued run; None where it has none.
     """
     count = interrupted.longest
     bitwise, _ = equal_in_bits([shifted(continued, 0, count), shifted(interrupted, 0, count)])
@@ -124,7 +126,7 @@ def unrepeatable(continued: Run, interrupted: Run) -> int | None:
 
 
 def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
-    """What the losses say; both runs have the numbers of the resumed run."""
+    """Return what the losses say; both runs have the numbers of the resumed run."""
     runs = [continued, resumed]
     bitwise, _ = equal_in_bits(runs)
     if continued.longest and not resumed.longest:
@@ -141,7 +143,7 @@ def losses(continued: Run, resumed: Run, tolerance: Tolerance) -> model.Losses:
 
 
 def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
-    """The ranks whose losses are not equal in the first iteration in which any are not."""
+    """Return the ranks whose losses are not equal in the first iteration in which any are not."""
     mine, others = continued.by_rank, resumed.by_rank
     found: list[tuple[int, int]] = []
     for rank in mine.keys() & others.keys():
@@ -155,8 +157,8 @@ def _unequal_ranks(continued: Run, resumed: Run) -> tuple[int, ...]:
 def _first_pair(
     continued: Run, resumed: Run, ranks: Sequence[int], iteration: int | None
 ) -> tuple[float | None, float | None]:
-    """The first losses of an iteration that are not equal, of the first of these ranks; None for
-    the side that has none.
+    """Return the first losses of an iteration that are not equal, of the first of these ranks; None
+    for the side that has none.
     """
     if iteration is None or not ranks:
         return None, None
@@ -174,14 +176,14 @@ def _losses_of(trace: Trace, iteration: int) -> array[float]:
 
 
 def read_of(checkpoint: model.Checkpoint, resumed: Run) -> tuple[str, ...]:
-    """The files of a checkpoint that a run opened before its first loss."""
+    """Return the files of a checkpoint that a run opened before its first loss."""
     early = read_early(resumed)
     return tuple(path for path in checkpoint.files if path in early)
 
 
 def read_early(run: Run) -> frozenset[str]:
-    """Files that a run found there and opened, as far as is known before its first loss: of some
-    kinds, and of very many, only the opening is recorded.
+    """Return files that a run found there and opened, as far as is known before its first loss: of
+    some kinds, and of very many, only the opening is recorded.
     """
     reads = run.first_reads
     late = {path for path, read in reads.items() if not read.early}
@@ -189,8 +191,8 @@ def read_early(run: Run) -> frozenset[str]:
 
 
 def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
-    """The order of `docs/reference/resume.md`: a run that could not be compared first, then what
-    the losses say.
+    """Return the order of `docs/reference/resume.md`: a run that could not be compared first, then
+    what the losses say.
     """
     record = sides.resumed.record
     if record.ended == "interrupted":
@@ -212,8 +214,8 @@ def _verdict(found: model.Outcome, sides: Sides) -> model.ResumeVerdict:
 
 
 def starts_over(found: model.Outcome, sides: Sides) -> bool:
-    """Whether the resumed run is the continued one from its first iteration on, or read nothing of
-    the checkpoint. One that made no iteration started nothing.
+    """Return whether the resumed run is the continued one from its first iteration on, or read
+    nothing of the checkpoint. One that made no iteration started nothing.
     """
     if not found.compared:
         return False

@@ -11,7 +11,7 @@ NO_ROOM = "Free some space there, or name another folder with --output."
 
 
 def put(folder: Path, name: str, data: bytes) -> None:
-    """Writes a file. Raises ReportError."""
+    """Write a file. Raises ReportError."""
     try:
         with replacing(folder / name) as file:
             file.write(data)

@@ -96,18 +96,18 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """What the first digit of the code stands for."""
+        """Return what the first digit of the code stands for."""
         return GROUPS[int(self.code[2])]
 
     def fix_for(self, frameworks: Iterable[str]) -> str:
-        """The fix for the first of these frameworks that has one of its own, else the one for
-        all.
+        """Return the fix for the first of these frameworks that has one of its own, else the one
+        for all.
         """
         return next((self.fixes[name] for name in frameworks if name in self.fixes), self.fix)
 
     def title_for(self, frameworks: Iterable[str]) -> str:
-        """The title for the first of these frameworks, if it has one of its own, else the one for
-        all.
+        """Return the title for the first of these frameworks, if it has one of its own, else the
+        one for all.
         """
         return next((self.titles[name] for name in frameworks if name in self.titles), self.title)
 
@@ -119,13 +119,13 @@ _REQUIRED = [
 
 @cache
 def catalogue() -> tuple[Entry, ...]:
-    """All entries, by code."""
+    """Return all entries, by code."""
     read = chain.from_iterable(map(entries_of, sorted(ENTRIES.glob("*.toml"))))
     return tuple(sorted(read, key=lambda entry: entry.code))
 
 
 def entry(code: str) -> Entry:
-    """The entry of a code or name that is there. Raises KeyError."""
+    """Return the entry of a code or name that is there. Raises KeyError."""
     found = find(code)
     if found is None:
         raise KeyError(code)
@@ -133,7 +133,7 @@ def entry(code: str) -> Entry:
 
 
 def find(wanted: str) -> Entry | None:
-    """The entry of a code or name, in any case; None if there is none."""
+    """Return the entry of a code or name, in any case; None if there is none."""
     found = _index().get(wanted.strip().lower().replace("_", "-"))
     return found and found.said
 

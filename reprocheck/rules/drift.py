@@ -34,13 +34,13 @@ class DriftClass:
 
 @cache
 def drift_classes() -> tuple[DriftClass, ...]:
-    """All classes; the last one takes every fact."""
+    """Return all classes; the last one takes every fact."""
     rows = tomllib.loads(TABLE.read_text(encoding="utf-8"))["class"]
     return tuple(DriftClass(**{**row, "facts": tuple(row["facts"])}) for row in rows)
 
 
 def drift_class(key: str) -> DriftClass:
-    """The class of a fact of the environment, such as `torch.threads`."""
+    """Return the class of a fact of the environment, such as `torch.threads`."""
     return next(
         found
         for found in drift_classes()

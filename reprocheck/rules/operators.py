@@ -45,7 +45,7 @@ class Operator:
 
     @property
     def sentence(self) -> str:
-        """What the list says, with its source."""
+        """Return what the list says, with its source."""
         return tr(
             "{name} ({when}) is on the list of {list} ({source}, {version}).",
             name=self.name,
@@ -68,15 +68,15 @@ class OperatorList:
 
 @cache
 def operator_lists() -> tuple[tuple[OperatorList, tuple[Operator, ...]], ...]:
-    """All lists with their operators."""
+    """Return all lists with their operators."""
     return tuple(_read(file) for file in sorted(OPERATORS.glob("*.toml")))
 
 
 def known(
     name: str, *, device: str = "cpu", backward: bool | None = None, frameworks: Iterable[str] = ()
 ) -> tuple[Operator, ...]:
-    """The listed operators that a module class, dispatcher or autograd name stands for, on a device
-    such as `cpu`, `cuda:0`, `npu`.
+    """Return the listed operators that a module class, dispatcher or autograd name stands for, on a
+    device such as `cpu`, `cuda:0`, `npu`.
 
     `backward` leaves out operators whose noise arises in the other pass, None takes both;
     `frameworks` leaves out lists of others.
@@ -94,7 +94,7 @@ def known(
 
 
 def raised(name: str) -> tuple[Operator, ...]:
-    """The listed operators that an error message may mean by `name`, on any device."""
+    """Return the listed operators that an error message may mean by `name`, on any device."""
     return _by_alias().get(_key(name), ())
 
 
@@ -134,7 +134,7 @@ def _names(operator: Operator) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """One spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and
+    """Return one spelling for `aten.index_put_.default`, `aten::index_put_`, `index_put_` and
     `IndexPutBackward0`-like names.
     """
     word = name.strip().lower()

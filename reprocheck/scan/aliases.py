@@ -34,7 +34,7 @@ _FUNCTIONS = names("packages", "functions")
 
 @lru_cache(maxsize=20_000)
 def canonical(name: str) -> str:
-    """The name by which a thing of a library is known to the rules."""
+    """Return the name by which a thing of a library is known to the rules."""
     for _ in range(3):
         before = name
         parts = name.split(".")
@@ -52,7 +52,7 @@ def canonical(name: str) -> str:
 
 
 def starred(package: str, name: str) -> bool:
-    """Whether `from package import *` is known to bring this name."""
+    """Return whether `from package import *` is known to bring this name."""
     package = canonical(package)
     if name in _STARS.get(package, ()):
         return True
@@ -60,8 +60,8 @@ def starred(package: str, name: str) -> bool:
 
 
 def may_bring(package: str, name: str) -> bool:
-    """Whether a star import may bring this name, where nothing else does: lower-case functions of
-    packages that are full of them.
+    """Return whether a star import may bring this name, where nothing else does: lower-case
+    functions of packages that are full of them.
     """
     return canonical(package) in _FUNCTIONS and name not in BUILTINS
 
@@ -74,8 +74,8 @@ def of_library_alone(star: str, name: str) -> str | None:
 def free_name(
     name: str, stars: Sequence[str], expand: Callable[[str, str], str | None] = of_library_alone
 ) -> str | None:
-    """What a name stands for that nothing binds: by the star imports of its module, the last first,
-    else a builtin, else what one of them may bring.
+    """Return what a name stands for that nothing binds: by the star imports of its module, the last
+    first, else a builtin, else what one of them may bring.
 
     expand    what a star import of the user's own module brings
     """

@@ -43,7 +43,7 @@ class Baseline(msgspec.Struct, frozen=True):
     scanned: tuple[str, ...] = ()
 
     def counts(self) -> Counter[Key]:
-        """How many findings of a kind are known."""
+        """Return how many findings of a kind are known."""
         return Counter({Key(one.path, one.code, one.line): one.count for one in self.findings})
 
 
@@ -62,7 +62,7 @@ def write(file: Path, findings: Iterable[Finding], scanned: Iterable[Path]) -> N
 
 
 def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result:
-    """The result with the findings that the baseline does not hold; those that it holds are
+    """Return the result with the findings that the baseline does not hold; those that it holds are
     `known`.
 
     What it holds beyond that is `gone`, where all was scanned that was scanned for the baseline:
@@ -91,14 +91,14 @@ def compared(result: Result, file: Path, scanned: Sequence[Path] = ()) -> Result
 
 
 def _covers(baseline: Baseline, file: Path, scanned: Sequence[Path]) -> bool:
-    """Whether all was scanned that was scanned for the baseline."""
+    """Return whether all was scanned that was scanned for the baseline."""
     here = [path.resolve() for path in scanned]
     there = [(file.parent / path).resolve() for path in baseline.scanned]
     return bool(there) and all(any(map(path.is_relative_to, here)) for path in there)
 
 
 def _read(file: Path) -> Baseline:
-    """What a baseline holds. Raises UsageError."""
+    """Return what a baseline holds. Raises UsageError."""
     again = f"Write it with `reprocheck scan --write-baseline {file}`."
     try:
         baseline = msgspec.json.decode(file.read_bytes(), type=Baseline)
@@ -122,5 +122,5 @@ def _key(finding: Finding, file: Path) -> Key:
 
 
 def _from(file: Path, path: Path) -> str:
-    """A path from the folder of the baseline, with forward slashes."""
+    """Return a path from the folder of the baseline, with forward slashes."""
     return os.path.relpath(path, file.parent).replace(os.sep, "/")

@@ -44,7 +44,9 @@ def default_folder() -> Path:
 
 @remembered
 def version() -> str:
-    """A hash of everything that a finding depends on besides the files: the scan and the rules."""
+    """Return a hash of everything that a finding depends on besides the files: the scan and the
+    rules.
+    """
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(sys.version.encode(), digest_size=8)
     for folder in ("scan", "rules"):
@@ -68,25 +70,25 @@ class Cache:
             self._folder = folder / version()
 
     def outline(self, digest: str) -> Outline | None:
-        """The outline of a file's content."""
+        """Return the outline of a file's content."""
         found: Outline | None = self._read(f"o-{digest}", Outline)
         return found
 
     def keep_outline(self, digest: str, outline: Outline) -> None:
-        """Keeps it."""
+        """Keep it."""
         self._write(f"o-{digest}", outline)
 
     def found(self, key: str) -> Found | None:
-        """The findings of a group of files."""
+        """Return the findings of a group of files."""
         found: Found | None = self._read(f"f-{key}{self._extra}", Found)
         return found
 
     def keep_found(self, key: str, found: Found) -> None:
-        """Keeps them."""
+        """Keep them."""
         self._write(f"f-{key}{self._extra}", found)
 
     def prune(self) -> None:
-        """Removes what older versions left, and what was not used for a month."""
+        """Remove what older versions left, and what was not used for a month."""
         if self._folder is None or not self._folder.is_dir():
             return
         limit = time.time() - KEPT_DAYS * 86_400

@@ -64,11 +64,11 @@ class Read:
         return pins(self.file.path.parent)
 
     def source(self) -> Source:
-        """The source, which is read again when it is first asked for something."""
+        """Return the source, which is read again when it is first asked for something."""
         return Source(path=self.file.path, shown=self.shown, content=self._content)
 
     def _content(self) -> bytes:
-        """Raises UnreadableError."""
+        """Raise UnreadableError."""
         data = _bytes(self.file)
         if _digest(self.file, data) != self.digest:
             raise UnreadableError("was changed while it was scanned")
@@ -116,7 +116,7 @@ class Collection:
         return None
 
     def _has_room(self, path: str) -> bool:
-        """Whether the limit allows a file that is imported, which then counts."""
+        """Return whether the limit allows a file that is imported, which then counts."""
         with suppress(OSError):
             size = os.path.getsize(path)  # noqa: PTH202 - a real path, as a text
             if size > self.left:
@@ -126,7 +126,7 @@ class Collection:
 
 
 def collected(found: Sequence[File], cache: Cache) -> Collection:
-    """All files of a scan, with those that they import, as far as the limit allows.
+    """Return all files of a scan, with those that they import, as far as the limit allows.
 
     What an import means depends on the folder from which the importing file was itself imported, so
     files are followed again until that is settled.
@@ -149,7 +149,7 @@ def collected(found: Sequence[File], cache: Cache) -> Collection:
 
 
 def _followed(one: Read, known: set[str]) -> list[File]:
-    """The files that a file imports and that are not known; notes its imports."""
+    """Return the files that a file imports and that are not known; notes its imports."""
     one.imports.clear()
     found = []
     for path, root in _imported(one):
@@ -162,7 +162,7 @@ def _followed(one: Read, known: set[str]) -> list[File]:
 
 
 def _rooted(done: dict[str, Read]) -> list[Read]:
-    """Notes the folders from which files are imported, the outermost first; and gives those files
+    """Note the folders from which files are imported, the outermost first; and gives those files
     for which they are others now.
     """
     roots: defaultdict[str, set[Path]] = defaultdict(set)
@@ -179,7 +179,7 @@ def _rooted(done: dict[str, Read]) -> list[Read]:
 
 
 def _reached(done: dict[str, Read]) -> dict[str, Read]:
-    """The files that were given, and those that these import."""
+    """Return the files that were given, and those that these import."""
     waiting = [key for key, one in done.items() if one.file.asked]
     seen = set(waiting)
     while waiting:
@@ -190,7 +190,7 @@ def _reached(done: dict[str, Read]) -> dict[str, Read]:
 
 
 def _bytes(file: File) -> bytes:
-    """The content of a file. Raises UnreadableError."""
+    """Return the content of a file. Raises UnreadableError."""
     if file.data is not None:
         return file.data
     return read(file.path)
@@ -227,8 +227,8 @@ def _outline(one: Read) -> Outline:
 
 
 def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
-    """The files of the user's own modules that a file imports, with the packages around them, and
-    from which folders.
+    """Yield the files of the user's own modules that a file imports, with the packages around them,
+    and from which folders.
     """
     seen: set[Path] = set()
     folder = one.file.path.parent
@@ -241,7 +241,7 @@ def _imported(one: Read) -> Iterator[tuple[Path, Path]]:
 
 
 def _wanted(one: Read) -> Iterator[str]:
-    """The dotted names of what a file imports."""
+    """Return the dotted names of what a file imports."""
     names = imported(one.outline, one.name, package=one.package)
     return (name.removeprefix(".") for name in names)
 
@@ -251,7 +251,7 @@ def _below(package: str, name: str) -> str:
 
 
 def groups(done: dict[str, Read]) -> list[list[str]]:
-    """The files, by which of them import one another."""
+    """Return the files, by which of them import one another."""
     parent = {key: key for key in done}
 
     def root(key: str) -> str:
@@ -267,7 +267,7 @@ def groups(done: dict[str, Read]) -> list[list[str]]:
 
 
 def group_key(group: list[Read]) -> str:
-    """What the findings in a group depend on: the names, contents and roles of its files."""
+    """Return what the findings in a group depend on: the names, contents and roles of its files."""
     hashed = hashlib.blake2b(digest_size=16)
     for one in group:
         parts = (one.shown, one.name, one.digest, one.outside, one.file.single, one.pins)

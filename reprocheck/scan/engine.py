@@ -82,7 +82,9 @@ def scan(
 def _judged(
     read_files: dict[str, Read], kept: Cache, jobs: int | None, progress: Progress | None
 ) -> tuple[list[Finding], list[Unreadable], int]:
-    """The findings in all groups of files, those known from the cache and those that are new."""
+    """Return the findings in all groups of files, those known from the cache and those that are
+    new.
+    """
     findings: list[Finding] = []
     problems: list[Unreadable] = []
     fresh: list[tuple[str, Project]] = []
@@ -149,7 +151,7 @@ def _project(members: dict[str, Read]) -> Project:
 
 
 def patched(result: Result, given: Mapping[Path, bytes] = NOTHING_GIVEN) -> dict[Path, str]:
-    """The new text of each file in which a finding can be fixed, by its path.
+    """Return the new text of each file in which a finding can be fixed, by its path.
 
     Notebooks are left alone. `given` is what the scan was given.
     """

@@ -8,7 +8,7 @@ from reprocheck.scan.index import within
 
 
 def is_guard(statement: ast.AST) -> bool:
-    """Whether a statement is `if __name__ == "__main__":`."""
+    """Return whether a statement is `if __name__ == "__main__":`."""
     if not isinstance(statement, ast.If):
         return False
     names = {name.id for name in within(statement.test, ast.Name)}

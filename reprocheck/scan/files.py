@@ -43,7 +43,7 @@ def find(
     exclude: Iterable[str] = (),
     given: Mapping[Path, bytes] = MappingProxyType({}),
 ) -> tuple[list[File], list[Unreadable]]:
-    """The files below the paths, each once, and the paths that cannot be read.
+    """Return the files below the paths, each once, and the paths that cannot be read.
 
     Links are followed once. `given` are files with another content than the disk has.
     """
@@ -67,8 +67,8 @@ def find(
 
 
 def _single(path: Path, data: bytes | None = None) -> File:
-    """A file that is given itself: with it goes what lies in its folder, or in its package where
-    that lies in the working directory.
+    """Return a file that is given itself: with it goes what lies in its folder, or in its package
+    where that lies in the working directory.
     """
     asked = package_root(path.parent)
     if not asked.is_relative_to(_here()):
@@ -109,7 +109,9 @@ def _is_left_out(folder: Path, exclude: tuple[str, ...]) -> bool:
 
 
 def _is_report(folder: Path) -> bool:
-    """Whether a check left its report there, which may hold sources of the user with a patch."""
+    """Return whether a check left its report there, which may hold sources of the user with a
+    patch.
+    """
     return (folder / "record.json").is_file() and (folder / "run-1").is_dir()
 
 
@@ -118,8 +120,8 @@ def _matches(path: Path, patterns: tuple[str, ...]) -> bool:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether a pattern means a path with forward slashes: the whole of it, its name, or a folder
-    that it lies in.
+    """Return whether a pattern means a path with forward slashes: the whole of it, its name, or a
+    folder that it lies in.
     """
     name = path.rpartition("/")[2]
     if fnmatch(path, pattern) or fnmatch(name, pattern):
@@ -128,8 +130,8 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def shown(path: Path) -> str:
-    """A path as it is printed: relative to the working directory where it lies below it, with
-    forward slashes.
+    """Return a path as it is printed: relative to the working directory where it lies below it,
+    with forward slashes.
     """
     text = str(path)
     here = _here()
@@ -147,8 +149,8 @@ def _here() -> str:
 
 @cache
 def package_root(folder: Path) -> Path:
-    """The folder from which the module of a file in `folder` is imported: the first around it that
-    is no package.
+    """Return the folder from which the module of a file in `folder` is imported: the first around
+    it that is no package.
     """
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         folder = folder.parent
@@ -157,8 +159,8 @@ def package_root(folder: Path) -> Path:
 
 @cache
 def project_root(folder: Path) -> Path | None:
-    """The folder of the project that a folder belongs to, by the files that one has at its top; of
-    those that a folder in a project may have, too, the highest counts.
+    """Return the folder of the project that a folder belongs to, by the files that one has at its
+    top; of those that a folder in a project may have, too, the highest counts.
     """
     around = (folder, *folder.parents)
     sure = (at for at in around if _has_one(at, _ROOTS))
@@ -171,5 +173,5 @@ def _has_one(folder: Path, names: Sequence[str]) -> bool:
 
 
 def is_installed(path: Path) -> bool:
-    """Whether a file belongs to an installed package or to Python itself."""
+    """Return whether a file belongs to an installed package or to Python itself."""
     return not INSTALLED.isdisjoint(path.parts) or path.is_relative_to(_STANDARD_LIBRARY)

@@ -93,7 +93,7 @@ class Unreadable:
 
     @property
     def said(self) -> str:
-        """What became of the file, and why."""
+        """Return what became of the file, and why."""
         if self.partly:
             return f"scanned in part: {self.reason}"
         return f"left out: {self.reason}"
@@ -141,12 +141,12 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """Whether there is a finding of severity error or warning."""
+        """Return whether there is a finding of severity error or warning."""
         return any(finding.severity != "note" for finding in self.findings)
 
 
 def file_of(finding: Finding) -> str:
-    """The file that the patch of a finding changes: that of the finding, or the one in which the
-    program is seeded.
+    """Return the file that the patch of a finding changes: that of the finding, or the one in which
+    the program is seeded.
     """
     return finding.evidence.get("seed_path", finding.path)

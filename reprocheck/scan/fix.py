@@ -18,8 +18,8 @@ from reprocheck.scan.source import decode, encoding
 def difference(
     changed: Mapping[Path, str], given: Mapping[Path, bytes] = MappingProxyType({})
 ) -> str:
-    """A unified difference of all files, which `patch -p1` and `git apply` take in the working
-    directory.
+    """Return a unified difference of all files, which `patch -p1` and `git apply` take in the
+    working directory.
 
     Where a file lies outside of it, the first line says in which folder they take it. `given` is
     the content of files that is not that of the disk.
@@ -40,15 +40,17 @@ def difference(
 
 
 def _ended(row: str) -> str:
-    """A row of a difference, with what `patch` wants below the last line of a file without end."""
+    """Return a row of a difference, with what `patch` wants below the last line of a file without
+    end.
+    """
     if row.endswith("\n"):
         return row
     return f"{row}\n\\ No newline at end of file\n"
 
 
 def patch_folder(paths: Iterable[Path]) -> Path:
-    """The folder that the names in a patch are relative to: the working directory, or that which
-    all files outside of it share.
+    """Return the folder that the names in a patch are relative to: the working directory, or that
+    which all files outside of it share.
     """
     files = [_absolute(path) for path in paths]
     here = Path.cwd()
@@ -58,7 +60,7 @@ def patch_folder(paths: Iterable[Path]) -> Path:
 
 
 def _absolute(path: Path) -> Path:
-    """The whole path, without `..`, by which the file was named.
+    """Return the whole path, without `..`, by which the file was named.
 
     A file that is a link itself is where the link leads: `patch` changes no link.
     """
@@ -69,7 +71,7 @@ def _absolute(path: Path) -> Path:
 
 
 def write(changed: Mapping[Path, str]) -> None:
-    """Writes the files, each at once or not at all. Raises UsageError."""
+    """Write the files, each at once or not at all. Raises UsageError."""
     for path, text in changed.items():
         try:
             target = path.resolve()
@@ -83,7 +85,7 @@ def write(changed: Mapping[Path, str]) -> None:
 
 
 def encoded(path: Path, text: str) -> bytes:
-    """The new text of a file in the encoding of the file.
+    """Return the new text of a file in the encoding of the file.
 
     Raises OSError, and UnicodeEncodeError where it has characters beyond that.
     """
@@ -91,8 +93,8 @@ def encoded(path: Path, text: str) -> bytes:
 
 
 def dirty(paths: Iterable[Path]) -> str | None:
-    """A file with changes that are not committed, in a git tree that one of these files lies in;
-    None where there is none.
+    """Return a file with changes that are not committed, in a git tree that one of these files lies
+    in; None where there is none.
     """
     for folder in {path.resolve().parent for path in paths}:
         try:

@@ -40,7 +40,7 @@ class Index:
             waiting += inner
 
     def of(self, kind: type[Node]) -> list[Node]:
-        """The nodes of a kind, in the order of the text."""
+        """Return the nodes of a kind, in the order of the text."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]
 
     @property
@@ -64,18 +64,18 @@ class Index:
         return self.of(ast.ClassDef)
 
     def statements(self) -> Iterator[ast.stmt]:
-        """All statements, kind by kind."""
+        """Yield all statements, kind by kind."""
         for kind, nodes in self._by_kind.items():
             if issubclass(kind, ast.stmt):
                 yield from nodes  # type: ignore[misc]
 
     def statements_on(self, line: int) -> list[ast.stmt]:
-        """The statements that a line is part of, kind by kind."""
+        """Return the statements that a line is part of, kind by kind."""
         return [one for one in self.statements() if one.lineno <= line <= last_line(one)]
 
 
 def last_line(node: ast.stmt) -> int:
-    """The line on which a statement ends."""
+    """Return the line on which a statement ends."""
     return node.end_lineno or node.lineno
 
 
@@ -89,7 +89,7 @@ _LEAVES = (ast.Constant, ast.Name, ast.alias, ast.Global, ast.Nonlocal, ast.Pass
 
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of node that hold nodes."""
+    """Return the fields of a kind of node that hold nodes."""
     if kind in _IMPORTS:
         return ("names",)
     if kind in _LEAVES:
@@ -98,8 +98,8 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below a node, without operators and contexts: `ast.iter_child_nodes`, only
-    faster.
+    """Return the nodes directly below a node, without operators and contexts:
+    `ast.iter_child_nodes`, only faster.
     """
     found: list[ast.AST] = []
     # a class is hashable, whatever its instances are
@@ -113,8 +113,8 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> Iterator[Node]:
-    """The nodes of some kinds in a node, itself included, or in several nodes; none where there is
-    no node.
+    """Return the nodes of some kinds in a node, itself included, or in several nodes; none where
+    there is no node.
     """
     if isinstance(around, ast.AST):
         around = [around]
@@ -122,12 +122,12 @@ def within(around: ast.AST | Sequence[ast.AST] | None, *kinds: type[Node]) -> It
 
 
 def holds(around: ast.AST, *kinds: type[ast.AST]) -> bool:
-    """Whether a node is, or has in it, a node of one of some kinds."""
+    """Return whether a node is, or has in it, a node of one of some kinds."""
     return next(within(around, *kinds), None) is not None
 
 
 def of_kind(values: Iterable[object], *kinds: type[Kind]) -> Iterator[Kind]:
-    """Those of some values that are of one of these kinds."""
+    """Return those of some values that are of one of these kinds."""
     return (value for value in values if isinstance(value, kinds))
 
 

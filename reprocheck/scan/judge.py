@@ -41,7 +41,7 @@ _ALSO = by_name("packages", "made_for")
 
 
 def findings(project: Project) -> list[Finding]:
-    """All findings of a project, suppressed ones too, by file and line."""
+    """Return all findings of a project, suppressed ones too, by file and line."""
     found, problems = judged(list(project))
     problems = [problem for problem in problems if not problem.partly]
     if problems:
@@ -50,7 +50,7 @@ def findings(project: Project) -> list[Finding]:
 
 
 def judged(modules: Sequence[Module]) -> tuple[list[Finding], list[Unreadable]]:
-    """What the checks find in all modules of a project, and what went wrong."""
+    """Return what the checks find in all modules of a project, and what went wrong."""
     found: list[Finding] = []
     problems: list[Unreadable] = []
     for judgement in list(map(begun, modules)):
@@ -82,7 +82,7 @@ class Judgement:
 
 
 def begun(module: Module) -> Judgement:
-    """Executes a module if it is a program, and checks that.
+    """Execute a module if it is a program, and check that.
 
     The functions that no program reaches are known once this was done with all modules of the
     project; then `ended` follows.
@@ -101,7 +101,7 @@ def begun(module: Module) -> Judgement:
 
 
 def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
-    """Checks the text of a module and what no program reaches in it: what was found in it, and what
+    """Check the text of a module and what no program reaches in it: what was found in it, and what
     went wrong.
     """
     module = judgement.module
@@ -125,7 +125,7 @@ def ended(judgement: Judgement) -> tuple[list[Finding], list[Unreadable]]:
 
 
 def _look(judgement: Judgement, order: Order) -> None:
-    """Checks an order."""
+    """Check an order."""
     if is_test(judgement.module):
         return
     judgement.is_cut |= order.cut
@@ -135,7 +135,7 @@ def _look(judgement: Judgement, order: Order) -> None:
 
 
 def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
-    """What a check finds in an order, as severe as it is sure."""
+    """Yield what a check finds in an order, as severe as it is sure."""
     for hit in check.hits_in(order):
         entry = _entry(hit)
         severity = lowered(order, hit, hit.severity or entry.severity)
@@ -143,7 +143,7 @@ def _hits_in(order: Order, check: Check) -> Iterator[Hit]:
 
 
 def _keep_hits(judgement: Judgement, check: Check, hits: Callable[[], Iterable[Hit]]) -> None:
-    """Notes what a check finds, or that it failed."""
+    """Note what a check finds, or that it failed."""
     try:
         for hit in hits():
             is_asked = not (hit.module.outside or is_test(hit.module))
@@ -160,8 +160,8 @@ def _failed(judgement: Judgement, error: Exception) -> None:
 
 
 def is_test(module: Module) -> bool:
-    """Whether a module is one of the tests in a folder that is scanned: what these train, they
-    train to be looked at. One that is named itself is read as any other.
+    """Return whether a module is one of the tests in a folder that is scanned: what these train,
+    they train to be looked at. One that is named itself is read as any other.
     """
     path = Path(module.shown)
     imports_tests = not _OF_TESTS.isdisjoint(module.imported_names)
@@ -177,8 +177,8 @@ _OF_TESTS = frozenset({"pytest", "unittest", "absl.testing"})
 
 
 def _is_tried(judgement: Judgement, hit: Hit) -> bool:
-    """Whether what was hit is beside the training, or happens only on trial, in the program of
-    its module.
+    """Return whether what was hit is beside the training, or happens only on trial, in the program
+    of its module.
     """
     if hit.step is None or judgement.is_chore:
         return judgement.is_chore
@@ -186,7 +186,7 @@ def _is_tried(judgement: Judgement, hit: Hit) -> bool:
 
 
 def _limit(judgement: Judgement) -> Iterator[Unreadable]:
-    """Where the analysis of a module ended before the module did."""
+    """Yield where the analysis of a module ended before the module did."""
     reason = ""
     if judgement.is_cut:
         reason = (
@@ -324,7 +324,7 @@ def _finding(hit: Hit) -> Finding:
 
 
 def _entry(hit: Hit) -> Entry:
-    """The rule of a hit."""
+    """Return the rule of a hit."""
     entry = find(hit.code)
     if entry is None:
         raise LookupError(f"there is no rule {hit.code}")
@@ -332,7 +332,9 @@ def _entry(hit: Hit) -> Entry:
 
 
 def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
-    """What the check says of the place, else the fix of the rule; and which of them it is."""
+    """Return what the check says of the place, else the fix of the rule; and which of them it
+    is.
+    """
     own = [hit.evidence[key] for key in ("fix", "by_hand") if hit.evidence.get(key)]
     if own:
         return own[0], "place"
@@ -352,7 +354,7 @@ def _through(step: Step | None) -> tuple[str, ...]:
 
 
 def frameworks(module: Module) -> tuple[str, ...]:
-    """The frameworks that a module, what it imports, or what imports it, uses."""
+    """Return the frameworks that a module, what it imports, or what imports it, uses."""
     importers = [other for other in module.project if module in other.imports]
     roots: list[str] = []
     for one in (module, *filterfalse(attrgetter("outside"), (*module.imports, *importers))):
@@ -366,8 +368,8 @@ def frameworks(module: Module) -> tuple[str, ...]:
 
 
 def _one_line(entry: Entry, used: Iterable[str]) -> str:
-    """What to do, as one line: the sentence or the code of the fix, without its imports; "" where
-    it does not fit into one.
+    """Return what to do, as one line: the sentence or the code of the fix, without its imports; ""
+    where it does not fit into one.
     """
     fix = entry.fix_for(used)
     if not is_code(fix):
@@ -382,8 +384,8 @@ def _one_line(entry: Entry, used: Iterable[str]) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a line of code is not the head of more: its brackets are closed, and it begins no
-    block.
+    """Return whether a line of code is not the head of more: its brackets are closed, and it begins
+    no block.
     """
     if text.endswith((":", "{", "(", ",")) or _BEGINS_BLOCK.match(text):
         return False

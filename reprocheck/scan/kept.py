@@ -17,8 +17,8 @@ KEPT = "_kept"
 def kept(
     function: Callable[Concatenate[About, More], Answer],
 ) -> Callable[Concatenate[About, More], Answer]:
-    """A function of an order, a module or a node, which is asked again and again: each answer is
-    kept with that object.
+    """Return a function of an order, a module or a node, which is asked again and again: each
+    answer is kept with that object.
 
     A cache of the function itself would hold the last objects that it was asked about, each with a
     tree.

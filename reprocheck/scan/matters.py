@@ -22,8 +22,8 @@ drawn from the operating system is one matter, and the generator in it is no sec
 
 
 def each_once(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings without those that say again what another one says of the expression around
-    them.
+    """Return the findings without those that say again what another one says of the expression
+    around them.
     """
     kept = []
     for _, group in groupby(sorted(findings, key=_file), key=_file):

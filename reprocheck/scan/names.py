@@ -48,7 +48,7 @@ class Scope:
             at = at.parent
 
     def bind(self, name: str, meaning: ast.expr | str | None) -> None:
-        """Adds a meaning; None is something unknown."""
+        """Add a meaning; None is something unknown."""
         self.bound.setdefault(name, []).append(meaning)
 
 
@@ -77,7 +77,7 @@ class Names:
         self._collect(tree, self.scope)
 
     def of(self, node: ast.AST) -> str | None:
-        """The dotted name of an expression, None where it has none.
+        """Return the dotted name of an expression, None where it has none.
 
         A function or class of the module itself is `module.name`.
         """
@@ -87,14 +87,14 @@ class Names:
         return _extended(self._of_name(leaf.id, self.scope_of(leaf)), rest)
 
     def of_global(self, name: str) -> str | None:
-        """What a name stands for at the top level of the module; nothing for builtins."""
+        """Return what a name stands for at the top level of the module; nothing for builtins."""
         found = self._of_name(name, self.scope)
         if found is None or found.startswith("builtins."):
             return None
         return found
 
     def scope_of(self, node: ast.AST) -> Scope:
-        """The scope in which a node stands."""
+        """Return the scope in which a node stands."""
         return self._scopes.get(id(node), self.scope)
 
     def _of_name(self, name: str, scope: Scope) -> str | None:
@@ -104,7 +104,7 @@ class Names:
         return free_name(name, self._stars, self._expand)
 
     def _of_bound(self, bound: Bound) -> str | None:
-        """What a name stands for that a scope binds, each found once: a name may have many
+        """Return what a name stands for that a scope binds, each found once: a name may have many
         meanings, and each of them names others.
 
         What leads back to itself (`ds = ds.repeat()`) is not known.
@@ -126,7 +126,7 @@ class Names:
         return self._known[bound]
 
     def _needed(self, bound: Bound) -> Iterator[Bound]:
-        """The bound names by which the meanings of a name are spelled."""
+        """Yield the bound names by which the meanings of a name are spelled."""
         scope, name = bound
         for meaning in scope.bound[name]:
             leaf = _leaf(meaning)
@@ -137,7 +137,7 @@ class Names:
                 yield holder, leaf.id
 
     def _agreed(self, bound: Bound) -> str | None:
-        """What all meanings of a name agree on.
+        """Return what all meanings of a name agree on.
 
         One that is not known spoils it, except `None` before the real one (`try: import`).
         """
@@ -149,7 +149,7 @@ class Names:
         return names.pop()
 
     def _meant(self, meaning: ast.expr | str | None) -> str | None:
-        """What one meaning of a name stands for, where the names in it are known."""
+        """Return what one meaning of a name stands for, where the names in it are known."""
         if not meaning:
             return None
         if isinstance(meaning, str):
@@ -244,19 +244,19 @@ class Names:
 
 
 def _is_none(meaning: ast.expr | str | None) -> bool:
-    """Whether a meaning is the constant `None`."""
+    """Return whether a meaning is the constant `None`."""
     return isinstance(meaning, ast.Constant) and meaning.value is None
 
 
 def _leaf(meaning: ast.expr | str | None) -> ast.Name | None:
-    """The name that an expression begins with."""
+    """Return the name that an expression begins with."""
     if not isinstance(meaning, ast.expr):
         return None
     return _chain(meaning)[0]
 
 
 def _holder(name: str, scope: Scope) -> Scope | None:
-    """The scope that binds a name, seen from another one: classes are not visible from the
+    """Return the scope that binds a name, seen from another one: classes are not visible from the
     functions in them.
     """
     for at in scope.outward():
@@ -267,8 +267,8 @@ def _holder(name: str, scope: Scope) -> Scope | None:
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
-    """The name that an expression begins with, and what follows it: attributes, and `()` for calls.
-    No name for other expressions.
+    """Return the name that an expression begins with, and what follows it: attributes, and `()` for
+    calls. No name for other expressions.
     """
     rest: list[str] = []
     at = node
@@ -288,7 +288,7 @@ def _chain(node: ast.AST) -> tuple[ast.Name | None, list[str]]:
 
 
 def _extended(name: str | None, rest: list[str]) -> str | None:
-    """The name of what hangs below something."""
+    """Return the name of what hangs below something."""
     if not name:
         return None
     for part in rest:
@@ -301,8 +301,8 @@ def _extended(name: str | None, rest: list[str]) -> str | None:
 def imported(
     node: ast.Import | ast.ImportFrom, module: str = "", *, package: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """The names that an import binds, each with what it stands for; `*` with the package of a star
-    import.
+    """Yield the names that an import binds, each with what it stands for; `*` with the package of a
+    star import.
     """
     if isinstance(node, ast.Import):
         yield from map(_imported_module, node.names)
@@ -324,7 +324,7 @@ def _imported_module(alias: ast.alias) -> tuple[str, str]:
 
 
 def absolute(level: int, origin: str, module: str, *, package: bool = False) -> str:
-    """The module from which an import takes its names, with dots of a relative one resolved.
+    """Return the module from which an import takes its names, with dots of a relative one resolved.
 
     level, origin    the dots of the import, and what stands behind them
     module, package  the name of the module in which it stands, and whether that is a package
@@ -343,7 +343,7 @@ Assigned = Iterator[tuple[ast.expr, ast.expr | None]]
 
 
 def assigned(node: ast.AST) -> Assigned:
-    """What a node assigns, name by name; the value is None where it is only known to be
+    """Return what a node assigns, name by name; the value is None where it is only known to be
     assigned.
     """
     find = _ASSIGNED.get(type(node))
@@ -386,7 +386,7 @@ _ASSIGNED: dict[type[ast.AST], Callable[[Any], Assigned]] = {
 
 
 def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
-    """Each name of a target with its own part of the value."""
+    """Yield each name of a target with its own part of the value."""
     if isinstance(target, ast.Starred):
         target = target.value
     if not isinstance(target, _ROWS):
@@ -400,7 +400,9 @@ def _pairs(target: ast.expr, value: ast.expr | None) -> Assigned:
 
 
 def last_word(node: ast.AST) -> str:
-    """The last part of a name as it is written: `sort` of `rows.sort`, "" of what is no name."""
+    """Return the last part of a name as it is written: `sort` of `rows.sort`, "" of what is no
+    name.
+    """
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Name):
@@ -414,7 +416,7 @@ def last_part(name: str) -> str:
 
 
 def with_name(index: Mapping[str, list[T]], name: str) -> list[list[T]]:
-    """What an index has of a name, or of all names that begin so: with `torch.nn.` for
+    """Return what an index has of a name, or of all names that begin so: with `torch.nn.` for
     `torch.nn.*`.
     """
     if not name.endswith(".*"):
@@ -428,8 +430,8 @@ def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def _is_inside(node: ast.AST, child: ast.AST) -> bool:
-    """Whether a child belongs to the scope that its parent opens: bodies do, decorators, defaults
-    and bases do not.
+    """Return whether a child belongs to the scope that its parent opens: bodies do, decorators,
+    defaults and bases do not.
     """
     if isinstance(node, ast.Lambda):
         return child is node.body

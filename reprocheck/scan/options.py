@@ -69,7 +69,7 @@ class Options:
 
 
 def load(folder: Path) -> Options:
-    """The options of the project that a folder belongs to. Raises SettingsError."""
+    """Return the options of the project that a folder belongs to. Raises SettingsError."""
     for at in (folder, *folder.parents):
         path = at / "pyproject.toml"
         if path.is_file():

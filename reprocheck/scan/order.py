@@ -51,24 +51,24 @@ class Order:
     deep: bool = False
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """The calls with one of these names, in order; all without names.
+        """Yield the calls with one of these names, in order; all without names.
 
         `torch.nn.*` stands for all that begin with `torch.nn.`.
         """
         yield from self._steps_at(self._named(self._calls, names))
 
     def stores(self, *names: str) -> Iterator[Store]:
-        """The assignments to one of these names, in order."""
+        """Yield the assignments to one of these names, in order."""
         yield from self._steps_at(self._named(self._stores, names))
 
     def imports(self, *names: str) -> Iterator[Import]:
-        """The first imports of modules of these names or below them, in order."""
+        """Yield the first imports of modules of these names or below them, in order."""
         # without names the prefix is empty, and every name begins so
         prefixes = tuple(f"{name}." for name in names) or ("",)
         yield from (step for step in self._imports if f"{step.name}.".startswith(prefixes))
 
     def methods(self, *methods: str) -> Iterator[Call]:
-        """The calls whose last part is one of these, whatever they are called on: `backward`,
+        """Yield the calls whose last part is one of these, whatever they are called on: `backward`,
         `shuffle`.
         """
         found = [self._methods.get(method, ()) for method in methods]
@@ -79,32 +79,34 @@ class Order:
         return of_kind(self.steps, Loop)
 
     def environment(self, variable: str) -> Iterator[Store]:
-        """The assignments to an environment variable, in whatever way they are written."""
+        """Yield the assignments to an environment variable, in whatever way they are written."""
         yield from self.stores(f"os.environ[{variable}]")
 
     def position(self, step: Step) -> int:
-        """The place of a step among the steps."""
+        """Return the place of a step among the steps."""
         return self._positions[id(step)]
 
     def is_before(self, one: Step, other: Step) -> bool:
-        """Whether one step comes before another."""
+        """Return whether one step comes before another."""
         return self._positions[id(one)] < self._positions[id(other)]
 
     def before(self, step: Step, *names: str) -> Iterator[Call]:
-        """The calls with one of these names that come before a step."""
+        """Return the calls with one of these names that come before a step."""
         return takewhile(lambda call: self.is_before(call, step), self.calls(*names))
 
     def after(self, step: Step, *names: str) -> Iterator[Call]:
-        """The calls with one of these names that come after a step."""
+        """Return the calls with one of these names that come after a step."""
         return (call for call in self.calls(*names) if self.is_before(step, call))
 
     def value_of(self, node: ast.AST) -> Value:
-        """What an expression stood for when it was last evaluated; UNKNOWN where it never was."""
+        """Return what an expression stood for when it was last evaluated; UNKNOWN where it never
+        was.
+        """
         return self.values.get(id(node), UNKNOWN)
 
     def on(self, value: Value, *methods: str) -> Iterator[Call]:
-        """The calls of methods of exactly this value, in order: `order.on(generator, "manual_seed",
-        "seed")`.
+        """Yield the calls of methods of exactly this value, in order: `order.on(generator,
+        "manual_seed", "seed")`.
         """
         found = [self._by_receiver.get(id(option), ()) for option in value.options()]
         calls = self._steps_at(sorted(set(chain.from_iterable(found))))
@@ -113,14 +115,14 @@ class Order:
         yield from calls
 
     def uses(self, value: Value) -> Iterator[Step]:
-        """The steps that take this value itself: as receiver, argument, what is stored or gone
-        over.
+        """Yield the steps that take this value itself: as receiver, argument, what is stored or
+        gone over.
         """
         yield from self._steps_at(self._by_input.get(id(value), ()))
 
     def flow(self, value: Value, ends: Container[str] = ()) -> Iterator[Step]:
-        """The steps that take this value or something made of it, however often it was passed on,
-        in order. What calls of `ends` give back is not followed.
+        """Yield the steps that take this value or something made of it, however often it was passed
+        on, in order. What calls of `ends` give back is not followed.
         """
         seen = {id(value)}
         waiting = [value]
@@ -141,7 +143,7 @@ class Order:
         yield from self._steps_at(sorted(indices))
 
     def at(self, module: Module, node: ast.AST) -> list[Step]:
-        """The steps of a node of a module."""
+        """Return the steps of a node of a module."""
         steps = self._steps_at(self._by_node.get(id(node), ()))
         return [step for step in steps if step.module is module]
 
@@ -207,11 +209,11 @@ class Order:
         return grouped((step.name, at) for at, step in self._enumerated(kind))
 
     def _enumerated(self, kind: type[Kind]) -> Iterator[tuple[int, Kind]]:
-        """The steps of a kind, each with its position."""
+        """Return the steps of a kind, each with its position."""
         return ((at, step) for at, step in enumerate(self.steps) if isinstance(step, kind))
 
     def _steps_at(self, positions: Iterable[int]) -> Iterator[Any]:
-        """The steps at these positions."""
+        """Return the steps at these positions."""
         return map(self.steps.__getitem__, positions)
 
     def _named(self, index: dict[str, list[int]], names: tuple[str, ...]) -> list[int]:

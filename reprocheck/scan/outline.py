@@ -33,7 +33,7 @@ class Outline(msgspec.Struct, frozen=True):
 
 
 def outlined(tree: ast.Module, lines: Sequence[str]) -> Outline:
-    """The outline of a file that could be parsed."""
+    """Return the outline of a file that could be parsed."""
     imports: list[Import] = []
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -49,8 +49,8 @@ def outlined(tree: ast.Module, lines: Sequence[str]) -> Outline:
 
 
 def imported(outline: Outline, name: str, *, package: bool) -> Iterator[str]:
-    """The dotted names of what a module imports: each module, and what is taken from it, which may
-    be a module of its own.
+    """Yield the dotted names of what a module imports: each module, and what is taken from it,
+    which may be a module of its own.
 
     `name` is that of the importing module, and `package` whether it is a package.
     """

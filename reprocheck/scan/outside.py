@@ -36,7 +36,7 @@ def seeding(modules: Iterable[Module]) -> frozenset[Place]:
 
 
 def _name(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The name by which a function is called: of a constructor, that of its class."""
+    """Return the name by which a function is called: of a constructor, that of its class."""
     around = module.parent(function)
     if function.name == "__init__" and isinstance(around, ast.ClassDef):
         return around.name

@@ -61,7 +61,7 @@ def _in_folder(folder: Path) -> Pins:
 
 
 def _in_file(path: Path) -> Iterator[tuple[str, Version]]:
-    """The packages that a file names, and the versions that it stays below."""
+    """Yield the packages that a file names, and the versions that it stays below."""
     try:
         lines = decode(read(path)).splitlines()
     except UnreadableError:
@@ -76,7 +76,7 @@ def _in_file(path: Path) -> Iterator[tuple[str, Version]]:
 
 
 def _below(operator: str, version: Version) -> Version:
-    """The version that one stays below; empty where there is no limit."""
+    """Return the version that one stays below; empty where there is no limit."""
     if operator == "<":
         return version
     if operator == "<=":

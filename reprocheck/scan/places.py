@@ -81,7 +81,7 @@ class Place:
 
 
 def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, ...]:
-    """All places of a program, module by module and line by line, each once."""
+    """Return all places of a program, module by module and line by line, each once."""
     found: dict[tuple[str, int], Place] = {}
     in_orders = (finder(order) for order in orders for finder in _FINDERS)
     everywhere = chain(*in_orders, *map(_classes, modules))
@@ -94,7 +94,9 @@ def places(orders: Sequence[Order], modules: Sequence[Module]) -> tuple[Place, .
 
 
 def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]:
-    """What a line is fed by, the nearest first: the ids of the nodes that made the values in it."""
+    """Yield what a line is fed by, the nearest first: the ids of the nodes that made the values in
+    it.
+    """
     expressions = list(_expressions_on(module, line))
     for order in orders:
         seen: set[int] = set()
@@ -108,7 +110,7 @@ def feeding(orders: Sequence[Order], module: Module, line: int) -> Iterator[int]
 
 
 def _fed_by(order: Order, value: Value) -> Iterator[Value]:
-    """What a value was made of, and what changed it since: `generator.manual_seed(seed)`."""
+    """Yield what a value was made of, and what changed it since: `generator.manual_seed(seed)`."""
     if isinstance(value, Instance):
         return
     yield from value.sources
@@ -118,7 +120,9 @@ def _fed_by(order: Order, value: Value) -> Iterator[Value]:
 
 
 def _expressions_on(module: Module, line: int) -> Iterator[ast.expr]:
-    """The expressions of the statement on a line; of one that holds others, those of its head."""
+    """Yield the expressions of the statement on a line; of one that holds others, those of its
+    head.
+    """
     around = sorted(module.index.statements_on(line), key=attrgetter("lineno"))
     for innermost in around[-1:]:
         blocks = (getattr(innermost, name, []) for name in _BLOCKS)
@@ -169,8 +173,8 @@ def _keywords(order: Order) -> Iterator[Place]:
 
 
 def _parallel_maps(order: Order) -> Iterator[Place]:
-    """A `map` that calls a function for several samples at a time, unless that calls nothing: then
-    it can draw nothing.
+    """Yield a `map` that calls a function for several samples at a time, unless that calls nothing:
+    then it can draw nothing.
     """
     for call in every(order):
         workers = call.keywords.get("num_parallel_calls")
@@ -185,7 +189,7 @@ def _is_plain(function: Value | None) -> bool:
 
 
 def _draws(order: Order) -> Iterator[Place]:
-    """Draws from the generators of the process, and splits that are made with one."""
+    """Yield draws from the generators of the process, and splits that are made with one."""
     for drawing in drawings(order):
         if drawing.draws.kind == "split":
             yield _place("split", drawing.call)
@@ -203,7 +207,7 @@ _DRAWN = ("random.", "numpy.random.", "torch.rand()")
 
 
 def _generators(order: Order) -> Iterator[Place]:
-    """Generators that start from the operating system, and what draws from them."""
+    """Yield generators that start from the operating system, and what draws from them."""
     for call, value in private.unseeded(order):
         yield _place("generator", call)
         drawing = of_kind(order.uses(value), Call)
@@ -249,7 +253,7 @@ def _ages(order: Order) -> Iterator[Place]:
 
 
 def _clock_read(value: Value) -> Call | None:
-    """The call of a clock that a value is, and nothing is made of; None for any other."""
+    """Return the call of a clock that a value is, and nothing is made of; None for any other."""
     match value:
         case Made(call=call) if _is_clock(call):
             return call
@@ -265,19 +269,23 @@ def _is_of_system(call: Call) -> bool:
 
 
 def _is_of_run(call: Call) -> bool:
-    """Whether it reads a clock, or asks the system."""
+    """Return whether it reads a clock, or asks the system."""
     return _is_clock(call) or _is_of_system(call)
 
 
 def _nodes(order: Order, *kinds: type[ast.AST]) -> Iterator[tuple[Module, Any]]:
-    """The nodes of some kinds in the modules in which its steps stand, each with its module."""
+    """Yield the nodes of some kinds in the modules in which its steps stand, each with its
+    module.
+    """
     modules = {id(step.module): step.module for step in order.steps}
     for module in modules.values():
         yield from ((module, node) for node in module.nodes(*kinds))
 
 
 def _of_start(kind: str, call: Call) -> str:
-    """The kind of a clock, or of a time by it, where it may be one that counts from a start."""
+    """Return the kind of a clock, or of a time by it, where it may be one that counts from a
+    start.
+    """
     if call.name not in tables.calls("entropy", "monotonic"):
         return kind
     return {"clock": "monotonic", "elapsed": "monotonic elapsed"}[kind]
@@ -288,7 +296,7 @@ def _is_time(value: Value) -> bool:
 
 
 def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
-    """Whether something is subtracted from it: `clock() - start`."""
+    """Return whether something is subtracted from it: `clock() - start`."""
     match parent:
         case ast.BinOp(op=ast.Sub(), left=left):
             return left is node
@@ -296,12 +304,12 @@ def _is_less(parent: ast.AST | None, node: ast.AST) -> bool:
 
 
 def _is_for_waiting(place: Place) -> bool:
-    """Whether it only says how long to wait."""
+    """Return whether it only says how long to wait."""
     return "sleep" in map(word, place.module.around(place.node))
 
 
 def _is_told(call: Call) -> bool:
-    """Whether it is a part of what is printed, logged or put into a text."""
+    """Return whether it is a part of what is printed, logged or put into a text."""
     around = list(call.module.around(call.node))
     in_text = ast.JoinedStr in map(type, around)
     return in_text or not _TELLING.isdisjoint(map(word, around))
@@ -316,7 +324,7 @@ def _decided(order: Order) -> Iterator[Place]:
 
 
 def _is_for_show(order: Order, node: ast.If | ast.While | ast.IfExp) -> bool:
-    """Whether a branch only tells something, or keeps a time for the next one."""
+    """Return whether a branch only tells something, or keeps a time for the next one."""
     if not isinstance(node, ast.If):
         return False
     return all(_tells(order, statement) for statement in (*node.body, *node.orelse))
@@ -334,7 +342,7 @@ def _tells(order: Order, statement: ast.stmt) -> bool:
 
 
 def _loops(order: Order) -> Iterator[Place]:
-    """Where a loop goes over a set."""
+    """Yield where a loop goes over a set."""
     for loop in order.loops():
         if hash_order.is_set(loop.value):
             of_objects = _holds_objects(loop.value) or _asks_for_own_attributes(loop.node)
@@ -343,7 +351,7 @@ def _loops(order: Order) -> Iterator[Place]:
 
 
 def _sequences(order: Order) -> Iterator[Place]:
-    """Where something is made of a set in its order."""
+    """Yield where something is made of a set in its order."""
     for call in order.calls(*_KEEP_ORDER):
         value = next(filter(hash_order.is_set, call.arguments), None)
         if value is not None and not files.is_sorted_around(call):
@@ -352,7 +360,9 @@ def _sequences(order: Order) -> Iterator[Place]:
 
 
 def _written(call: Call, value: Value) -> ast.expr | None:
-    """The argument of a call that a value is; None where no single argument stands for it."""
+    """Return the argument of a call that a value is; None where no single argument stands for
+    it.
+    """
     match call.node:
         case ast.Call(args=given) if len(given) == len(call.arguments):
             pairs = zip(given, call.arguments, strict=True)
@@ -371,8 +381,8 @@ def _of_set(step: Step, of_objects: bool, what: str) -> Place:
 
 
 def _asks_for_own_attributes(node: ast.AST) -> bool:
-    """Whether the body of a loop asks what it goes over for an attribute that no text and no number
-    has: these are objects.
+    """Return whether the body of a loop asks what it goes over for an attribute that no text and no
+    number has: these are objects.
     """
     match node:
         case ast.For(target=ast.Name(id=name), body=body):
@@ -403,7 +413,7 @@ def _place(kind: str, step: Call, name: str = "") -> Place:
 
 
 def _shown(call: Call) -> str:
-    """What is called, as it is documented; a method as it is written."""
+    """Return what is called, as it is documented; a method as it is written."""
     of_object = "()" in call.name or "?" in call.name
     if of_object and isinstance(call.node, ast.Call):
         return ast.unparse(call.node.func)[:_LONGEST]

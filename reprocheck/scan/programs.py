@@ -23,7 +23,7 @@ _DRIVERS = words("training", "drivers")
 
 
 def is_entry(module: Module) -> bool:
-    """Whether a module is a program."""
+    """Return whether a module is a program."""
     if any(map(is_guard, module.tree.body)) or _trains(module):
         return True
     if module.package or id(module) in module.project.imported:
@@ -32,8 +32,8 @@ def is_entry(module: Module) -> bool:
 
 
 def _acts(module: Module) -> bool:
-    """Whether a module that nobody imports trains, seeds or draws as soon as it is executed, itself
-    or in functions that it calls.
+    """Return whether a module that nobody imports trains, seeds or draws as soon as it is executed,
+    itself or in functions that it calls.
     """
     return any(map(_is_act, of_kind(module.body.machine.steps, Call)))
 
@@ -45,7 +45,7 @@ def _is_act(call: Call) -> bool:
 
 
 def _trains(module: Module) -> bool:
-    """Whether the top level, outside of functions and classes, trains."""
+    """Return whether the top level, outside of functions and classes, trains."""
     for node, in_loop in _top_level(module.tree.body):
         if isinstance(node, ast.Call) and _is_training(module, node, in_loop=in_loop):
             return True
@@ -60,7 +60,7 @@ def _is_training(module: Module, call: ast.Call, *, in_loop: bool) -> bool:
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
-    """The nodes outside of functions and classes, and whether each is in a loop."""
+    """Yield the nodes outside of functions and classes, and whether each is in a loop."""
     waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in body]
     while waiting:
         node, looped = waiting.pop()
@@ -86,7 +86,7 @@ class Beside(Resolver):
         self._project, self._program = project, program
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """The module of that name."""
+        """Return the module of that name."""
         parts = name.split(".")
         if not all(parts):
             return None
@@ -101,8 +101,8 @@ class Beside(Resolver):
         return self._elsewhere(parts)
 
     def _elsewhere(self, parts: list[str]) -> Module | None:
-        """The one file of the program whose path ends as the name does: it lies in another folder
-        of the search path.
+        """Return the one file of the program whose path ends as the name does: it lies in another
+        folder of the search path.
         """
         *packages, last = parts
         folder = Path(*packages)
@@ -118,7 +118,7 @@ class Beside(Resolver):
 
 
 def of_program(files: Mapping[str, str], script: str) -> Project:
-    """A project of the texts of a program, by path, of which `script` is executed.
+    """Return a project of the texts of a program, by path, of which `script` is executed.
 
     What cannot be parsed is left out.
     """
@@ -131,7 +131,7 @@ def of_program(files: Mapping[str, str], script: str) -> Project:
 
 
 def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project:
-    """A project of texts by path, without files: `of_text({"train.py": "import torch"})`.
+    """Return a project of texts by path, without files: `of_text({"train.py": "import torch"})`.
 
     Raises UnreadableError.
     """
@@ -145,7 +145,7 @@ def of_text(files: Mapping[str, str | bytes], *, single: bool = True) -> Project
 
 
 def _add(project: Project, name: str, data: bytes, *, single: bool) -> None:
-    """Adds the module in the bytes of a file. Raises UnreadableError."""
+    """Add the module in the bytes of a file. Raises UnreadableError."""
     path = Path(name)
     parts = list(path.with_suffix("").parts)
     package = parts[-1] == "__init__"

@@ -71,7 +71,7 @@ class Module:
     pins: Pins = field(default_factory=dict)
 
     def is_below(self, package: str, *version: int) -> bool:
-        """Whether its project asks for versions of a package below one."""
+        """Return whether its project asks for versions of a package below one."""
         return any(limit <= version for limit in self.pins.get(package, ()))
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class Module:
 
     @cached_property
     def outline(self) -> Outline:
-        """How long it is and what it imports."""
+        """Return how long it is and what it imports."""
         return self.known or outlined(self.tree, self.source.lines)
 
     @cached_property
@@ -100,19 +100,19 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        """What its names stand for."""
+        """Return what its names stand for."""
         return Names(self.tree, self.name, package=self.package, expand=self._starred)
 
     @cached_property
     def is_entry(self) -> bool:
-        """Whether it is a program: a guard of `__main__`, training at its top level, or a file
-        given by itself that nobody imports.
+        """Return whether it is a program: a guard of `__main__`, training at its top level, or a
+        file given by itself that nobody imports.
         """
         return self.project.execution.is_entry(self)
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """What is executed, beginning here: its own execution, and its parts."""
+        """Return what is executed, beginning here: its own execution, and its parts."""
         return (self.program, *self.parts)
 
     @property
@@ -122,7 +122,7 @@ class Module:
 
     @cached_property
     def program(self) -> Order:
-        """What happens when it is executed: as a program where it is one, else when it is
+        """Return what happens when it is executed: as a program where it is one, else when it is
         imported.
         """
         return self.project.execution.program(self)
@@ -135,68 +135,68 @@ class Module:
         return self.project.execution.parts(self)
 
     def forget(self) -> None:
-        """Lets go what was executed, which is much more than the text; asked for again, it is
+        """Let go what was executed, which is much more than the text; asked for again, it is
         executed again.
         """
         self.__dict__.pop("program", None)
         self.__dict__.pop("parts", None)
 
     def let_go(self) -> None:
-        """Lets go all that is made of its text, too."""
+        """Let go all that is made of its text, too."""
         self.forget()
         for made in _OF_TEXT:
             self.__dict__.pop(made, None)
         self.source.forget()
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
-        """The calls in the text with one of these names (`torch.nn.*` for all below), by line;
-        executed or not.
+        """Yield the calls in the text with one of these names (`torch.nn.*` for all below), by
+        line; executed or not.
         """
         found = chain.from_iterable(with_name(self._calls, name) for name in names)
         nodes = chain.from_iterable(found)
         yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        """The nodes of these kinds, kind by kind in the order of the text: faster than
+        """Yield the nodes of these kinds, kind by kind in the order of the text: faster than
         `ast.walk`.
         """
         for kind in kinds:
             yield from self.index.of(kind)
 
     def name_of(self, node: ast.AST) -> str:
-        """The dotted name of an expression; empty where it has none."""
+        """Return the dotted name of an expression; empty where it has none."""
         return self.names.of(node) or ""
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """The node around a node."""
+        """Return the node around a node."""
         return self.index.parents.get(id(node))
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around a node, from the inside out."""
+        """Yield the nodes around a node, from the inside out."""
         at = self.parent(node)
         while at is not None:
             yield at
             at = self.parent(at)
 
     def expressions_around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The expressions around a node, from the inside out, as far as its statement."""
+        """Return the expressions around a node, from the inside out, as far as its statement."""
         return takewhile(lambda one: not isinstance(one, ast.stmt), self.around(node))
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """The class around a node."""
+        """Return the class around a node."""
         return next(of_kind(self.around(node), ast.ClassDef), None)
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The function around a node."""
+        """Return the function around a node."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         return next((at for at in self.around(node) if isinstance(at, kinds)), None)
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
-        """The statement that a node is part of: itself, or the nearest around it."""
+        """Return the statement that a node is part of: itself, or the nearest around it."""
         return next(of_kind((node, *self.around(node)), ast.stmt), None)
 
     def uses_package(self, *packages: str) -> bool:
-        """Whether it imports one of these packages itself."""
+        """Return whether it imports one of these packages itself."""
         return any(name.partition(".")[0] in packages for name in self.imported_names)
 
     @cached_property
@@ -227,7 +227,7 @@ class Module:
         return calls
 
     def _starred(self, package: str, name: str) -> str | None:
-        """What a star import of another module of the user brings under a name."""
+        """Return what a star import of another module of the user brings under a name."""
         other = self.project.module(package, self)
         pair = (id(self), id(other))
         if other is None or other is self or pair in self.project.expanding:
@@ -267,19 +267,19 @@ class Project:
 
     @property
     def held(self) -> int:
-        """How many lines the trees have that are kept now."""
+        """Return how many lines the trees have that are kept now."""
         return sum(module.source.held for module in self)
 
     def let_go(self) -> None:
-        """Lets go the trees of all modules, and what was executed of them: asked for again, they
-        are read and executed again.
+        """Let go the trees of all modules, and what was executed of them: asked for again, they are
+        read and executed again.
         """
         self.loading.clear()
         for module in self:
             module.let_go()
 
     def module(self, name: str, importer: Module) -> Module | None:
-        """The user's module that `import name` means in another one; None where it is a
+        """Return the user's module that `import name` means in another one; None where it is a
         library's.
         """
         key = (name, str(importer.source.path.parent), importer.roots)
@@ -288,7 +288,7 @@ class Project:
         return self._found[key]
 
     def along(self, name: str, importer: Module) -> Iterator[Module]:
-        """The user's modules that importing a dotted name executes: packages first."""
+        """Yield the user's modules that importing a dotted name executes: packages first."""
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
             module = self.module(".".join(parts[:count]), importer)
@@ -297,7 +297,7 @@ class Project:
 
     @cached_property
     def seeding(self) -> frozenset[Place]:
-        """Where the functions outside of what was asked stand that seed."""
+        """Return where the functions outside of what was asked stand that seed."""
         return seeding(module for module in self if module.outside)
 
     @cached_property
@@ -310,7 +310,7 @@ class Resolver(Protocol):
     """How a project finds the module of an import."""
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """The module, or None."""
+        """Return the module, or None."""
 
 
 class ByName(Resolver):
@@ -320,5 +320,5 @@ class ByName(Resolver):
         self._project = project
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """The module of that name."""
+        """Return the module of that name."""
         return next((module for module in self._project if module.name == name), None)

@@ -35,8 +35,8 @@ class Patched:
 def promised(
     judged: Sequence[tuple[Project, Sequence[Finding]]], *, jobs: int = 1
 ) -> list[list[Finding]]:
-    """The findings of each project, of which no more are said to be fixable than a patch really
-    fixes, with what it does as their fix.
+    """Return the findings of each project, of which no more are said to be fixable than a patch
+    really fixes, with what it does as their fix.
     """
     files = list(chain.from_iterable(starmap(_files, judged)))
     fixes: dict[int, Mended] = {}
@@ -46,7 +46,7 @@ def promised(
 
 
 def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
-    """The files of a project that a patch of its findings may change."""
+    """Yield the files of a project that a patch of its findings may change."""
     by_path = grouped((file_of(one), one) for one in filter(_may_be_patched, found))
     for module in project:
         findings = by_path.get(module.shown)
@@ -55,7 +55,7 @@ def _files(project: Project, found: Sequence[Finding]) -> Iterator[Patched]:
 
 
 def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
-    """What is mended in each file, in several processes where there are several files."""
+    """Return what is mended in each file, in several processes where there are several files."""
     if not files:
         return []
     # the library that patches need takes long to import, most scans need none, and processes that
@@ -67,7 +67,7 @@ def _each(files: Sequence[Patched], jobs: int) -> list[list[Mended]]:
 
 
 def _mended(file: Patched) -> list[Mended]:
-    """What patches do for those of the findings that they mend."""
+    """Return what patches do for those of the findings that they mend."""
     from reprocheck.scan import patches
 
     return patches.fixes(file.text, file.findings)
@@ -80,7 +80,7 @@ def _may_be_patched(finding: Finding) -> bool:
 
 
 def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
-    """A finding with what its patch does, as far as that is said in a line."""
+    """Return a finding with what its patch does, as far as that is said in a line."""
     if patch is None:
         return replace(finding, patchable=False)
     if not patch.said:
@@ -89,7 +89,7 @@ def _with_fix(finding: Finding, patch: Mended | None) -> Finding:
 
 
 def _fix(finding: Finding, patch: str) -> str:
-    """What to do: what the patch does, after what the check says of the place."""
+    """Return what to do: what the patch does, after what the check says of the place."""
     said = finding.evidence.get("fix", "")
     if said:
         return f"{said.rstrip('.')}, or {small(patch)}"

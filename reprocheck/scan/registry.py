@@ -59,13 +59,13 @@ class Check:
     in_order: CheckingOrder | None = None
 
     def hits(self, module: Module) -> Iterable[Hit]:
-        """What it finds in a module whatever is executed."""
+        """Return what it finds in a module whatever is executed."""
         if self.in_module is None:
             return ()
         return self.in_module(module, module.project)
 
     def hits_in(self, order: Order) -> Iterable[Hit]:
-        """What it finds in an order."""
+        """Return what it finds in an order."""
         if self.in_order is None:
             return ()
         return self.in_order(order)
@@ -75,7 +75,7 @@ _CHECKS: list[Check] = []
 
 
 def check(*codes: str) -> Callable[[Checking], Checking]:
-    """Registers a function that finds hits of these codes in a module."""
+    """Register a function that finds hits of these codes in a module."""
 
     def register(function: Checking) -> Checking:
         _CHECKS.append(Check(codes=codes, in_module=function))
@@ -87,7 +87,7 @@ def check(*codes: str) -> Callable[[Checking], Checking]:
 def check_orders(
     *codes: str, unless: Sequence[Asking] = ()
 ) -> Callable[[CheckingOrder], CheckingOrder]:
-    """Registers a function that finds hits of these codes in an order of a module: in each one of
+    """Register a function that finds hits of these codes in an order of a module: in each one of
     which none of the questions in `unless` is true.
     """
 
@@ -106,17 +106,17 @@ def check_orders(
 def check_programs(
     *codes: str, unless: Sequence[Asking] = ()
 ) -> Callable[[CheckingOrder], CheckingOrder]:
-    """The same, in an order that is a whole program."""
+    """Return the same, in an order that is a whole program."""
     return check_orders(*codes, unless=(_is_library, *unless))
 
 
 def _is_library(order: Order) -> bool:
-    """Whether an order is a part of a program alone, of whose callers nothing is known."""
+    """Return whether an order is a part of a program alone, of whose callers nothing is known."""
     return not order.whole
 
 
 def sets(variable: str) -> Asking:
-    """The question whether a program sets an environment variable itself."""
+    """Return the question whether a program sets an environment variable itself."""
 
     return lambda order: any(order.environment(variable))
 
@@ -132,7 +132,7 @@ def hit(
     more: Mapping[str, str] | None = None,
     **evidence: str,
 ) -> Hit:
-    """A hit at a step of an order, or at a part of it (`node`).
+    """Return a hit at a step of an order, or at a part of it (`node`).
 
     `more` is evidence under names that are known at run time alone.
     """
@@ -150,7 +150,7 @@ def hit(
 
 @cache
 def checks() -> tuple[Check, ...]:
-    """All checks: those of the modules in `checks/`, by name of the module."""
+    """Return all checks: those of the modules in `checks/`, by name of the module."""
     from reprocheck.scan import checks as folder
 
     for module in sorted(module.name for module in iter_modules(folder.__path__)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def module_name(path: Path) -> tuple[str, bool]:
-    """The dotted name of the module in a file, and whether it is a package."""
+    """Return the dotted name of the module in a file, and whether it is a package."""
     root = package_root(path.parent)
     parts = [*path.parent.relative_to(root).parts]
     package = path.name == "__init__.py"
@@ -29,8 +29,8 @@ def module_name(path: Path) -> tuple[str, bool]:
 
 @cache
 def locate(name: str, folder: Path, roots: tuple[Path, ...] = ()) -> Path | None:
-    """The file of a module of the user's that `import name` means in a file of `folder`; None for a
-    library's.
+    """Return the file of a module of the user's that `import name` means in a file of `folder`;
+    None for a library's.
 
     roots    the folders from which the importing file was itself imported: those of the programs,
              which Python searches first
@@ -66,7 +66,7 @@ def _roots(folder: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def root_of(path: Path, name: str) -> Path:
-    """The folder from which a file is imported by a dotted name."""
+    """Return the folder from which a file is imported by a dotted name."""
     depth = name.count(".")
     if path.name == "__init__.py":
         depth += 1
@@ -104,7 +104,7 @@ class ByFile(Resolver):
         self._modules = by_real_path
 
     def find(self, name: str, importer: Module) -> Module | None:
-        """The module in the file that the import means, if it was read."""
+        """Return the module in the file that the import means, if it was read."""
         if not name:
             return None
         path = locate(name, importer.source.path.parent, importer.roots)

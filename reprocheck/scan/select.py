@@ -17,7 +17,8 @@ from reprocheck.scan.finding import UNUSED_IGNORE, Finding, Result
 
 
 def codes(words: Iterable[str], option: str) -> frozenset[str]:
-    """The codes that words such as `RC301`, `RC5`, `unseeded-weights` or `RC1,RC2` stand for.
+    """Return the codes that words such as `RC301`, `RC5`, `unseeded-weights` or `RC1,RC2` stand
+    for.
 
     Raises UsageError.
     """
@@ -26,7 +27,7 @@ def codes(words: Iterable[str], option: str) -> frozenset[str]:
 
 
 def without(result: Result, ignored: Mapping[str, Sequence[str]], folder: Path) -> Result:
-    """The result without what is not wanted in some files.
+    """Return the result without what is not wanted in some files.
 
     ignored    patterns of paths, each with the rules that it leaves out
     folder     what the patterns are relative to

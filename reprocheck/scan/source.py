@@ -75,7 +75,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        """What is parsed."""
+        """Return what is parsed."""
         return self._read.text
 
     @property
@@ -90,24 +90,24 @@ class Source:
 
     @property
     def held(self) -> int:
-        """How many lines the tree has that is kept now."""
+        """Return how many lines the tree has that is kept now."""
         if "tree" not in self.__dict__:
             return 0
         return len(self.lines)
 
     def forget(self) -> None:
-        """Lets text and tree go."""
+        """Let text and tree go."""
         self.__dict__.pop("tree", None)
         self.__dict__.pop("_read", None)
 
     def line(self, number: int) -> str:
-        """A line of the text, from 1; empty where there is none."""
+        """Return a line of the text, from 1; empty where there is none."""
         if not 0 < number <= len(self.lines):
             return ""
         return self.lines[number - 1]
 
     def place(self, line: int) -> tuple[int | None, int]:
-        """Number of the cell (None outside of notebooks), and the line in it."""
+        """Return the number of the cell (None outside of notebooks), and the line in it."""
         if not self.cells:
             return None, line
         index = bisect_right(self.cells, line, key=attrgetter("first_line")) - 1
@@ -115,7 +115,7 @@ class Source:
         return cell.number, line - cell.first_line + 1
 
     def span(self, node: ast.AST) -> tuple[int, int, int, int]:
-        """Where a node begins and ends in the text: lines and columns from 1."""
+        """Return where a node begins and ends in the text: lines and columns from 1."""
         first = getattr(node, "lineno", 1)
         last = getattr(node, "end_lineno", None) or first
         begins = column(self.line(first), getattr(node, "col_offset", 0))
@@ -126,14 +126,14 @@ class Source:
 
 
 def column(line: str, offset: int) -> int:
-    """A column from 1 in characters; the tree counts bytes of UTF-8."""
+    """Return a column from 1 in characters; the tree counts bytes of UTF-8."""
     if line.isascii():
         return offset + 1
     return len(line.encode()[:offset].decode("utf-8", "ignore")) + 1
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a regular file. Raises UnreadableError."""
+    """Return the bytes of a regular file. Raises UnreadableError."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -150,19 +150,19 @@ def read(path: Path) -> bytes:
 
 
 def digest(data: bytes) -> str:
-    """What a file's content is known by in the cache."""
+    """Return what a file's content is known by in the cache."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def parse(path: Path, shown: str, data: bytes) -> Source:
-    """The source in the bytes of a file. Raises UnreadableError."""
+    """Return the source in the bytes of a file. Raises UnreadableError."""
     source = Source(path=path, shown=shown, content=lambda: data)
     assert source.tree
     return source
 
 
 def _text(path: Path, data: bytes) -> Text:
-    """What is to be parsed. Raises UnreadableError."""
+    """Return what is to be parsed. Raises UnreadableError."""
     cells: tuple[Cell, ...] = ()
     if path.suffix == ".ipynb":
         text, cells = code_cells(data)
@@ -172,8 +172,8 @@ def _text(path: Path, data: bytes) -> Text:
 
 
 def decode(data: bytes) -> str:
-    """The text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is what it
-    must be. Raises UnreadableError.
+    """Return the text of Python source: byte order mark, PEP 263, UTF-8, and latin-1 where that is
+    what it must be. Raises UnreadableError.
     """
     marked = _marked(data)
     if marked is not None:
@@ -189,7 +189,7 @@ def decode(data: bytes) -> str:
 
 
 def encoding(data: bytes) -> str:
-    """The encoding by which `decode` reads these bytes."""
+    """Return the encoding by which `decode` reads these bytes."""
     marked = _marked(data)
     if marked is not None:
         return marked
@@ -202,7 +202,7 @@ def encoding(data: bytes) -> str:
 
 
 def _marked(data: bytes) -> str | None:
-    """The encoding that a byte order mark names."""
+    """Return the encoding that a byte order mark names."""
     return next((name for mark, name in _MARKS if data.startswith(mark)), None)
 
 

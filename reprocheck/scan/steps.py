@@ -79,12 +79,12 @@ class Step:
 
     @property
     def happens_once(self) -> bool:
-        """Whether it stands in no loop, and no library chooses how often it happens."""
+        """Return whether it stands in no loop, and no library chooses how often it happens."""
         return self.loops == 0 and self.by is None
 
     @property
     def depth(self) -> int:
-        """How many of the user's calls deep."""
+        """Return how many of the user's calls deep."""
         return len(self.through)
 
     @property
@@ -125,8 +125,8 @@ class Step:
         return getattr(self.by, "method", "")
 
     def named(self, *names: str) -> bool:
-        """Whether it is a call with one of these names; one that ends in `.*` stands for all that
-        begin so.
+        """Return whether it is a call with one of these names; one that ends in `.*` stands for all
+        that begin so.
         """
         return False
 
@@ -183,20 +183,22 @@ class Call(Step):
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        """What it gives back."""
+        """Return what it gives back."""
         if isinstance(self.result, Constant):
             return ()
         return (self.result,)
 
     def named(self, *names: str) -> bool:
-        """Whether it has one of these names; one that ends in `.*` stands for all that begin so."""
+        """Return whether it has one of these names; one that ends in `.*` stands for all that begin
+        so.
+        """
         return any(
             self.name == name or (name.endswith(".*") and self.name.startswith(name[:-1]))
             for name in names
         )
 
     def argument(self, position: int | None, *keywords: str) -> Value | None:
-        """The argument at a position or under a keyword.
+        """Return the argument at a position or under a keyword.
 
         None where it is not given; UNKNOWN where `*args` or `**kwargs` may hide it. One that stands
         beside `**kwargs` is not hidden by it: Python refuses a keyword that is given twice.
@@ -226,7 +228,7 @@ class Store(Step):
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """What is stored."""
+        """Return what is stored."""
         return (self.value,)
 
 
@@ -238,7 +240,7 @@ class Loop(Step):
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        """What it goes over."""
+        """Return what it goes over."""
         return (self.value,)
 
 

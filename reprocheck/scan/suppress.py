@@ -35,12 +35,12 @@ class Ignore:
     used: set[str] = field(default_factory=set)
 
     def answers(self, code: str) -> bool:
-        """Whether it is about a code."""
+        """Return whether it is about a code."""
         return code in self.codes or not (self.codes or self.unknown)
 
 
 def ignores(text: str) -> list[Ignore]:
-    """The comments in a text."""
+    """Return the comments in a text."""
     if "reprocheck:" not in text.lower():
         return []
     return list(filter(None, starmap(_ignore, _comments(text))))
@@ -76,8 +76,8 @@ def _comments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str | None:
-    """The reason that a comment on one of these lines, or for the file, gives for a code; None
-    where there is none.
+    """Return the reason that a comment on one of these lines, or for the file, gives for a code;
+    None where there is none.
     """
     wanted = set(lines)
     for ignore in ignored:
@@ -88,7 +88,7 @@ def answered(ignored: Iterable[Ignore], code: str, lines: Iterable[int]) -> str 
 
 
 def complaint(ignore: Ignore) -> str:
-    """What is wrong with a comment: a code that nobody knows, or nothing that it answers.
+    """Return what is wrong with a comment: a code that nobody knows, or nothing that it answers.
 
     Empty where all is well.
     """

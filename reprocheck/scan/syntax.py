@@ -17,7 +17,9 @@ Item = TypeVar("Item")
 
 
 def owner(node: ast.AST | None) -> ast.expr | None:
-    """What a method is called on: `rows` of `rows.sort()`; None where no method is called."""
+    """Return what a method is called on: `rows` of `rows.sort()`; None where no method is
+    called.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=whole)):
             return whole
@@ -33,8 +35,8 @@ def method(node: ast.AST | None) -> str:
 
 
 def word(node: ast.AST | None) -> str:
-    """The last part of the name of what a call calls: `sort` also of `sort(rows)`; "" of what is
-    no call.
+    """Return the last part of the name of what a call calls: `sort` also of `sort(rows)`; "" of
+    what is no call.
     """
     match node:
         case ast.Call(func=function):
@@ -48,7 +50,7 @@ def decorator(node: ast.expr) -> str:
 
 
 def given(node: ast.AST | None) -> list[ast.expr]:
-    """The arguments of a call, by position and then by keyword."""
+    """Return the arguments of a call, by position and then by keyword."""
     match node:
         case ast.Call(args=arguments, keywords=keywords):
             return [*arguments, *(keyword.value for keyword in keywords)]
@@ -56,7 +58,7 @@ def given(node: ast.AST | None) -> list[ast.expr]:
 
 
 def targets(statement: ast.AST | None) -> list[ast.expr]:
-    """What an assignment with `=` assigns to; nothing of another statement."""
+    """Return what an assignment with `=` assigns to; nothing of another statement."""
     match statement:
         case ast.Assign(targets=assigned):
             return assigned
@@ -66,7 +68,7 @@ def targets(statement: ast.AST | None) -> list[ast.expr]:
 
 
 def changed(statement: ast.AST | None) -> list[ast.expr]:
-    """What an assignment assigns to, with `=` or with `+=` and its like."""
+    """Return what an assignment assigns to, with `=` or with `+=` and its like."""
     match statement:
         case ast.AugAssign(target=target):
             return [target]
@@ -74,47 +76,47 @@ def changed(statement: ast.AST | None) -> list[ast.expr]:
 
 
 def called(module: Module, around: ast.AST | None) -> Iterator[str]:
-    """The names of what is called in a node; "" for what has none."""
+    """Yield the names of what is called in a node; "" for what has none."""
     for call in within(around, ast.Call):
         yield module.name_of(call.func)
 
 
 def attributes(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names of those nodes that are attributes: `weight` of `self.weight`."""
+    """Return the names of those nodes that are attributes: `weight` of `self.weight`."""
     return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def variables(nodes: Iterable[ast.AST]) -> list[str]:
-    """The names of those nodes that are variables."""
+    """Return the names of those nodes that are variables."""
     return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
 def methods(node: ast.ClassDef) -> set[str]:
-    """The names of the methods in the body of a class."""
+    """Return the names of the methods in the body of a class."""
     return {one.name for one in of_kind(node.body, ast.FunctionDef)}
 
 
 def comparisons(step: Step) -> Iterator[ast.Compare]:
-    """The comparisons in the function around a step; none at the top level."""
+    """Return the comparisons in the function around a step; none at the top level."""
     return within(step.module.function_of(step.node), ast.Compare)
 
 
 def is_method_call(node: ast.AST | None) -> bool:
-    """Whether a node is the call of a method."""
+    """Return whether a node is the call of a method."""
     return owner(node) is not None
 
 
 def is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
-    """Whether a variable, attribute or item is read, and not assigned or deleted."""
+    """Return whether a variable, attribute or item is read, and not assigned or deleted."""
     return isinstance(node.ctx, ast.Load)
 
 
 def are_all(items: Iterable[Item], holds: Callable[[Item], bool]) -> bool:
-    """Whether there are items, and all of them are of a kind."""
+    """Return whether there are items, and all of them are of a kind."""
     answers = set(map(holds, items))
     return answers == {True}
 
 
 def holds_none(test: ast.AST) -> bool:
-    """Whether `None` stands in an expression."""
+    """Return whether `None` stands in an expression."""
     return any(part.value is None for part in within(test, ast.Constant))

@@ -45,7 +45,7 @@ class Walk:
 
     @property
     def is_over(self) -> bool:
-        """Whether these are as many as are allowed: no further value is looked at."""
+        """Return whether these are as many as are allowed: no further value is looked at."""
         return self.links >= MOST_LINKS
 
 
@@ -59,7 +59,7 @@ when a file is parsed again, and in another process.
 
 
 def place(module: Module, node: ast.stmt | ast.expr) -> Place:
-    """Where a node stands."""
+    """Return where a node stands."""
     return module.shown, node.lineno, node.col_offset
 
 
@@ -69,13 +69,13 @@ class Value:
 
     @property
     def name(self) -> str | None:
-        """What it is called, through imports and calls."""
+        """Return what it is called, through imports and calls."""
         return None
 
     @property
     def is_opaque(self) -> bool:
-        """Whether a call of it is not followed: a library's, or a function or class outside of what
-        was asked that seeds nothing.
+        """Return whether a call of it is not followed: a library's, or a function or class outside
+        of what was asked that seeds nothing.
         """
         return True
 
@@ -85,7 +85,7 @@ class Value:
         return ()
 
     def options(self) -> tuple[Value, ...]:
-        """The values that it may be: several after branches, else itself."""
+        """Return the values that it may be: several after branches, else itself."""
         return (self,)
 
     def origin(self) -> Iterator[Value]:
@@ -93,14 +93,16 @@ class Value:
         return reached(self, attrgetter("sources"), 2_000)
 
     def made_by(self, *names: str) -> Call | None:
-        """The call by which it, or one of its options, was made, if that call has one of these
-        names.
+        """Return the call by which it, or one of its options, was made, if that call has one of
+        these names.
         """
         calls = (option.call for option in of_kind(self.options(), Made))
         return next((call for call in calls if call.named(*names)), None)
 
     def calls(self, *names: str) -> Iterator[Call]:
-        """The calls with one of these names (all without names) in which it has its origin."""
+        """Return the calls with one of these names (all without names) in which it has its
+        origin.
+        """
         calls = (value.call for value in of_kind(self.origin(), Made))
         return (call for call in calls if not names or call.named(*names))
 
@@ -116,7 +118,8 @@ class Constant(Value):
 
 
 def reached(value: Value, inner: Callable[[Value], Iterable[Value]], most: int) -> Iterator[Value]:
-    """A value and what is reached from it, nearest first, each once, and about `most` at most.
+    """Yield a value and what is reached from it, nearest first, each once, and about `most` at
+    most.
 
     inner    the values that are reached from one directly
     """
@@ -142,7 +145,7 @@ def is_none(value: Value | None) -> bool:
 
 
 def literal(value: Value | None) -> object:
-    """What a literal holds; None where a value is none, or is not given."""
+    """Return what a literal holds; None where a value is none, or is not given."""
     if isinstance(value, Constant):
         return value.value
     return None
@@ -246,18 +249,18 @@ class Items(Value):
 
     @property
     def is_dict(self) -> bool:
-        """Whether it is a dict, with a key for each item."""
+        """Return whether it is a dict, with a key for each item."""
         return self.kind == "dict"
 
     @property
     def elements(self) -> list[Value]:
-        """What a loop goes over: the keys of a dict, the items of another container."""
+        """Return what a loop goes over: the keys of a dict, the items of another container."""
         if self.is_dict:
             return self.keys
         return self.items
 
     def get(self, key: Value) -> Value | None:
-        """The item at a constant index or key."""
+        """Return the item at a constant index or key."""
         if not isinstance(key, Constant):
             return None
         if self.is_dict:
@@ -269,7 +272,7 @@ class Items(Value):
         return None
 
     def _under(self, key: object) -> Value | None:
-        """The item that was last given this key."""
+        """Return the item that was last given this key."""
         pairs = list(zip(self.keys, self.items, strict=False))
         for own, item in reversed(pairs):
             if isinstance(own, Constant) and own.value == key:
@@ -307,7 +310,7 @@ class Either(Value):
         return self.choices
 
     def options(self) -> tuple[Value, ...]:
-        """The choices."""
+        """Return the choices."""
         return self.choices
 
 
@@ -342,12 +345,12 @@ class Function(Value):
 
     @property
     def is_opaque(self) -> bool:
-        """Whether a call of it is not followed."""
+        """Return whether a call of it is not followed."""
         return self.module.outside and self.place not in self.module.project.seeding
 
     @property
     def place(self) -> Place:
-        """Where it is defined."""
+        """Return where it is defined."""
         return place(self.module, self.node)
 
     def bound_to(self, owner: Value) -> Function:
@@ -376,7 +379,7 @@ class Class(Value):
 
     @property
     def is_opaque(self) -> bool:
-        """Whether a call of it is not followed."""
+        """Return whether a call of it is not followed."""
         if not self.module.outside:
             return False
         held = chain.from_iterable(base.attributes.values() for base in self.own_line())
@@ -402,13 +405,13 @@ class Class(Value):
         return list(of_kind(self.line_of_bases(), Class))
 
     def external_bases(self) -> tuple[str, ...]:
-        """The names of the library classes that it descends from."""
+        """Return the names of the library classes that it descends from."""
         external = [base for base in self.line_of_bases() if not isinstance(base, Class)]
         return tuple(base.name for base in external if base.name)
 
     def find(self, attribute: str, *, after: Class | None = None) -> Value | None:
-        """What the class or a base of the user's defines under a name; with `after`, what comes
-        after that class (`super()`).
+        """Return what the class or a base of the user's defines under a name; with `after`, what
+        comes after that class (`super()`).
         """
         line = self.own_line()
         if after in line:
@@ -434,13 +437,13 @@ class Instance(Value):
 
     @property
     def is_opaque(self) -> bool:
-        """Whether calls of its methods are not followed."""
+        """Return whether calls of its methods are not followed."""
         return self.of.is_opaque
 
     @property
     def library_name(self) -> str:
-        """What a method is called that its class does not define: that of the first library class
-        which it descends from.
+        """Return what a method is called that its class does not define: that of the first library
+        class which it descends from.
         """
         bases = self.of.external_bases()
         if not bases:
@@ -449,11 +452,11 @@ class Instance(Value):
 
     @property
     def sources(self) -> tuple[Value, ...]:
-        """What it was made with, and its attributes."""
+        """Return what it was made with, and its attributes."""
         return (*self.inputs, *self.attributes.values())
 
     def is_a(self, *names: str) -> bool:
-        """Whether its class descends from one of these library classes."""
+        """Return whether its class descends from one of these library classes."""
         return any(base in names for base in self.of.external_bases())
 
 
@@ -478,7 +481,7 @@ class Package(Value):
 
 
 def text_of(value: Value | None) -> str | None:
-    """The text that a value is known to be."""
+    """Return the text that a value is known to be."""
     match value:
         case Constant(value=str() as text):
             return text
@@ -486,17 +489,17 @@ def text_of(value: Value | None) -> str | None:
 
 
 def are_constants(values: Sequence[Value]) -> TypeGuard[Sequence[Constant]]:
-    """Whether all of some values are known."""
+    """Return whether all of some values are known."""
     return all(isinstance(value, Constant) for value in values)
 
 
 def is_row(value: Value) -> TypeGuard[Items]:
-    """Whether a value is a list or tuple that is spelled out."""
+    """Return whether a value is a list or tuple that is spelled out."""
     return isinstance(value, Items) and value.whole and value.kind in ("list", "tuple")
 
 
 def either(values: list[Value]) -> Value:
-    """One value for several that may be meant: the first `MOST_OPTIONS` that differ.
+    """Return one value for several that may be meant: the first `MOST_OPTIONS` that differ.
 
     No more are looked at: a list may hold as many values as a file has lines, and each is compared
     with those that were found.
@@ -515,7 +518,7 @@ def either(values: list[Value]) -> Value:
 
 
 def _is_same(one: Value, other: Value) -> bool:
-    """Whether two values are one object, one name of a library, or one constant."""
+    """Return whether two values are one object, one name of a library, or one constant."""
     if one is other:
         return True
     match one, other:

@@ -47,7 +47,7 @@ Place = tuple[int, int]
 
 
 def processes(lines: int, jobs: int | None) -> int:
-    """How many processes to use."""
+    """Return how many processes to use."""
     if jobs is not None:
         return max(1, jobs)
     if lines < ENOUGH_LINES:
@@ -56,7 +56,9 @@ def processes(lines: int, jobs: int | None) -> int:
 
 
 def judge(projects: Projects, jobs: int, progress: Callable[[int], None]) -> list[Judged]:
-    """The findings of each project's modules; `progress` is told how many modules are done."""
+    """Return the findings of each project's modules; `progress` is told how many modules are
+    done.
+    """
     gc.freeze()
     try:
         if jobs <= 1:
@@ -77,14 +79,16 @@ def _all_of(modules: Sequence[Module], progress: Callable[[int], None]) -> Judge
 
 
 def _one_by_one(modules: Sequence[Module]) -> Iterator[Judged]:
-    """What is found in each module of a project."""
+    """Yield what is found in each module of a project."""
     for judgement in list(map(_begun, modules)):
         yield _ended(judgement)
     _ROOM.let_go(modules[0].project)
 
 
 def _begun(module: Module) -> Judgement:
-    """The first half of what is to be found in a module, of whose execution nothing is kept."""
+    """Return the first half of what is to be found in a module, of whose execution nothing is
+    kept.
+    """
     judgement = begun(module)
     _ROOM.is_made(module)
     return judgement
@@ -111,7 +115,7 @@ class Room:
     garbage: int = 0
 
     def is_made(self, module: Module) -> None:
-        """Lets go what was executed of a module, and where there are many trees all of these.
+        """Let go what was executed of a module, and where there are many trees all of these.
 
         Where one module needs nearly as many the others of its project mostly need the same: then
         they stay until there are twice as many, so that no file is parsed again and again.
@@ -123,7 +127,7 @@ class Room:
             self.let_go(module.project)
 
     def let_go(self, project: Project) -> None:
-        """Lets go the trees of a project."""
+        """Let go the trees of a project."""
         self.garbage += project.held
         self.needed = 0
         project.let_go()
@@ -178,7 +182,7 @@ def _in_parallel(projects: Projects, jobs: int, progress: Callable[[int], None])
 
 
 def _joined(results: Mapping[Place, Judged], project: int) -> Judged:
-    """What was found in a project, module by module: processes answer in any order."""
+    """Return what was found in a project, module by module: processes answer in any order."""
     of_project = [results[place] for place in sorted(results) if place[0] == project]
     found = chain.from_iterable(some for some, _ in of_project)
     problems = chain.from_iterable(wrong for _, wrong in of_project)
@@ -199,7 +203,7 @@ def _received(
     results: dict[Place, Judged],
     progress: Callable[[int], None],
 ) -> bool:
-    """Takes one answer of a process.
+    """Take one answer of a process.
 
     False where it was the last one; where it ended too early, what is missing is said.
     """
@@ -245,7 +249,7 @@ class Share:
     parts: tuple[Place, ...]
 
     def places(self, projects: Projects) -> list[Place]:
-        """All modules."""
+        """Return all modules."""
         of_whole = [(index, at) for index in self.whole for at in range(len(projects[index][1]))]
         return [*of_whole, *self.parts]
 
@@ -279,7 +283,7 @@ class Unit:
 
 
 def _shares(projects: Projects, jobs: int) -> list[Share]:
-    """What each process does, about as many lines for each."""
+    """Return what each process does, about as many lines for each."""
     total = sum(module.outline.lines for _, modules in projects for module in modules)
     units = chain.from_iterable(
         _units(index, modules, total // jobs) for index, (_, modules) in enumerate(projects)
@@ -294,7 +298,7 @@ def _shares(projects: Projects, jobs: int) -> list[Share]:
 
 
 def _units(index: int, modules: Sequence[Module], fair: int) -> Iterator[Unit]:
-    """A project that is no more than half of a fair share is one unit."""
+    """Yield a project that is no more than half of a fair share is one unit."""
     lines = sum(module.outline.lines for module in modules)
     if lines <= fair / 2:
         yield Unit(lines, Share(whole=(index,), parts=()))
@@ -320,7 +324,9 @@ def _together(shares: Iterable[Share]) -> Share:
 
 
 def each(function: Callable[[Given], Found], work: Sequence[Given], jobs: int) -> list[Found]:
-    """What a function gives for each piece of work, in several processes where that is worth it."""
+    """Return what a function gives for each piece of work, in several processes where that is worth
+    it.
+    """
     if jobs <= 1 or len(work) < 2:
         return list(map(function, work))
     context = multiprocessing.get_context("fork")

@@ -27,7 +27,7 @@ class Result:
 
 
 def account(book: Book) -> Search:
-    """A search without a result: overrides of all arms, and what was tried."""
+    """Return a search without a result: overrides of all arms, and what was tried."""
     did = [run.controls for judged in book.judged for run in judged.runs]
     return Search(
         tried=(
@@ -78,7 +78,7 @@ def _row(judged: Judged) -> Tried:
 
 
 def _by_the_criterion(verdict: Verdict) -> bool | None:
-    """Whether runs agree by it; None where it could not decide."""
+    """Return whether runs agree by it; None where it could not decide."""
     if verdict.verdict not in ("reproducible", "not_reproducible"):
         return None
     return verdict.passed

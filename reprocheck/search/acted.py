@@ -37,7 +37,7 @@ class Acting:
         }
 
     def of(self, names: Iterable[str], runs: Iterable[Run]) -> frozenset[str]:
-        """The controls that acted on something in each of these runs."""
+        """Return the controls that acted on something in each of these runs."""
         tried = frozenset(names)
         return tried.intersection(*(filter(partial(self._acted, run), tried) for run in runs))
 
@@ -68,7 +68,8 @@ class Acting:
         return threads != {1}
 
     def _in_files(self, name: str, run: Run) -> bool:
-        """A run left files in the working directory, or compiled code, that another could find.
+        """Return a run left files in the working directory, or compiled code, that another could
+        find.
 
         Files elsewhere are in no copy.
         """
@@ -82,7 +83,7 @@ class Acting:
 
 
 def _touches(name: str, run: Run) -> Iterator[Touch]:
-    """What a control intercepted or set in a run."""
+    """Return what a control intercepted or set in a run."""
     return (touch for touch in run.controls.touches if touch.control == name)
 
 

@@ -43,7 +43,9 @@ class Book:
 
     @cached_property
     def nothing_to_try(self) -> bool:
-        """Whether what the start gives is seen to be what differs, and no control was tried."""
+        """Return whether what the start gives is seen to be what differs, and no control was
+        tried.
+        """
         tried = any(self._beside(arm) for arm in self.record.arms)
         return not tried and is_what_differs(self.check, self.folder)
 
@@ -57,7 +59,7 @@ class Book:
         return tuple(filter(None, judged))
 
     def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
-        """The runs under these controls; None where there are none."""
+        """Return the runs under these controls; None where there are none."""
         return self._by_controls.get((frozenset(names), patched))
 
     def told(self, judged: Judged) -> Judged:
@@ -68,7 +70,7 @@ class Book:
         return replace(judged, why=why)
 
     def made(self, names: Iterable[str], *, patched: bool = False) -> int:
-        """How many runs there are under these controls."""
+        """Return how many runs there are under these controls."""
         found = self.of(names, patched=patched)
         if found is None:
             return 0
@@ -88,11 +90,13 @@ class Book:
 
     @cached_property
     def _value(self) -> int:
-        """Which value of controls the search has come to, since scripts failed under others."""
+        """Return which value of controls the search has come to, since scripts failed under
+        others.
+        """
         return max((one.value for one in self.judged if one.failed is None), default=0)
 
     def ask(self, question: Question) -> Answer:
-        """Answers the search from what is recorded. Raises Unanswered."""
+        """Answer the search from what is recorded. Raises Unanswered."""
         found = self.of(question.controls)
         self._asked.setdefault(frozenset(question.controls), question.why)
         if found is None:
@@ -121,7 +125,7 @@ class Book:
         return sample(outcomes, carried=bool(self.check.state_left), blind=blind)
 
     def _outcome(self, last: int) -> Callable[[Run], Hashable]:
-        """Gives what tells a run from others, of losses up to an iteration."""
+        """Give what tells a run from others, of losses up to an iteration."""
         if self._target is not None:
             return self._target.outcome
         return partial(_outcome, last=last)
@@ -143,8 +147,8 @@ class Book:
         return max(self._first, min(agreed, *recorded))
 
     def _agreed_until(self, under: Judged) -> int:
-        """The last iteration up to which runs agree under controls that acted, and that something
-        speaks for beside these runs; 0 where that is not so.
+        """Return the last iteration up to which runs agree under controls that acted, and that
+        something speaks for beside these runs; 0 where that is not so.
         """
         spoken_for = any(map(partial(speaks_for, self.check), under.names))
         all_acted = under.acted.issuperset(under.names)
@@ -155,16 +159,16 @@ class Book:
         return min(map(_iterations, under.runs))
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """The runs as they are, seen from those that agree under these controls."""
+        """Return the runs as they are, seen from those that agree under these controls."""
         under = self.of(names)
         if under is None or not under.agrees_exactly:
             return self.sample
         return replace(self.sample, unlike=self._unlike(under))
 
     def _unlike(self, under: Judged) -> bool:
-        """Whether the runs as they are all differ, from each other and from those under controls
-        that could not make this difference by themselves: what they fix is new in each start, so
-        that it differs among the runs as they are where losses depend on it.
+        """Return whether the runs as they are all differ, from each other and from those under
+        controls that could not make this difference by themselves: what they fix is new in each
+        start, so that it differs among the runs as they are where losses depend on it.
         """
         if self.sample.intermittent or not all(map(self._anew, under.names)):
             return False
@@ -176,8 +180,8 @@ class Book:
         return set(as_is).isdisjoint(map(outcome, under.runs))
 
     def _anew(self, control: str) -> bool:
-        """Whether what a control fixes is new in each start. Of what it often is, such as a clock
-        that may be asked for the day alone, an observed cause shows that.
+        """Return whether what a control fixes is new in each start. Of what it often is, such as a
+        clock that may be asked for the day alone, an observed cause shows that.
         """
         if control not in likely.table().anew_where_shown:
             return control in likely.table().anew
@@ -205,12 +209,12 @@ class Book:
         return self.check.verdict.bitwise.first_iteration or 1
 
     def _came_so_far(self, run: Run) -> bool:
-        """Whether every rank of a run came to the first difference."""
+        """Return whether every rank of a run came to the first difference."""
         return _iterations(run) >= self._first
 
     def _not_finite(self, run: Run) -> bool:
-        """Whether it has a loss that is not finite where the runs first differ, and a check is made
-        of that iteration.
+        """Return whether it has a loss that is not finite where the runs first differ, and a check
+        is made of that iteration.
         """
         if self._target is not None:
             return not self._target.is_finite(run)
@@ -230,7 +234,7 @@ class Book:
         return read_run(self.folder, run)
 
     def _beside(self, arm: Arm) -> tuple[str, ...]:
-        """The controls of an arm beside those of the check."""
+        """Return the controls of an arm beside those of the check."""
         return tuple(filterfalse(self.record.controls.__contains__, arm.controls))
 
     @cached_property
@@ -266,7 +270,7 @@ class Book:
         )
 
     def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-        """Whether runs agree in what is searched; None: could not be decided."""
+        """Return whether runs agree in what is searched; None: could not be decided."""
         if self._target is not None:
             return self._target.agree(verdict, until)
         if self.check.verdict.passed and verdict.passed:
@@ -276,18 +280,20 @@ class Book:
 
 
 def _iterations(run: Run) -> int:
-    """The iterations that every rank of a run recorded."""
+    """Return the iterations that every rank of a run recorded."""
     series = map(attrgetter("losses"), run.traces)
     return min(map(len, series), default=0)
 
 
 def _outcome(run: Run, last: int) -> Hashable:
-    """What tells a run from others: the losses of every rank up to an iteration."""
+    """Return what tells a run from others: the losses of every rank up to an iteration."""
     return tuple(map(partial(_losses, last=last), run.traces))
 
 
 def _losses(trace: Trace, last: int) -> Hashable:
-    """The losses of a rank up to an iteration, and those of them that a double does not hold."""
+    """Return the losses of a rank up to an iteration, and those of them that a double does not
+    hold.
+    """
     _, end = trace.losses.span(last)
     exact = sorted(item for item in trace.losses.exact.items() if item[0] < end)
     return trace.rank, trace.losses.values[:end].tobytes(), tuple(exact)

@@ -28,7 +28,7 @@ class Answer:
     stumbled: bool = False
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of the controls that acted on something; all where that is not known."""
+        """Return those of the controls that acted on something; all where that is not known."""
         if self.acted is None:
             return frozenset(names)
         return self.acted.intersection(names)

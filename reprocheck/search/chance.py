@@ -50,7 +50,7 @@ class Sample:
 
     @property
     def intermittent(self) -> bool:
-        """Whether some of them agree with each other."""
+        """Return whether some of them agree with each other."""
         return self.odd < self.runs - 1
 
 
@@ -60,8 +60,8 @@ def sample(
     carried: bool = False,
     blind: Collection[Hashable] = (),
 ) -> Sample:
-    """The outcomes of runs, pair by pair (of the check, and each that was recorded again from the
-    same start).
+    """Return the outcomes of runs, pair by pair (of the check, and each that was recorded again
+    from the same start).
 
     Where the first run of every pair gives the same outcome and those after it others, each run
     follows from the one before it: nothing comes and goes there, and they count as all different.
@@ -82,7 +82,7 @@ def sample(
 
 
 def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
-    """Whether each run follows from the one before it."""
+    """Return whether each run follows from the one before it."""
     if min(map(len, outcomes), default=0) < PAIR or len(outcomes) < PAIR:
         return False
     firsts = {pair[0] for pair in outcomes}
@@ -95,8 +95,8 @@ def _follow(outcomes: Sequence[Sequence[Hashable]], *, carried: bool) -> bool:
 
 
 def luck(seen: Sample, agreeing: int) -> float:
-    """The largest probability, over all shares of odd runs, of a sample at least as mixed and of so
-    many runs that agree after it.
+    """Return the largest probability, over all shares of odd runs, of a sample at least as mixed
+    and of so many runs that agree after it.
 
     Given that the first two runs differ.
     """
@@ -106,8 +106,8 @@ def luck(seen: Sample, agreeing: int) -> float:
 
 
 def _luck_unlike(runs: int, agreeing: int) -> Iterator[float]:
-    """The probability that so many runs all differ, and so many after them agree on an outcome that
-    none of those had: by the share of odd runs, and by the number of outcomes.
+    """Yield the probability that so many runs all differ, and so many after them agree on an
+    outcome that none of those had: by the share of odd runs, and by the number of outcomes.
     """
     for share in _SHARES:
         yield share**runs / (1 - (1 - share) ** 2) * (1 - share) ** agreeing
@@ -124,8 +124,8 @@ def _luck_at(seen: Sample, agreeing: int, share: float) -> float:
 
 @cache
 def needed(seen: Sample, risk: float, *, most: int = MOST) -> int:
-    """The number of runs that must agree for the risk to be no larger, two at least; one above
-    `most` where it takes more.
+    """Return the number of runs that must agree for the risk to be no larger, two at least; one
+    above `most` where it takes more.
     """
     if not seen.odd:
         return most + 1

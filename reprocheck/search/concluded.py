@@ -28,7 +28,7 @@ from reprocheck.search.sets import FRESH
 
 
 def result(check: Check, folder: Path, book: Book, found: Found) -> Result:
-    """What a search has found; errors of deterministic mode come last."""
+    """Return what a search has found; errors of deterministic mode come last."""
     made = _without_errors(check, folder, book, found)
     search = made.search
     if check.verdict.passed and check.verdict.first_divergence is None:
@@ -53,7 +53,7 @@ def _without_errors(check: Check, folder: Path, book: Book, found: Found) -> Res
 
 
 def _unconfirmed(check: Check, book: Book, sentence: str, confidence: str = "") -> Result:
-    """The causes as they were."""
+    """Return the causes as they were."""
     confidence = confidence or words.of_unmodified(book.sample)
     search = replace(account(book), sentence=sentence, confidence=confidence)
     return Result(search=search, causes=check.causes)

@@ -33,7 +33,7 @@ MOST_RUNS = 8
 def question(
     check: Check, folder: Path, *, patchable: Callable[[], bool] = lambda: False
 ) -> Question | None:
-    """The runs that the search in `folder` needs next; None where it has come to its end.
+    """Return the runs that the search in `folder` needs next; None where it has come to its end.
 
     patchable  whether a patch of the first cause is known
     The check is one with its ladder and with the causes as the ladder shows them; its record holds
@@ -47,16 +47,16 @@ def question(
 
 
 def decided(check: Check, folder: Path, asked: Question) -> bool:
-    """Whether the runs under controls that are recorded by now differ, or one fails: more of them
-    can say nothing else.
+    """Return whether the runs under controls that are recorded by now differ, or one fails: more of
+    them can say nothing else.
     """
     under = Book(check, folder).of(asked.controls)
     return under is not None and under.value == asked.value and under.decided
 
 
 def searched(check: Check, folder: Path) -> Result | None:
-    """What the search in `folder` has come to by now; None where none was made, unless none is
-    needed.
+    """Return what the search in `folder` has come to by now; None where none was made, unless none
+    is needed.
     """
     book = Book(check, folder)
     if not check.record.arms and not book.nothing_to_try:
@@ -82,7 +82,7 @@ def conducted(
     *,
     patchable: Callable[[], bool] = lambda: False,
 ) -> Found:
-    """The search as `book` answers it.
+    """Return the search as `book` answers it.
 
     Raises Unanswered. None is needed where what the start gives is seen to be what differs.
     """
@@ -124,7 +124,7 @@ def _repaired(check: Check, book: Book, patchable: Callable[[], bool]) -> bool:
 
 
 def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) -> int:
-    """How many runs must agree under a set of controls. Raises Unanswered."""
+    """Return how many runs must agree under a set of controls. Raises Unanswered."""
     seen, under = book.sample_beside(names), book.of(names)
     for target in AS_IS_MORE:
         if seen.intermittent or wanted(check, seen, names, under, exact=True) <= FEW:
@@ -134,7 +134,7 @@ def _needed(check: Check, book: Book, names: tuple[str, ...], answer: Answer) ->
 
 
 def _more_as_is(check: Check, book: Book, least: int) -> None:
-    """Raises Unanswered where an intermittent difference was not seen often enough."""
+    """Raise Unanswered where an intermittent difference was not seen often enough."""
     if least <= AS_IS:
         return
     for target in AS_IS_INTERMITTENT:
@@ -142,7 +142,7 @@ def _more_as_is(check: Check, book: Book, least: int) -> None:
 
 
 def _as_is(book: Book, target: int, why: str) -> None:
-    """Raises Unanswered where fewer than `target` runs were made as they are."""
+    """Raise Unanswered where fewer than `target` runs were made as they are."""
     made, missing = book.made(()), target - book.sample.runs
     if missing > 0 and made < target:
         raise Unanswered(Question(controls=(), runs=made + max(missing, PAIR), why=tr(why)))

@@ -51,7 +51,7 @@ def confirmed(
     frameworks: Sequence[str] = (),
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
 ) -> tuple[Cause, ...]:
-    """The causes of a check, with those first, as confirmed, that the smallest set removes.
+    """Return the causes of a check, with those first, as confirmed, that the smallest set removes.
 
     `places`: where its controls acted.
     """
@@ -104,7 +104,9 @@ def _known(
 
 
 def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
-    """The causes of another kind, without those that are only suspected on the line of this one."""
+    """Return the causes of another kind, without those that are only suspected on the line of this
+    one.
+    """
     different = [one for one in causes if one.code != explained.code]
     return [
         one
@@ -114,8 +116,8 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
 
 
 def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
-    """The cause that the control is nearest to; one that says why before one that says what, what
-    was recorded before what fits.
+    """Return the cause that the control is nearest to; one that says why before one that says what,
+    what was recorded before what fits.
     """
     fits = [cause for cause in causes if likely.confirms(control, cause.code)]
     return min(fits, key=lambda cause: _preference(cause, control), default=None)
@@ -157,7 +159,7 @@ def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cau
 
 
 def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
-    """The smaller, the better."""
+    """Return the smaller, the better."""
     place = likely.place_of(control, cause.code) or 0
     return is_vague(cause), cause.confidence != "observed", place
 
@@ -165,9 +167,9 @@ def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
 def _acted_elsewhere(
     check: Check, control: str, acted: Sequence[Place], there: Cause | None, cause: Cause
 ) -> bool:
-    """Whether this control acted on other lines than that of a cause, and something else is meant:
-    the cause has another control and the scan alone speaks for it, or the scan finds on those lines
-    what the control removes (`there`).
+    """Return whether this control acted on other lines than that of a cause, and something else is
+    meant: the cause has another control and the scan alone speaks for it, or the scan finds on
+    those lines what the control removes (`there`).
     """
     if not acted or cause.source is None:
         return False
@@ -198,10 +200,10 @@ def _found_where(check: Check, control: str, acted: Sequence[Place]) -> Cause | 
 
 
 def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
-    """What the scan finds that the control removes, and that ran before the first difference: the
-    line that is named alone. When lines ran is not recorded up to the difference of a series: what
-    was not passed over is enough there. A control that is not `alone` removes another difference
-    than the first: what ran is enough.
+    """Return what the scan finds that the control removes, and that ran before the first
+    difference: the line that is named alone. When lines ran is not recorded up to the difference of
+    a series: what was not passed over is enough there. A control that is not `alone` removes
+    another difference than the first: what ran is enough.
     """
     scan = check.scanned
     fitting = scan.possible if _is_of_a_series(check) else scan.preceding
@@ -215,12 +217,14 @@ def _found_by_scan(check: Check, control: str, *, alone: bool) -> Cause | None:
 
 
 def _is_of_a_series(check: Check) -> bool:
-    """Whether a series differs, and every loss agrees."""
+    """Return whether a series differs, and every loss agrees."""
     return check.verdict.failing_series(check.record.fail_on) is not None
 
 
 def _of_a_series(check: Check, cause: Cause) -> Cause:
-    """The cause of a difference of a series: no layer made it, or the losses would differ."""
+    """Return the cause of a difference of a series: no layer made it, or the losses would
+    differ.
+    """
     if not _is_of_a_series(check):
         return cause
     return replace(cause, title=rules.entry(cause.code).title_for(["python"]))
@@ -234,8 +238,8 @@ def _implied(
     *,
     draws: bool = False,
 ) -> Cause:
-    """The cause that a control confirms where none was named; `explained`: of how many rungs the
-    causes are known; `draws`: what the control acted on draws random numbers.
+    """Return the cause that a control confirms where none was named; `explained`: of how many rungs
+    the causes are known; `draws`: what the control acted on draws random numbers.
     """
     rung = _where(check, control, explained)
     name, source = "", None
@@ -255,8 +259,8 @@ def _implied(
 
 
 def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[str, ...]]:
-    """The line and the evidence of a rung; where a generator was given another seed in each run,
-    those of the seed: what the control removes has come there before.
+    """Return the line and the evidence of a rung; where a generator was given another seed in each
+    run, those of the seed: what the control removes has come there before.
     """
     observed = (cause for cause in check.causes if cause.confidence == "observed")
     with_line = next((cause for cause in observed if cause.source is not None), None)
@@ -266,8 +270,8 @@ def _shown(check: Check, rung: Rung) -> tuple[SourceLine | None, tuple[str, ...]
 
 
 def _where(check: Check, control: str, explained: int) -> Rung | None:
-    """The first rung that differs; for a control of what the script draws or computes the first of
-    the training.
+    """Return the first rung that differs; for a control of what the script draws or computes the
+    first of the training.
 
     Where the causes of some are known, that many behind it, if there are as many.
     """
@@ -304,8 +308,8 @@ def _from_differing(check: Check, drawing: Sequence[Place]) -> list[Place]:
 
 
 def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cause:
-    """A cause with the line on which its control acted, where it has none that says why, and the
-    fix that fits the line.
+    """Return a cause with the line on which its control acted, where it has none that says why, and
+    the fix that fits the line.
 
     That is the first line, or the first at which what it acted on draws random numbers.
     """
@@ -329,7 +333,9 @@ def _at(check: Check, cause: Cause, control: str, acted: Sequence[Place]) -> Cau
 
 
 def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: bool) -> str:
-    """Where a control acted; where the place may not be meant `alone`, at what others, too."""
+    """Return where a control acted; where the place may not be meant `alone`, at what others,
+    too.
+    """
     said = words.acted_at(control, _named(place), first=place is acted[0], draws=place.draws)
     others = [_named(one) for one in acted if one.line.at != place.line.at]
     if alone or place.draws or not others:
@@ -339,7 +345,7 @@ def _acted_there(control: str, place: Place, acted: Sequence[Place], *, alone: b
 
 
 def _with_own_line_seeded(cause: Cause, control: str) -> Cause:
-    """A cause with its own line as the fix, where that makes a generator without a seed."""
+    """Return a cause with its own line as the fix, where that makes a generator without a seed."""
     if control != PRIVATE or cause.fix_from != "catalogue" or cause.source is None:
         return cause
     fix = seeded_line(cause.source.text)

@@ -18,8 +18,8 @@ LEAST = 3
 
 
 def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
-    """How much longer it takes with the fix, or under the controls, than as it is: of a step where
-    that was measured, else of a run.
+    """Return how much longer it takes with the fix, or under the controls, than as it is: of a step
+    where that was measured, else of a run.
     """
     without, with_fix = _arms(book.of(())), (book.patched or under).arms
     steps = [*check.record.step_times, *_step_times(without)]
@@ -34,7 +34,7 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
 
 
 def _arms(judged: Judged | None) -> tuple[Arm, ...]:
-    """The arms that a judgement is of."""
+    """Return the arms that a judgement is of."""
     if judged is None:
         return ()
     return judged.arms
@@ -49,8 +49,8 @@ def _run_times(arms: Iterable[Arm]) -> list[float]:
 
 
 def times_as_long(before: Sequence[float], after: Sequence[float]) -> float | None:
-    """The median of one side against the other; None where there are too few, or where the two
-    sides overlap.
+    """Return the median of one side against the other; None where there are too few, or where the
+    two sides overlap.
     """
     if min(len(before), len(after)) < LEAST or min(before) <= 0:
         return None

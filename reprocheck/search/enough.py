@@ -26,7 +26,7 @@ _INEXACT = 2
 def wanted(
     check: Check, seen: Sample, names: Sequence[str], under: Judged | None, *, exact: bool
 ) -> int:
-    """How many runs under a set must agree; `under`: those that were made."""
+    """Return how many runs under a set must agree; `under`: those that were made."""
     sure: frozenset[tuple[str, str]] = frozenset()
     if seen.unlike:
         sure = _acted_or_sure(check, names, under)
@@ -52,12 +52,12 @@ def _acted_or_sure(
 
 
 def speaks_for(check: Check, name: str) -> bool:
-    """Whether the ladder, a line of the user's or the scan speaks for a control."""
+    """Return whether the ladder, a line of the user's or the scan speaks for a control."""
     return _risk(check, frozenset(), name) > UNSPECIFIC
 
 
 def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
-    """The less the runs and the source speak for a control, the less luck is allowed."""
+    """Return the less the runs and the source speak for a control, the less luck is allowed."""
     known = filterfalse(is_vague, check.causes)
     removed = [one for one in known if likely.confirms(name, one.code)]
     if any(cause.confidence == "observed" for cause in removed):

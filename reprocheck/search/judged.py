@@ -65,7 +65,7 @@ class Judged:
 
     @property
     def exact(self) -> bool:
-        """Whether they agree in every bit, up to the iteration that counts."""
+        """Return whether they agree in every bit, up to the iteration that counts."""
         return self.verdict.bitwise.equal_until(self.until)
 
     @property
@@ -80,7 +80,7 @@ class Judged:
 
     @property
     def decided(self) -> bool:
-        """Whether they differ, or fail: more runs can say nothing else."""
+        """Return whether they differ, or fail: more runs can say nothing else."""
         return self.agrees is False or self.failed is not None
 
     @property
@@ -90,7 +90,7 @@ class Judged:
 
     @property
     def agrees_exactly(self) -> bool:
-        """Whether they agree in every bit."""
+        """Return whether they agree in every bit."""
         return self.agrees is True and self.exact
 
     @property
@@ -107,7 +107,7 @@ class Judged:
 
     @property
     def answer(self) -> Answer:
-        """What the search is told."""
+        """Return what the search is told."""
         blamed: tuple[str, ...] = ()
         if self.refusal and _SETS_MODE in self.names:
             blamed = (_SETS_MODE,)
@@ -122,8 +122,8 @@ class Judged:
 
     @property
     def as_is(self) -> bool:
-        """Whether nothing was done in any of the runs: no control was on, or what it set was not
-        used, and it intercepted nothing.
+        """Return whether nothing was done in any of the runs: no control was on, or what it set was
+        not used, and it intercepted nothing.
         """
         touches = chain.from_iterable(run.controls.touches for run in self.runs)
         only_set = all(map(attrgetter("setting"), touches))
@@ -131,7 +131,7 @@ class Judged:
 
     @property
     def within_tolerance_only(self) -> bool:
-        """Whether the criterion is met and the difference is too large for rounding."""
+        """Return whether the criterion is met and the difference is too large for rounding."""
         ulp = self.verdict.bitwise.ulp
         is_rounding = ulp is not None and ulp <= _most_ulps(self.runs)
         return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
@@ -143,8 +143,8 @@ def _acted_at(run: Run) -> frozenset[tuple[str, str]]:
 
 
 def agree(verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
-    """Whether runs agree for the search: in every bit up to an iteration, or but for what another
-    order of additions makes.
+    """Return whether runs agree for the search: in every bit up to an iteration, or but for what
+    another order of additions makes.
 
     None: could not be decided. The tolerance alone is too wide: runs with other weights pass it now
     and then.

@@ -20,8 +20,8 @@ MOST_TIMES = 8
 
 
 def most_runs(check: Check, folder: Path) -> int:
-    """Runs from here on, those with a patch included, if one control alone removes the difference
-    or none does.
+    """Return runs from here on, those with a patch included, if one control alone removes the
+    difference or none does.
     """
     recorded = Book(check, folder)
     candidates = order.candidates(check, folder)
@@ -30,7 +30,9 @@ def most_runs(check: Check, folder: Path) -> int:
 
 
 def _played(recorded: Book, candidates: Candidates, cause: str) -> int:
-    """The runs of a search in which the runs agree wherever `cause` is among the controls."""
+    """Return the runs of a search in which the runs agree wherever `cause` is among the
+    controls.
+    """
     book = _Imagined(recorded, cause)
     for _ in range(MOST_TIMES):
         try:
@@ -55,8 +57,8 @@ class _Imagined(Book):
         self._made: dict[frozenset[str], int] = {}
 
     def ask(self, question: Question) -> Answer:
-        """What is recorded, where that answers; else that the runs agree with the cause among the
-        controls.
+        """Return what is recorded, where that answers; else that the runs agree with the cause
+        among the controls.
         """
         found, names = self.of(question.controls), frozenset(question.controls)
         if found is not None and found.decided:
@@ -67,7 +69,7 @@ class _Imagined(Book):
         return Answer(agrees=self._cause in names, runs=self._made[names])
 
     def sample_beside(self, names: Iterable[str]) -> Sample:
-        """The most favourable to luck: runs that agree are like one as it is."""
+        """Return the most favourable to luck: runs that agree are like one as it is."""
         return self.sample
 
     def as_is(self, question: Question) -> None:

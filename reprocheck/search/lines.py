@@ -18,13 +18,15 @@ what a control does for them.
 
 
 def spoken(hints: Iterable[Hint]) -> list[str]:
-    """The controls that lines of the user's speak for."""
+    """Return the controls that lines of the user's speak for."""
     controls = (table().hints.get(hint.kind, "") for hint in hints)
     return list(filter(None, dict.fromkeys(controls)))
 
 
 def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
-    """The controls that the line of a cause speaks for, or a call in another line that fits it."""
+    """Return the controls that the line of a cause speaks for, or a call in another line that fits
+    it.
+    """
     meant = [hint for hint in hints if hint.kind not in _OF_PROCESS]
     on_line = [hint for hint in meant if is_at(hint.source, cause.source)]
     elsewhere = [hint for hint in meant if hint.name in cause.calls]
@@ -32,8 +34,8 @@ def fitting(cause: Cause, hints: Collection[Hint]) -> list[str]:
 
 
 def at_place(code: UserCode, rung: Rung) -> list[str]:
-    """The controls that a line speaks for where the runs diverge: in the function that the rung
-    names, or where the seed is made.
+    """Return the controls that a line speaks for where the runs diverge: in the function that the
+    rung names, or where the seed is made.
     """
     seeded = code.around(SourceLine.of(seed_line(rung.evidence)))
     made = [hint for hint in code.around(rung.source) if hint.kind != "draw"]
@@ -41,5 +43,5 @@ def at_place(code: UserCode, rung: Rung) -> list[str]:
 
 
 def lines_of(causes: Iterable[Cause]) -> set[str]:
-    """The lines of causes that have one, as `file:line`."""
+    """Return the lines of causes that have one, as `file:line`."""
     return {cause.source.at for cause in causes if cause.source is not None}

@@ -60,7 +60,7 @@ class Remains:
 
 
 def remains(check: Check, folder: Path, found: Found) -> Remains:
-    """What remains after a search that found no set of controls."""
+    """Return what remains after a search that found no set of controls."""
     rung = check.first_rung or _NO_RUNG
     operators = tuple(dict.fromkeys(_operators(check, rung)))
     return Remains(
@@ -91,7 +91,7 @@ def _kind(rung: Rung | None, found: Found, *, noisy: bool) -> Kind:
 
 
 def suspect(check: Check) -> Suspect | None:
-    """The first cause, where it says why the runs differ, and on which line."""
+    """Return the first cause, where it says why the runs differ, and on which line."""
     for cause in filterfalse(is_vague, check.causes[:1]):
         if cause.source:
             return Suspect(cause=cause, line=cause.source)
@@ -107,7 +107,7 @@ def _out_of_reach(check: Check, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _also(check: Check) -> str:
-    """What the runs were not given alike, where that was not taken for the cause."""
+    """Return what the runs were not given alike, where that was not taken for the cause."""
     if check.ladder is None:
         return ""
     files = check.ladder.rung("files and arguments")
@@ -117,14 +117,14 @@ def _also(check: Check) -> str:
 
 
 def _operator(rung: Rung) -> tuple[str, ...]:
-    """The first operator that differs, where operators were recorded."""
+    """Return the first operator that differs, where operators were recorded."""
     if rung.operator is None:
         return ()
     return (rung.operator.name,)
 
 
 def _operators(check: Check, rung: Rung) -> Iterator[str]:
-    """What the lists say of the operators that the rung names."""
+    """Return what the lists say of the operators that the rung names."""
     of_rung = partial(
         known,
         device=device_kind(rung.measured.device),

@@ -40,7 +40,7 @@ Fits = Mapping[str, Sequence[str]]
 
 
 def candidates(check: Check, folder: Path) -> Candidates:
-    """The controls to search among, the most suspicious first.
+    """Return the controls to search among, the most suspicious first.
 
     Those that are on already, or can do nothing here, are left out.
     """
@@ -89,12 +89,12 @@ def _of_first(check: Check) -> tuple[str, ...]:
 
 
 def _only(names: Iterable[str], wanted: Collection[str]) -> tuple[str, ...]:
-    """Those of the names that are wanted, each once."""
+    """Return those of the names that are wanted, each once."""
     return tuple(filter(wanted.__contains__, dict.fromkeys(names)))
 
 
 def _without(names: Iterable[str], unwanted: Collection[str]) -> tuple[str, ...]:
-    """The names but those that are not wanted, each once."""
+    """Return the names but those that are not wanted, each once."""
     return tuple(filterfalse(unwanted.__contains__, dict.fromkeys(names)))
 
 
@@ -121,17 +121,17 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
 
 
 def sure_lines(check: Check, control: str) -> frozenset[str]:
-    """The lines, as `file:line`, of sources of randomness that a control removes: the scan is sure
-    of them, and they ran before the first difference.
+    """Return the lines, as `file:line`, of sources of randomness that a control removes: the scan
+    is sure of them, and they ran before the first difference.
     """
     removed = (one for one in _errors(check) if removes(control, one.code))
     return frozenset(one.source.at for one in removed)
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:
-    """The control that is nearest to a finding; of a cause that can come from several places, the
-    nearest that a line of the finding speaks for: for the hash of a string that becomes a seed,
-    that of hashes.
+    """Return the control that is nearest to a finding; of a cause that can come from several
+    places, the nearest that a line of the finding speaks for: for the hash of a string that becomes
+    a seed, that of hashes.
     """
     lines = (found.source.at, found.changed.at)
     said = spoken(hint for hint in hints if hint.source.at in lines)
@@ -151,7 +151,7 @@ def _of_found(errors: Sequence[tuple[StaticFinding, tuple[str, ...]]]) -> dict[s
 
 
 def _controls_of(code: str) -> tuple[str, ...]:
-    """The controls that can remove a cause, the nearest first."""
+    """Return the controls that can remove a cause, the nearest first."""
     return table().causes.get(code, ())
 
 
@@ -180,8 +180,8 @@ def _of_causes(causes: Sequence[Cause], rung: Rung, said: Sequence[str], fits: F
 
 
 def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]) -> list[str]:
-    """The controls of one cause; those first that its line speaks for, and `seed` last where the
-    script seeds by itself.
+    """Return the controls of one cause; those first that its line speaks for, and `seed` last where
+    the script seeds by itself.
     """
     names = list(_controls_of(cause.code))
     if cause.code in table().open:
@@ -193,8 +193,8 @@ def _of_cause(cause: Cause, rung: Rung, said: Sequence[str], fits: Sequence[str]
 
 
 def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[str]:
-    """The controls that are worth runs alone: none where the best cause is one that a line would
-    show, and no line does.
+    """Return the controls that are worth runs alone: none where the best cause is one that a line
+    would show, and no line does.
     """
     each = [_supported_of(cause, {*said, *fits[cause.code]}) for cause in causes]
     best = each[:1]
@@ -204,8 +204,8 @@ def _supported(causes: Sequence[Cause], said: Sequence[str], fits: Fits) -> set[
 
 
 def _supported_of(cause: Cause, said: set[str]) -> set[str]:
-    """The controls of one cause; of one that a line would show those that a line of the user's
-    speaks for.
+    """Return the controls of one cause; of one that a line would show those that a line of the
+    user's speaks for.
     """
     names = set(_controls_of(cause.code))
     if cause.code not in table().shown:
@@ -214,8 +214,8 @@ def _supported_of(cause: Cause, said: set[str]) -> set[str]:
 
 
 def _seeded(rung: Rung) -> bool:
-    """Whether the script seeds the generator that differs: a seed from outside comes before that
-    one, and is undone by it.
+    """Return whether the script seeds the generator that differs: a seed from outside comes before
+    that one, and is undone by it.
 
     Weights that were loaded were drawn by another program, or before they were saved: a seed of
     this process says nothing of them.

@@ -22,14 +22,14 @@ MOST_RUNS = 8
 
 
 def patch_offered(check: Check, folder: Path) -> bool:
-    """Whether the patch is shown: the runs with it agree, or no run could try it."""
+    """Return whether the patch is shown: the runs with it agree, or no run could try it."""
     tried = Book(check, folder).of((), patched=True)
     return tried is not None and (tried.untried or tried.agrees is True)
 
 
 def runs_with_patch(check: Check, folder: Path) -> int:
-    """How many runs must agree with the patch of the first cause to confirm it, where the search
-    has ended and no control confirms one.
+    """Return how many runs must agree with the patch of the first cause to confirm it, where the
+    search has ended and no control confirms one.
 
     0 where the patch is not tried: the cause has no line, or it takes too many runs.
     """
@@ -45,8 +45,8 @@ def runs_with_patch(check: Check, folder: Path) -> int:
 
 
 def _needed(seen: Sample) -> int:
-    """How many runs must agree with a patch. More than any search makes where runs as they are
-    agree now and then: a patch must not be praised for that.
+    """Return how many runs must agree with a patch. More than any search makes where runs as they
+    are agree now and then: a patch must not be praised for that.
     """
     if seen.intermittent:
         return chance.MOST + 1
@@ -54,16 +54,16 @@ def _needed(seen: Sample) -> int:
 
 
 def decided(check: Check, folder: Path) -> bool:
-    """Whether the runs with a patch that are recorded by now differ, fail, or were not given it:
-    more of them can say nothing else.
+    """Return whether the runs with a patch that are recorded by now differ, fail, or were not given
+    it: more of them can say nothing else.
     """
     tried = Book(check, folder).of((), patched=True)
     return tried is not None and (tried.untried or tried.decided)
 
 
 def proved_by_patch(check: Check, book: Book) -> Result | None:
-    """The first cause as confirmed, where no control confirms one and enough runs with its patch
-    agree in every bit.
+    """Return the first cause as confirmed, where no control confirms one and enough runs with its
+    patch agree in every bit.
     """
     named, tried, seen = suspect(check), book.patched, book.sample
     if named is None or tried is None or not tried.agrees_exactly:
@@ -84,7 +84,7 @@ def proved_by_patch(check: Check, book: Book) -> Result | None:
 
 
 def in_vain(book: Book) -> bool:
-    """Whether runs with a patch differ as well."""
+    """Return whether runs with a patch differ as well."""
     return book.patched is not None and book.patched.agrees is False
 
 

@@ -14,7 +14,7 @@ working directory.
 
 
 def written(changed: Mapping[Path, str], sources: Path) -> dict[Path, Path]:
-    """Writes the changed files below a folder of ours.
+    """Write the changed files below a folder of ours.
 
     Returns where each lies, by the whole path of the user's file.
     """

@@ -80,7 +80,7 @@ def acted_at(code: UserCode, under: Judged) -> dict[str, tuple[Place, ...]]:
 
 
 def _places(touches: Iterable[Touch], name: str, code: UserCode) -> Iterator[Place]:
-    """The lines that are no imports: that a library draws as it is imported is seldom what
+    """Yield the lines that are no imports: that a library draws as it is imported is seldom what
     differs.
     """
     of_control = (touch for touch in touches if touch.control == name)
@@ -117,7 +117,7 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
 def advice(
     name: str, text: str, tree: ast.AST, takes: str = "", what: str = "", *, line: int = 0
 ) -> Advice:
-    """How the generator gets a seed that is made on a line where a control acted.
+    """Return how the generator gets a seed that is made on a line where a control acted.
 
     `tree`: that of the line's file, in which it has this number. `takes`: how a call of the line
     was seen to take a seed. `what`: what the control acted on there.
@@ -139,13 +139,13 @@ def advice(
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:
-    """Whether a line stands in a function or a loop: nothing shows that it runs once."""
+    """Return whether a line stands in a function or a loop: nothing shows that it runs once."""
     around = (node for node in ast.walk(tree) if isinstance(node, _REPEATING))
     return any(node.lineno < line <= (node.end_lineno or 0) for node in around)
 
 
 def _seeded_here(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
-    """A call of the line with a seed: `env.reset(seed=0)` where `reset(seed)` was seen to be
+    """Return a call of the line with a seed: `env.reset(seed=0)` where `reset(seed)` was seen to be
     called, or the word for a seed of its library is known; else "".
     """
     made = next(filter(None, map(_with_a_seed, calls)), "")
@@ -162,8 +162,8 @@ def _seeded_here(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
 
 
 def _seeded_elsewhere(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
-    """A line of its own: `space.seed(0)` where `sample.seed` was seen to be called, or what makes
-    the object, with a seed; else "".
+    """Return a line of its own: `space.seed(0)` where `sample.seed` was seen to be called, or what
+    makes the object, with a seed; else "".
     """
     seen, word = _seen(calls, takes)
     if seen is not None and not word and isinstance(seen.func, ast.Attribute):
@@ -176,8 +176,8 @@ def _seeded_elsewhere(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> s
 
 
 def _seen(calls: Sequence[ast.Call], takes: str) -> tuple[ast.Call | None, str]:
-    """The call of a line that was seen to take a seed, and by which word; none by a method of its
-    own.
+    """Return the call of a line that was seen to take a seed, and by which word; none by a method
+    of its own.
     """
     called, _, word = takes.rstrip(")").partition("(")
     by_name = {last(call.func): call for call in reversed(calls)}
@@ -185,7 +185,7 @@ def _seen(calls: Sequence[ast.Call], takes: str) -> tuple[ast.Call | None, str]:
 
 
 def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.Attribute]:
-    """The methods of objects that are called, not the functions of imported modules."""
+    """Return the methods of objects that are called, not the functions of imported modules."""
     no_object = {*bound, ""}
     called = (call.func for call in calls)
     attributes = (one for one in called if isinstance(one, ast.Attribute))
@@ -193,7 +193,7 @@ def _methods(calls: Sequence[ast.Call], bound: Mapping[str, str]) -> list[ast.At
 
 
 def _where_to_look(calls: Sequence[ast.Call], tree: ast.AST) -> str:
-    """What is left to do where nothing shows how a library takes a seed."""
+    """Return what is left to do where nothing shows how a library takes a seed."""
     methods = _methods(calls, bound_to(tree))
     if methods:
         owner = ast.unparse(methods[-1].value)
@@ -202,8 +202,8 @@ def _where_to_look(calls: Sequence[ast.Call], tree: ast.AST) -> str:
 
 
 def _with_a_seed(call: ast.Call) -> str:
-    """The making of a generator with a number for a seed, where a name stands for it now, which is
-    None; "" for other calls.
+    """Return the making of a generator with a number for a seed, where a name stands for it now,
+    which is None; "" for other calls.
     """
     if not makes_one(call):
         return ""
@@ -218,7 +218,7 @@ def _with_a_seed(call: ast.Call) -> str:
 
 
 def _parsed(text: str | None) -> ast.Module:
-    """The tree of a file; an empty one where its text is not known."""
+    """Return the tree of a file; an empty one where its text is not known."""
     try:
         return ast.parse(text or "")
     except (SyntaxError, ValueError, RecursionError):

@@ -42,7 +42,9 @@ _FACTORY = "default_factory"
 
 
 def calls_of(text: str) -> list[ast.Call]:
-    """The calls of a line that holds a whole statement, or the head of one: the outermost first."""
+    """Return the calls of a line that holds a whole statement, or the head of one: the outermost
+    first.
+    """
     statement = text.strip()
     for whole in (statement, f"{statement} pass"):
         with suppress(SyntaxError):
@@ -51,7 +53,7 @@ def calls_of(text: str) -> list[ast.Call]:
 
 
 def makes_one(call: ast.Call) -> bool:
-    """Whether a call makes a generator that takes its seed as the first argument."""
+    """Return whether a call makes a generator that takes its seed as the first argument."""
     return last(call.func) in _TAKE_A_SEED
 
 
@@ -63,13 +65,13 @@ def last(node: ast.expr) -> str:
 
 
 def is_unseeded(calls: Iterable[ast.Call]) -> bool:
-    """Whether one of the calls makes or seeds a generator, and is given no number."""
+    """Return whether one of the calls makes or seeds a generator, and is given no number."""
     return any(_starts_from_system(call) or _makes_for_field(call) for call in calls)
 
 
 def seeded_line(text: str, what: str = "") -> str:
-    """A statement with a number for each generator that it makes or seeds without one; "" where it
-    does something else. `what`: what a control acted on there.
+    """Return a statement with a number for each generator that it makes or seeds without one; ""
+    where it does something else. `what`: what a control acted on there.
     """
     try:
         tree = ast.parse(text.strip())
@@ -82,7 +84,7 @@ def seeded_line(text: str, what: str = "") -> str:
 
 
 def _seed(call: ast.Call, what: str) -> bool:
-    """Gives a call a number, where it needs one; returns whether it does."""
+    """Give a call a number, where it needs one; return whether it does."""
     for word in _makes_for_field(call):
         maker = ast.Call(func=word.value, args=[ast.Constant(0)], keywords=[])
         word.value = ast.Lambda(args=_NOTHING, body=maker)
@@ -99,8 +101,8 @@ def _seed(call: ast.Call, what: str) -> bool:
 
 
 def _taking_a_number(method: ast.Attribute, what: str) -> str:
-    """What stands beside a method and takes a number; "" where nothing does. The module `secrets`
-    has no generator but that of the system.
+    """Return what stands beside a method and takes a number; "" where nothing does. The module
+    `secrets` has no generator but that of the system.
     """
     if name_of(method.value) == "secrets":
         return ""
@@ -125,7 +127,7 @@ def _makes_for_field(call: ast.Call) -> list[ast.keyword]:
 
 
 def _is_empty(call: ast.Call) -> bool:
-    """Whether a call gives no argument."""
+    """Return whether a call gives no argument."""
     return not [*call.args, *call.keywords]
 
 

@@ -16,7 +16,7 @@ _WORDS: Mapping[str, str] = dict.fromkeys(
 
 
 def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
-    """The call that makes what `owner` names, with a seed, and its line.
+    """Return the call that makes what `owner` names, with a seed, and its line.
 
     "" where no library of the file's imports is seen to make it.
     """
@@ -32,20 +32,20 @@ def seeded_where_made(tree: ast.AST, owner: ast.expr) -> str:
 
 
 def word_of(call: ast.Call, bound: Mapping[str, str]) -> str:
-    """The word for a seed in the library that is called; "" where that is not known."""
+    """Return the word for a seed in the library that is called; "" where that is not known."""
     package = bound.get(root_of(call.func), "")
     return _WORDS.get(package, "")
 
 
 def with_seed(call: ast.Call, word: str) -> str:
-    """A call with seed 0, in place of the one that it has."""
+    """Return a call with seed 0, in place of the one that it has."""
     kept = [keyword for keyword in call.keywords if keyword.arg != word]
     seed = ast.keyword(arg=word, value=ast.Constant(0))
     return ast.unparse(ast.Call(func=call.func, args=call.args, keywords=[*kept, seed]))
 
 
 def _made(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call, int]]:
-    """What is given the result of a call, the call, and the line."""
+    """Yield what is given the result of a call, the call, and the line."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
@@ -61,7 +61,7 @@ def root_of(node: ast.expr) -> str:
 
 
 def name_of(node: ast.expr) -> str:
-    """The name that an expression is; "" of another one."""
+    """Return the name that an expression is; "" of another one."""
     if isinstance(node, ast.Name):
         return node.id
     return ""

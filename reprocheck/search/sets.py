@@ -61,8 +61,8 @@ class _Search:
     """Controls that acted on nothing alone."""
 
     def answer(self, names: Iterable[str], why: str, runs: int = 0) -> Answer:
-        """What the runs under these controls say; what does not suffice is remembered, since no
-        part of it suffices either.
+        """Return what the runs under these controls say; what does not suffice is remembered, since
+        no part of it suffices either.
         """
         controls = self.candidates.ordered(names)
         answer = self.ask(Question(controls=controls, runs=runs or self.runs, why=why))
@@ -73,12 +73,12 @@ class _Search:
         return answer
 
     def fails(self, names: Iterable[str]) -> bool:
-        """Whether it is known that the runs differ under these controls."""
+        """Return whether it is known that the runs differ under these controls."""
         wanted = frozenset(names)
         return any(map(wanted.issubset, self.failed))
 
     def agrees(self, names: Iterable[str], why: str) -> bool:
-        """Whether the runs agree under these controls, one of which acted.
+        """Return whether the runs agree under these controls, one of which acted.
 
         Where the script crashes, they do not.
         """
@@ -111,11 +111,11 @@ class _Search:
         self.failed.append(frozenset(names))
 
     def reason(self, name: str) -> str:
-        """Why a control is tried that is likely to remove the difference."""
+        """Return why a control is tried that is likely to remove the difference."""
         return self.candidates.reasons.get(name, tr(words.POINTED_AT))
 
     def smallest(self, *, whole: bool) -> tuple[str, ...]:
-        """A smallest set by the answers so far.
+        """Return a smallest set by the answers so far.
 
         `whole`: whether to look for one beyond the likely and all harmless ones.
         """
@@ -141,7 +141,7 @@ class _Search:
         return self.narrowed(self.together(every, tr(words.WITH_ALTERING)))
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
-        """The first of these controls that suffices alone; empty where none does."""
+        """Return the first of these controls that suffices alone; empty where none does."""
         for name in self.not_crashing(names):
             if self.agrees([name], why(name)):
                 return (name,)
@@ -151,7 +151,7 @@ class _Search:
         return ()
 
     def together(self, names: Sequence[str], why: str) -> _Together:
-        """All of them without those that crash."""
+        """Return all of them without those that crash."""
         left = self.not_crashing(names)
         while left and not self.fails(left):
             answer = self.answer(left, why)
@@ -170,8 +170,8 @@ class _Search:
         return list(answer.blamed) or self.brittle(names) or self.crashes(names)
 
     def brittle(self, names: Sequence[str]) -> list[str]:
-        """A control that makes the script fail by itself, among those that do so more often than
-        others.
+        """Return a control that makes the script fail by itself, among those that do so more often
+        than others.
         """
         for name in filter(names.__contains__, self.candidates.brittle):
             if self.answer([name], tr(words.WHETHER_IT_FAILS)).agrees is None:
@@ -179,7 +179,7 @@ class _Search:
         return []
 
     def crashes(self, names: Sequence[str]) -> list[str]:
-        """A control that makes the script fail, found by halves; of several that do so only
+        """Return a control that makes the script fail, found by halves; of several that do so only
         together, one half.
         """
         if len(names) == 1:
@@ -192,7 +192,7 @@ class _Search:
         return list(second)
 
     def sufficient(self, tried: _Together) -> tuple[str, ...]:
-        """The controls, where the runs agree under them and one of them acted."""
+        """Return the controls, where the runs agree under them and one of them acted."""
         if not tried.agree:
             return ()
         if not tried.acted:
@@ -201,7 +201,7 @@ class _Search:
         return tried.names
 
     def narrowed(self, suffices: _Together) -> tuple[str, ...]:
-        """A minimal part of a set under which the runs agree; a single control wherever one
+        """Return a minimal part of a set under which the runs agree; a single control wherever one
         suffices. Empty: what acted does not, or the runs do not agree.
         """
         if not suffices.agree:
@@ -221,15 +221,15 @@ class _Search:
         return self.halved([*fresh, *tried], fresh)
 
     def halved(self, suffices: Sequence[str], fresh: Sequence[str]) -> tuple[str, ...]:
-        """A minimal part of controls that suffice; of `fresh` one alone, where one does."""
+        """Return a minimal part of controls that suffice; of `fresh` one alone, where one does."""
         found = self.minimal((), suffices, known=True)
         if len(found) > 1:
             return self.first_alone(fresh, words.alone) or self.candidates.ordered(found)
         return found
 
     def with_parts(self, smallest: tuple[str, ...]) -> tuple[str, ...]:
-        """The set with a part of a control in its place, where that suffices: a control that does
-        two things proves neither as long as one of them may be enough.
+        """Return the set with a part of a control in its place, where that suffices: a control that
+        does two things proves neither as long as one of them may be enough.
         """
         for name in smallest:
             for part in self.candidates.ordered(self.candidates.parts.get(name, ())):
@@ -250,7 +250,7 @@ class _Search:
         return self.candidates.ordered(needed)
 
     def minimal(self, base: Sequence[str], names: Sequence[str], *, known: bool) -> tuple[str, ...]:
-        """What of `names` is needed beside `base`; all of them together suffice.
+        """Return what of `names` is needed beside `base`; all of them together suffice.
 
         `known`: whether `base` alone is known not to.
         """
@@ -280,8 +280,8 @@ def find(
     whole: bool = True,
     repaired: Callable[[], bool] = lambda: False,
 ) -> Found:
-    """A smallest set of controls under which the runs agree, and keep agreeing in as many runs as
-    chance needs to be excluded.
+    """Return a smallest set of controls under which the runs agree, and keep agreeing in as many
+    runs as chance needs to be excluded.
 
     runs    runs an arm, two unless the difference is intermittent
     most    runs under the set in the end, where chance can be excluded by more alone
@@ -311,7 +311,7 @@ def find(
 
 
 def _again(search: _Search, smallest: tuple[str, ...], needed: Needed, most: int) -> Answer:
-    """The same controls in as many runs as it takes."""
+    """Return the same controls in as many runs as it takes."""
     answer = search.answer(smallest, tr(words.SUFFICES))
     while answer.agrees:
         wanted = min(needed(smallest, answer), most)

@@ -26,7 +26,8 @@ class Target:
     iteration: int
 
     def agree(self, verdict: Verdict, until: int) -> bool | None:
-        """Whether runs agree in every bit of the series, and in every loss up to an iteration.
+        """Return whether runs agree in every bit of the series, and in every loss up to an
+        iteration.
 
         None: could not be decided.
         """
@@ -37,33 +38,37 @@ class Target:
         return any(map(self._is_equal, verdict.series)) and verdict.bitwise.equal_until(until)
 
     def outcome(self, run: Run) -> Hashable:
-        """What tells a run from others: the values of every rank up to the first difference."""
+        """Return what tells a run from others: the values of every rank up to the first
+        difference.
+        """
         return tuple(map(self._values, run.traces))
 
     def is_finite(self, run: Run) -> bool:
-        """Whether every rank has a finite number at the first difference."""
+        """Return whether every rank has a finite number at the first difference."""
         return all(map(math.isfinite, map(self._value, run.traces)))
 
     def _is_equal(self, row: SeriesComparison) -> bool:
-        """Whether a row is that of the series, and equal in every bit."""
+        """Return whether a row is that of the series, and equal in every bit."""
         return (row.reported, row.by, row.state) == (self.name, self.by, "equal")
 
     def _values(self, trace: Trace) -> Hashable:
-        """The values of a rank, and those of them that a double does not hold."""
+        """Return the values of a rank, and those of them that a double does not hold."""
         numbers = trace.reported(self.name, self.by).numbers
         exact = sorted(item for item in numbers.exact.items() if item[0] < self.number)
         return trace.rank, numbers.values[: self.number].tobytes(), tuple(exact)
 
     def _value(self, trace: Trace) -> float:
-        """The value of a rank at the first difference; one that was not reported is as good as a
-        number: it tells runs apart.
+        """Return the value of a rank at the first difference; one that was not reported is as good
+        as a number: it tells runs apart.
         """
         value = trace.reported(self.name, self.by).value(self.number)
         return 0.0 if value is None else value
 
 
 def target_of(check: Check) -> Target | None:
-    """The series that is searched; None where losses differ, or no rule names one that differs."""
+    """Return the series that is searched; None where losses differ, or no rule names one that
+    differs.
+    """
     row = check.verdict.failing_series(check.record.fail_on)
     if row is None or row.first_unequal is None:
         return None

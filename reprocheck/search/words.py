@@ -42,34 +42,34 @@ FOR_A_PATCH = mark("again, to tell the effect of a patch from chance")
 
 
 def would_remove(code: str, title: str) -> str:
-    """Why a control is tried that a cause speaks for."""
+    """Return why a control is tried that a cause speaks for."""
     return tr("it would remove {code}, {title}", code=code, title=small(tr(title)))
 
 
 def again_without(names: Sequence[str]) -> str:
-    """Why the others are tried once more where some make the script fail."""
+    """Return why the others are tried once more where some make the script fail."""
     return tr(
         "again without {names}, under which the script failed", names=joined(tr(" and "), names)
     )
 
 
 def alone(name: str) -> str:
-    """Why a control of a set that suffices is tried."""
+    """Return why a control of a set that suffices is tried."""
     return tr("to test whether {name} alone suffices", name=name)
 
 
 def part_of(name: str, part: str) -> str:
-    """Why a control is tried in place of one that does the same and more."""
+    """Return why a control is tried in place of one that does the same and more."""
     return tr("to test whether {part}, a part of {name}, suffices", part=part, name=name)
 
 
 def without(names: Sequence[str]) -> str:
-    """Why a part of a set that suffices is tried."""
+    """Return why a part of a set that suffices is tried."""
     return tr("to test the set without {listed}", listed=listed(names, _MOST_SHOWN))
 
 
 def more_runs(number: int) -> str:
-    """Why a set under which runs agree is tried again."""
+    """Return why a set under which runs agree is tried again."""
     return tr(
         "{runs}, to rule out that they agree by chance",
         runs=count(number, "more run"),
@@ -77,7 +77,7 @@ def more_runs(number: int) -> str:
 
 
 def next_to_try(question: Question) -> str:
-    """What a search that was broken off would do next."""
+    """Return what a search that was broken off would do next."""
     if not question.controls:
         return tr("Next to try: {why}.", why=question.why)
     return tr("Next to try: {named} ({why}).", named=named(question.controls), why=question.why)
@@ -101,7 +101,7 @@ def named(names: Sequence[str]) -> str:
 
 
 def note(judged: Judged) -> str:
-    """Why the runs were made, or what stood in the way."""
+    """Return why the runs were made, or what stood in the way."""
     if judged.untried:
         return tr(_NOT_TAKEN)
     if judged.refusal:
@@ -121,7 +121,7 @@ def note(judged: Judged) -> str:
 
 
 def _ended_badly(run: Run) -> str:
-    """How a run ended, with what the script said last."""
+    """Return how a run ended, with what the script said last."""
     if run.record.ended == "timed_out":
         return tr("run {number} took too long", number=run.number)
     last = run.last_words
@@ -131,7 +131,7 @@ def _ended_badly(run: Run) -> str:
 
 
 def seen_under(names: Sequence[str]) -> str:
-    """Where an error of deterministic mode was seen."""
+    """Return where an error of deterministic mode was seen."""
     return form(
         len(names),
         "This was seen under {named}; the search continued without it.",
@@ -141,7 +141,7 @@ def seen_under(names: Sequence[str]) -> str:
 
 
 def acted_at(control: str, place: str, *, first: bool, draws: bool) -> str:
-    """Where a control acted."""
+    """Return where a control acted."""
     return tr(
         "`{control}` {acted} at {place}{what}.",
         control=control,
@@ -152,7 +152,7 @@ def acted_at(control: str, place: str, *, first: bool, draws: bool) -> str:
 
 
 def also_acted_at(places: Sequence[str]) -> str:
-    """The other places of a control, where any of them may be the cause."""
+    """Return the other places of a control, where any of them may be the cause."""
     return tr(
         "It also acted at {listed}: any of them may be the cause.",
         listed=listed(places, _MOST_PLACES),
@@ -160,12 +160,12 @@ def also_acted_at(places: Sequence[str]) -> str:
 
 
 def place(line: str, what: str) -> str:
-    """A line at which a control acted on something."""
+    """Return a line at which a control acted on something."""
     return f"{line} ({what})"
 
 
 def seed_where_made(owner: str, call: str) -> str:
-    """What to do where an object draws, and nothing shows how it takes a seed."""
+    """Return what to do where an object draws, and nothing shows how it takes a seed."""
     return tr(
         "Give `{owner}` a seed where it is made: `{call}()` draws from a generator without one.",
         owner=owner,
@@ -174,7 +174,7 @@ def seed_where_made(owner: str, call: str) -> str:
 
 
 def seed_each_time() -> str:
-    """What to do where a generator may be made several times."""
+    """Return what to do where a generator may be made several times."""
     return tr(
         "Give the generator a seed that is another one each time it is made, in each worker, epoch"
         " and rank, so that the streams stay apart."
@@ -182,7 +182,9 @@ def seed_each_time() -> str:
 
 
 def seed_inside(call: str) -> str:
-    """What to do where a function makes a generator, and nothing shows how it takes a seed."""
+    """Return what to do where a function makes a generator, and nothing shows how it takes a
+    seed.
+    """
     return tr(
         "`{call}()` makes a generator without a seed: give it one, by the argument that takes a"
         " seed.",
@@ -275,7 +277,7 @@ def _how(under: Judged) -> str:
 
 
 def evidence(seen: Sample, under: Judged) -> str:
-    """What confirms the causes that a set of controls removes."""
+    """Return what confirms the causes that a set of controls removes."""
     return tr(
         "Under {named} {runs} runs agree {how} ({arms}); {of_unmodified}",
         named=named(under.names),
@@ -287,7 +289,7 @@ def evidence(seen: Sample, under: Judged) -> str:
 
 
 def evidence_of_patch(seen: Sample, cause: Suspect, tried: Judged) -> str:
-    """What confirms the cause that a patch removes."""
+    """Return what confirms the cause that a patch removes."""
     return tr(
         "{runs} runs with the patch of {at}, without any control, agree"
         " {how} ({arms}); {of_unmodified}",
@@ -304,7 +306,7 @@ def _arms(judged: Judged) -> str:
 
 
 def of_unmodified(seen: Sample) -> str:
-    """`All 4 unmodified runs differ from each other.`"""
+    """Return `All 4 unmodified runs differ from each other.`"""
     if seen.pairs:
         return _of_pairs(seen)
     if seen.intermittent:
@@ -326,7 +328,9 @@ def of_unmodified(seen: Sample) -> str:
 
 
 def _of_pairs(seen: Sample) -> str:
-    """What pairs of unmodified runs have in common, where a run follows from the one before it."""
+    """Return what pairs of unmodified runs have in common, where a run follows from the one before
+    it.
+    """
     said = tr(
         "The first run of each of {pairs} unmodified pairs gives the same, and each later run"
         " differs from it.",
@@ -352,7 +356,7 @@ def _blind(seen: Sample) -> str:
 
 
 def confidence(seen: Sample, under: Judged) -> str:
-    """How sure it is that a set of controls removes the difference."""
+    """Return how sure it is that a set of controls removes the difference."""
     if seen.carried:  # the runs are no independent draws
         return of_unmodified(seen)
     return tr(
@@ -366,7 +370,7 @@ def confidence(seen: Sample, under: Judged) -> str:
 
 
 def confidence_in_patch(seen: Sample, tried: Judged) -> str:
-    """How sure it is that a patch removes the difference."""
+    """Return how sure it is that a patch removes the difference."""
     if seen.carried:
         return of_unmodified(seen)
     return tr(
@@ -377,7 +381,7 @@ def confidence_in_patch(seen: Sample, tried: Judged) -> str:
 
 
 def not_sure(seen: Sample, under: Judged, wanted: int) -> str:
-    """How many runs it takes where too few agree."""
+    """Return how many runs it takes where too few agree."""
     if seen.carried:
         return of_unmodified(seen)
     more = tr("{wanted} runs", wanted=wanted)
@@ -412,7 +416,7 @@ def _bound(under: Judged) -> str:
 
 
 def given(rung: Rung | None) -> str:
-    """Why no control is tried where the start gives the numbers that differ."""
+    """Return why no control is tried where the start gives the numbers that differ."""
     said = tr(
         "No control was tried: the numbers that differ first in the training differ by as much"
         " as the values that the script was started with."
@@ -423,12 +427,12 @@ def given(rung: Rung | None) -> str:
 
 
 def remaining(remains: Remains) -> str:
-    """What remains where no control makes the runs agree: one or more sentences."""
+    """Return what remains where no control makes the runs agree: one or more sentences."""
     return sentences(_REMAINS[remains.kind](remains), *map(_clock, remains.clocks))
 
 
 def _clock(read: tuple[str, str]) -> str:
-    """A clock that a cause names and no control reaches."""
+    """Return a clock that a cause names and no control reaches."""
     line, name = read
     return tr(
         "{line} reads `{name}`: the controls leave monotonic clocks alone, so none can confirm it.",
@@ -438,7 +442,7 @@ def _clock(read: tuple[str, str]) -> str:
 
 
 def _idle(remains: Remains) -> str:
-    """Runs agreed under controls that did nothing that shows."""
+    """Run agreed under controls that did nothing that shows."""
     names = remains.idle
     if len(names) > _MOST_QUOTED:
         agree = tr(
@@ -455,7 +459,7 @@ def _idle(remains: Remains) -> str:
 
 
 def _both(names: Sequence[str]) -> str:
-    """All of them by name."""
+    """Return all of them by name."""
     return listed([f"`{name}`" for name in names], len(names))
 
 
@@ -499,7 +503,7 @@ def _given_otherwise(remains: Remains) -> str:
 
 
 def _noise(remains: Remains) -> str:
-    """The operator, from the ladder and the lists."""
+    """Return the operator, from the ladder and the lists."""
     rung = remains.rung
     at = f"`{rung.place}`" if rung.place else tr("the loss")
     made = tr("It is first seen at {at} on the rung `{rung}`.", at=at, rung=tr(rung.rung))
@@ -535,8 +539,8 @@ def _unreached(remains: Remains) -> str:
 
 
 def _not_by_control(tried: str, suspect: Suspect | None) -> tuple[str, ...]:
-    """The line of the first cause, where it has one: then there is more to say than that no control
-    reaches it.
+    """Return the line of the first cause, where it has one: then there is more to say than that no
+    control reaches it.
     """
     if suspect is None:
         out_of_reach = tr(

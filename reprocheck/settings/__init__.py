@@ -91,7 +91,7 @@ class Settings:
 
     @property
     def asks_for_modules(self) -> bool:
-        """Whether the ladder is to be shown of a check that passes, too."""
+        """Return whether the ladder is to be shown of a check that passes, too."""
         return self.level in DEEPER
 
     @property
@@ -123,7 +123,7 @@ def load(
     *,
     files: bool = True,
 ) -> Settings:
-    """The settings that hold in `cwd`.
+    """Return the settings that hold in `cwd`.
 
     flags: option name -> value; None means not given. environ: `os.environ` unless given. files:
     whether settings files are read. Raises SettingsError: an unknown key, a value that is not
@@ -157,7 +157,9 @@ def load(
 
 
 def _with_controls(values: Mapping[str, object]) -> dict[str, object]:
-    """The values of all options, those that ask for controls folded into `controls` and `seed`."""
+    """Return the values of all options, those that ask for controls folded into `controls` and
+    `seed`.
+    """
     left = {name: value for name, value in values.items() if name not in ("control", *ASKING)}
     given_options = [
         option for option in ASKING if values[option] is not None and values[option] is not False
@@ -178,8 +180,8 @@ ASKING: Mapping[str, Callable[[], tuple[str, ...]]] = {
 
 
 def plain(option: Option, value: object) -> object:
-    """A setting's value as a settings file would say it: paths as text, None as the option's word
-    where it has one.
+    """Return a setting's value as a settings file would say it: paths as text, None as the option's
+    word where it has one.
     """
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
@@ -287,7 +289,7 @@ def pyproject_table(path: Path) -> dict[str, object] | None:
 
 
 def toml(path: Path) -> dict[str, object]:
-    """What a TOML file holds. Raises SettingsError where it cannot be read."""
+    """Return what a TOML file holds. Raises SettingsError where it cannot be read."""
     import tomllib
 
     try:

@@ -51,7 +51,7 @@ class Control:
 
     @property
     def alters(self) -> bool:
-        """Whether the training is another one under it."""
+        """Return whether the training is another one under it."""
         return self.control_class == ALTERS
 
 
@@ -67,7 +67,7 @@ class Contradiction:
 
 @cache
 def table() -> tuple[Control, ...]:
-    """All controls, those that change least first."""
+    """Return all controls, those that change least first."""
     rows = json.loads(TABLE.read_text(encoding="utf-8"))
     return tuple(_control(row) for row in rows)
 
@@ -80,7 +80,7 @@ def _control(row: dict[str, object]) -> Control:
 
 
 def control(name: str) -> Control:
-    """The control of that name. Raises ControlError."""
+    """Return the control of that name. Raises ControlError."""
     for found in table():
         if found.name == name:
             return found
@@ -91,7 +91,7 @@ def control(name: str) -> Control:
 
 
 def ordered(names: Iterable[str]) -> tuple[str, ...]:
-    """The names, each once, in the order of the table.
+    """Return the names, each once, in the order of the table.
 
     Raises ControlError for one that it does not hold.
     """
@@ -100,7 +100,7 @@ def ordered(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def harmless() -> tuple[str, ...]:
-    """The names of all controls that do not alter the training."""
+    """Return the names of all controls that do not alter the training."""
     return tuple(found.name for found in table() if not found.alters)
 
 
@@ -121,14 +121,15 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 
 def launched(names: Iterable[str], what: str) -> bool:
-    """Whether one of the controls needs `what` of the launcher."""
+    """Return whether one of the controls needs `what` of the launcher."""
     return any(control(name).launch == what for name in names)
 
 
 def environment(
     names: Iterable[str], seed: int, user: Mapping[str, str], tmp: str = ""
 ) -> tuple[dict[str, str], tuple[Contradiction, ...]]:
-    """The variables that the controls set, and what stands against them in the user's environment.
+    """Return the variables that the controls set, and what stands against them in the user's
+    environment.
 
     A value of the user's that serves as well stays, and is not among the variables. `tmp` is the
     run's own TMPDIR.
@@ -152,7 +153,7 @@ def environment(
 
 
 def refuse(against: Iterable[Contradiction]) -> None:
-    """Raises ControlError where there is anything that stands against a control: what the user set
+    """Raise ControlError where there is anything that stands against a control: what the user set
     is not overwritten silently.
     """
     found = list(against)

@@ -317,7 +317,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that looks most like `name`, or an empty string."""
+    """Return the name that looks most like `name`, or an empty string."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(names), n=1, cutoff=0.5)), "")

@@ -71,7 +71,8 @@ class _Header:
 
 
 def of_check(check: Check) -> tuple[RankSeries, ...]:
-    """Every series of run 1, rank by rank: its losses first, then what the training reported.
+    """Return every series of run 1, rank by rank: its losses first, then what the training
+    reported.
 
     The losses have the name `loss`, one value a loss, and the iteration that each belongs to.
     """
@@ -84,14 +85,16 @@ def of_check(check: Check) -> tuple[RankSeries, ...]:
 
 
 def without_clocks(series: Iterable[RankSeries]) -> tuple[RankSeries, ...]:
-    """The series that are compared: those of a clock or a machine, which are others in each start,
-    are left out.
+    """Return the series that are compared: those of a clock or a machine, which are others in each
+    start, are left out.
     """
     return tuple(one for one in series if not is_of_a_machine(one.series.name))
 
 
 def pack(series: Iterable[RankSeries]) -> bytes:
-    """The bytes that `unpack` makes the same series of, in every bit, NaN payloads among them."""
+    """Return the bytes that `unpack` makes the same series of, in every bit, NaN payloads among
+    them.
+    """
     all_series = tuple(series)
     header = json.dumps([asdict(_header(one)) for one in all_series], separators=(",", ":"))
     written = header.encode()
@@ -101,7 +104,7 @@ def pack(series: Iterable[RankSeries]) -> bytes:
 
 
 def unpack(packed: bytes) -> tuple[RankSeries, ...]:
-    """The series in the bytes that `pack` made. No bytes are no series.
+    """Return the series in the bytes that `pack` made. No bytes are no series.
 
     Raises CurvesError where they are damaged, or of another version.
     """
@@ -138,7 +141,7 @@ def _decompressed(compressed: bytes) -> bytes:
 
 
 def _of_losses(trace: Trace, check: Check) -> RankSeries:
-    """The losses of a rank as a series: a value a loss."""
+    """Return the losses of a rank as a series: a value a loss."""
     import numpy as np
 
     losses = trace.losses
@@ -170,7 +173,7 @@ def _of_losses(trace: Trace, check: Check) -> RankSeries:
 
 
 def _reported(trace: Trace, check: Check) -> list[RankSeries]:
-    """What a rank reported beside its losses."""
+    """Return what a rank reported beside its losses."""
     rows = {(row.reported, row.by): row for row in check.verdict.series if row.unequal}
     found = []
     for series in trace.series:
@@ -217,8 +220,8 @@ def _written(series: Series) -> Iterator[bytes]:
 
 
 def _planes(column: array[Any], name: str, size: int) -> bytes:
-    """A column as bytes: the first number and what each differs by from the one before it, all
-    first bytes, then all second bytes, and so on.
+    """Return a column as bytes: the first number and what each differs by from the one before it,
+    all first bytes, then all second bytes, and so on.
     """
     import numpy as np
 
@@ -232,7 +235,7 @@ def _planes(column: array[Any], name: str, size: int) -> bytes:
 
 
 def _read(body: bytes) -> Iterator[RankSeries]:
-    """The series of an unpacked body, one after the other."""
+    """Yield the series of an unpacked body, one after the other."""
     start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     written = json.loads(body[_LENGTH:start])
     for header in msgspec.convert(written, tuple[_Header, ...], str_keys=True):
@@ -247,7 +250,7 @@ def _read(body: bytes) -> Iterator[RankSeries]:
 
 
 def _column(planes: bytes, name: str, size: int, count: int) -> bytes:
-    """The bytes of a column of this machine's, from its planes."""
+    """Return the bytes of a column of this machine's, from its planes."""
     import numpy as np
 
     if len(planes) != count * size:

@@ -53,8 +53,8 @@ _VARIABLE = re.compile(r"[^=/-][^=/]*=")
 
 
 def key_of(run: Run, settings: Iterable[Setting], target: Target) -> Key:
-    """The key of a check that was made of a target under these settings; of its first run, and the
-    lowest rank of that.
+    """Return the key of a check that was made of a target under these settings; of its first run,
+    and the lowest rank of that.
     """
     facts = environment(run)
     found = {
@@ -91,7 +91,9 @@ def _slow_digest(text: str) -> str:
 
 
 def beside(run: Run) -> dict[str, str]:
-    """All recorded facts of the environment of a run that the key does not hold by themselves."""
+    """Return all recorded facts of the environment of a run that the key does not hold by
+    themselves.
+    """
     in_key = {
         *ACCELERATORS,
         *DRIVERS,
@@ -102,7 +104,7 @@ def beside(run: Run) -> dict[str, str]:
 
 
 def environment(run: Run) -> dict[str, str]:
-    """The recorded environment of a run: of its processes, and of its lowest rank."""
+    """Return the recorded environment of a run: of its processes, and of its lowest rank."""
     facts = dict(run.environment)
     for trace in run.traces[:1]:
         facts.update(trace.environment)
@@ -156,7 +158,7 @@ class AsRun:
 
 
 def as_run(key: Key) -> AsRun | None:
-    """What a check with this key was made of; None where the key does not say it."""
+    """Return what a check with this key was made of; None where the key does not say it."""
     words = deque(shlex.split(key.facts.get("options", "")))
     environment = {}
     while words and _VARIABLE.match(words[0]):
@@ -199,12 +201,12 @@ def as_masked(run: AsRun) -> AsRun:
 
 
 def _with_before(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Each word with the one before it."""
+    """Return each word with the one before it."""
     return list(zip(("", *words), words, strict=False))
 
 
 def as_held(settings: Iterable[Setting], target: Target) -> AsRun:
-    """What a target is run with where these settings hold, wherever they were set."""
+    """Return what a target is run with where these settings hold, wherever they were set."""
     held = {setting.name: setting.value for setting in settings}
     given = {
         option.name: held[option.name]

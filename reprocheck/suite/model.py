@@ -46,7 +46,7 @@ _COMMIT = re.compile(r"([0-9a-f]{12})[0-9a-f]{28}(\+?)")
 
 
 def short(fact: str) -> str:
-    """A commit as people name it, by its first 12 digits; every other fact as it is."""
+    """Return a commit as people name it, by its first 12 digits; every other fact as it is."""
     commit = _COMMIT.fullmatch(fact)
     if commit is None:
         return fact
@@ -180,7 +180,7 @@ class TargetCheck:
 
     @property
     def is_of_resume(self) -> bool:
-        """Whether it says how a training resumes: no curves are kept of such a check."""
+        """Return whether it says how a training resumes: no curves are kept of such a check."""
         return self.verdict in OF_RESUME
 
     @property
@@ -315,8 +315,8 @@ class OverviewRow:
 
     @property
     def is_good(self) -> bool:
-        """Whether nobody has to look at it: it does not fail the night, its check is as expected,
-        and nothing is wrong with its state.
+        """Return whether nobody has to look at it: it does not fail the night, its check is as
+        expected, and nothing is wrong with its state.
         """
         if self.failed or self.state in TO_LOOK_AT:
             return False
@@ -385,7 +385,7 @@ class TargetReport:
 
     @property
     def failed(self) -> bool:
-        """Whether it fails the night."""
+        """Return whether it fails the night."""
         return self.state is not None and self.state.failed
 
     @property
@@ -417,7 +417,7 @@ class NightReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many targets are in each state that occurs, in the order of `ORDER`."""
+        """Return how many targets are in each state that occurs, in the order of `ORDER`."""
         found = Counter(one.word for one in self.targets)
         return {word: found[word] for word in (*ORDER, "no state yet") if found[word]}
 
@@ -427,5 +427,5 @@ class NightReport:
         return sum(check.seconds for one in self.targets for check in one.attempts)
 
     def named(self, name: str) -> TargetReport | None:
-        """The target of that name; None where the night has none."""
+        """Return the target of that name; None where the night has none."""
         return next((one for one in self.targets if one.name == name), None)

@@ -43,11 +43,11 @@ class Accepted:
             self._by_target[baseline.target].append(baseline)
 
     def of(self, target: str) -> tuple[Baseline, ...]:
-        """All of a target."""
+        """Return all of a target."""
         return tuple(self._by_target.get(target, ()))
 
     def counting(self, check: TargetCheck | None) -> Baseline | None:
-        """The one that counts for the target and key of a check."""
+        """Return the one that counts for the target and key of a check."""
         if check is None:
             return None
         digest = check.key.digest
@@ -84,7 +84,7 @@ def target_report(
     attempts: Iterable[TargetCheck],
     accepted: Accepted,
 ) -> TargetReport:
-    """A target in a night, with the baseline of the key of its last attempt."""
+    """Return a target in a night, with the baseline of the key of its last attempt."""
     in_order = tuple(sorted(attempts, key=lambda check: check.attempt))
     now = None if target is None else shown(target)
     made = TargetReport(name=name, target=now, state=state, attempts=in_order)
@@ -96,14 +96,18 @@ _LOOKED_BACK = 60
 
 
 def _earlier(history: History, one: TargetReport) -> tuple[TargetState, ...]:
-    """The states of a target in the last nights; of one that does not fail none is asked for."""
+    """Return the states of a target in the last nights; of one that does not fail none is asked
+    for.
+    """
     if not one.failed:
         return ()
     return history.states(target=one.name, last=_LOOKED_BACK)
 
 
 def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport:
-    """The target with the last green night before it failed, of these nights, oldest first."""
+    """Return the target with the last green night before it failed, of these nights, oldest
+    first.
+    """
     if one.state is None or not one.failed:
         return one
     began = one.state.since or one.state.night
@@ -116,7 +120,7 @@ def with_green(one: TargetReport, states: Iterable[TargetState]) -> TargetReport
 
 
 def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
-    """Those that fail first, then by state; else as they came."""
+    """Return those that fail first, then by state; else as they came."""
     places: dict[str, int] = {word: place for place, word in enumerate(ORDER)}
     return tuple(
         sorted(targets, key=lambda one: (not one.failed, places.get(one.word, len(places))))
@@ -124,7 +128,9 @@ def ordered(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
 
 
 def _names(night: Night, *others: Mapping[str, object]) -> list[str]:
-    """The targets of a night in the order of the suite; then those that only a state names."""
+    """Return the targets of a night in the order of the suite; then those that only a state
+    names.
+    """
     named = dict.fromkeys((*night.targets, *night.selected))
     for other in others:
         named |= dict.fromkeys(other)
@@ -161,14 +167,14 @@ def shown(target: Target) -> ShownTarget:
 
 
 def _inside(root: Path, path: Path) -> str:
-    """A path relative to a folder; "" where it lies elsewhere."""
+    """Return a path relative to a folder; "" where it lies elsewhere."""
     if not path.is_relative_to(root):
         return ""
     return path.relative_to(root).as_posix()
 
 
 def _explain(target: Target) -> str:
-    """The search for the cause, as one types it beside the settings file."""
+    """Return the search for the cause, as one types it beside the settings file."""
     typed = ["reprocheck", "explain", *_options(target), *target.words]
     if target.environment:
         typed = ["env", *(f"{name}={value}" for name, value in target.environment.items()), *typed]

@@ -82,7 +82,7 @@ class _Page:
 
 
 def write(history: History, suite: Suite) -> Written:
-    """Draws the site of a suite into its folder: the pages that are not as they should be.
+    """Draw the site of a suite into its folder: the pages that are not as they should be.
 
     Raises UsageError where the history has no night yet, ReportError where the folder cannot be
     written or the disk is full.
@@ -91,7 +91,7 @@ def write(history: History, suite: Suite) -> Written:
 
 
 def write_overview(history: History, suite: Suite) -> Written:
-    """Draws index.html alone; as `write`."""
+    """Draw index.html alone; as `write`."""
     return _write(suite.folder / links.SITE, [_Site(history, suite).overview()])
 
 
@@ -123,7 +123,7 @@ def _replace(file: Path, content: bytes) -> None:
 
 
 def _drawn_before(folder: Path) -> dict[str, str]:
-    """What the pages that are there were drawn from; empty where that is not known."""
+    """Return what the pages that are there were drawn from; empty where that is not known."""
     with suppress(OSError, ValueError):
         drawn = json.loads((folder / _DRAWN).read_text("utf-8"))
         if isinstance(drawn, dict):
@@ -145,7 +145,7 @@ class _Site:
         self._shown = {name: shown(target) for name, target in self._targets.items()}
 
     def pages(self) -> Iterator[_Page]:
-        """All files of the site, the overview last: what it leads to is there by then."""
+        """Yield all files of the site, the overview last: what it leads to is there by then."""
         for file, parts in _ASSETS.items():
             content = "".join(_source(*part) for part in parts).encode()
             yield _Page(file=file, digest=_digest(content), render=lambda made=content: made)  # type: ignore[misc]
@@ -170,7 +170,9 @@ class _Site:
         return replace(found, targets=tuple(bare))
 
     def _kept(self, night: str) -> bool:
-        """Whether the report folders of a night are kept: no page leads to one that is removed."""
+        """Return whether the report folders of a night are kept: no page leads to one that is
+        removed.
+        """
         keep = self._suite.keep_nights
         return keep is None or night in [one.id for one in self._past.nights[-keep:]]
 
@@ -220,7 +222,7 @@ class _Site:
         )
 
     def _told(self, name: str) -> target_page.Told:
-        """What is read of one target."""
+        """Return what is read of one target."""
         rows = self._past.known(name)
         first = self._past.nights[0].id
         # More attempts than the last ones of all nights are not asked for: the history may be long.
@@ -270,7 +272,7 @@ def _design() -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates of the site, with the filters of the reports."""
+    """Return the templates of the site, with the filters of the reports."""
     from jinja2 import FunctionLoader
 
     return report_page.environment().overlay(

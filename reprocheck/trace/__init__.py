@@ -91,12 +91,12 @@ def _own_variables(recorded: Iterable[Recorded]) -> dict[str, OwnVariable]:
 
 
 def _last_known(*iterations: int | None) -> int | None:
-    """The first of the iterations after which nothing is known; None where there is none."""
+    """Return the first of the iterations after which nothing is known; None where there is none."""
     return min((one for one in iterations if one is not None), default=None)
 
 
 def _deep(recorded: Recorded, iterations: int) -> int:
-    """How many of the iterations were recorded at level `module`, too."""
+    """Return how many of the iterations were recorded at level `module`, too."""
     if not recorded.deep:
         return 0
     if recorded.left_after is None:
@@ -105,7 +105,7 @@ def _deep(recorded: Recorded, iterations: int) -> int:
 
 
 def _told(folder: Path, name: str) -> str:
-    """A setting of the recorder; empty where its settings cannot be read."""
+    """Return a setting of the recorder; empty where its settings cannot be read."""
     import json
 
     try:
@@ -196,7 +196,7 @@ def _process(recorded: Recorded, rank: int | None, record: RunRecord) -> Process
 
 
 def _opened(recorded: Sequence[Recorded]) -> tuple[str, ...]:
-    """Files that were read before the run wrote them.
+    """Return files that were read before the run wrote them.
 
     What another machine wrote is none of them: two clocks tell no order.
     """
@@ -236,7 +236,7 @@ def _read_first(recorded: Sequence[Recorded]) -> set[str]:
 
 
 def _tail(path: Path) -> str:
-    """The last lines of a log, at most 40 and 8 KB."""
+    """Return the last lines of a log, at most 40 and 8 KB."""
     try:
         with open_regular(path) as file:
             size = file.seek(0, 2)

@@ -14,8 +14,8 @@ AnyControlEvent = (
 
 
 def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
-    """The events of each process as one account: of a touch the largest count a process, added up
-    over processes; the rest once each.
+    """Return the events of each process as one account: of a touch the largest count a process,
+    added up over processes; the rest once each.
     """
     touches: dict[tuple[str, str], Touch] = {}
     patched: dict[str, None] = {}
@@ -43,7 +43,7 @@ def gather(processes: Iterable[Sequence[AnyControlEvent]]) -> ControlTrace:
 
 
 def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
-    """The touches of one process, in the order in which they were first seen."""
+    """Return the touches of one process, in the order in which they were first seen."""
     touches: dict[tuple[str, str], Touch] = {}
     for event in found:
         if type(event) is events.Control:
@@ -69,7 +69,7 @@ def _touches(found: Sequence[AnyControlEvent]) -> list[Touch]:
 
 
 def _added(one: Touch, other: Touch) -> Touch:
-    """Two accounts of the same touch as one, the first of them first."""
+    """Return two accounts of the same touch as one, the first of them first."""
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
     return replace(
         one, count=one.count + other.count, source=one.source or other.source, lines=lines

@@ -35,8 +35,8 @@ class Leaf(
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to compare: a tensor without elements is equal to every other
-        one.
+        """Return whether there is anything to compare: a tensor without elements is equal to every
+        other one.
         """
         return 0 not in (self.shape or ()) and (bool(self.hash) or self.value is not msgspec.UNSET)
 
@@ -220,8 +220,8 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueErro
 
 
 def sketched(trace: DeepTrace, seen: Seen) -> tuple[dict[str, Sketched], dict[str, Sketched]]:
-    """The leaves of a fact with their sketches: those that went in and those that came out, by
-    path. Empty where the file is gone.
+    """Return the leaves of a fact with their sketches: those that went in and those that came out,
+    by path. Empty where the file is gone.
     """
     at = seen.at if seen.written < 0 else seen.written
     if at < 0:

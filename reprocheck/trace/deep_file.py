@@ -128,12 +128,12 @@ def read(
 
 
 def is_blank(line: bytes) -> bool:
-    """Whether a line holds nothing, as where a machine went down while it was written."""
+    """Return whether a line holds nothing, as where a machine went down while it was written."""
     return not line.startswith(b"{") and not line.strip(b"\0\r\n ")
 
 
 def begun(file: DeepFile) -> BinaryIO:
-    """The file, of which nothing has been read. Raises OSError."""
+    """Return the file, of which nothing has been read. Raises OSError."""
     file.recorded.name = file.path.stem
     file.most = min(MOST_FACTS, FREE_FACTS + file.path.stat().st_size // FACT_BYTES)
     file.budget.add(file.path)
@@ -159,7 +159,9 @@ def take(file: DeepFile, line: bytes, at: int) -> None:
 
 
 def _is_event(line: bytes) -> bool:
-    """Whether a line is an event that is of no interest here, or a fact of a later format."""
+    """Return whether a line is an event that is of no interest here, or a fact of a later
+    format.
+    """
     try:
         return isinstance(_HEAD.decode(line).get("e"), str) and not line.startswith(b'{"e":"seen"')
     except UNREADABLE:

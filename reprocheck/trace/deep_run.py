@@ -42,29 +42,29 @@ class DeepRun:
 
     @property
     def have_ranks(self) -> bool:
-        """Whether every process said which rank it is."""
+        """Return whether every process said which rank it is."""
         return all(one.has_rank for one in self.traces.values())
 
     def under(self, numbers: Mapping[int, int]) -> DeepRun:
-        """The same traces, the ranks under other numbers."""
+        """Return the same traces, the ranks under other numbers."""
         return DeepRun({numbers.get(rank, rank): one for rank, one in self.traces.items()})
 
     def read(self, rank: int) -> DeepTrace:
-        """What a rank recorded."""
+        """Return what a rank recorded."""
         return self.trace(rank, read(self.path(rank)))
 
     def read_place(self, rank: int, place: str, iteration: int) -> DeepTrace:
-        """What a rank recorded of one place up to the end of an iteration; facts of other places
-        may stand among it.
+        """Return what a rank recorded of one place up to the end of an iteration; facts of other
+        places may stand among it.
         """
         return self.trace(rank, read(self.path(rank), _only(place), _over(iteration)))
 
     def path(self, rank: int) -> Path:
-        """The trace file of a rank."""
+        """Return the trace file of a rank."""
         return self.traces[rank].path
 
     def trace(self, rank: int, file: DeepFile) -> DeepTrace:
-        """The trace of a rank, as far as its file was read."""
+        """Return the trace of a rank, as far as its file was read."""
         problems = [*file.recorded.problems, *unknown(file.recorded.process.v, {})]
         if file.garbage:
             problems.append(
@@ -96,7 +96,7 @@ class DeepRun:
 
 
 def read_deep(folder: Path, run: RunRecord) -> DeepRun:
-    """Which ranks a run recorded.
+    """Return which ranks a run recorded.
 
     What is missing or damaged is left out, and said in `problems` of the traces.
     """
@@ -155,7 +155,9 @@ def _outline(path: Path, is_enough: Callable[[DeepFile], bool]) -> _Outline:
 
 
 def _says_its_rank(file: DeepFile) -> bool:
-    """Whether a file has said by now whose it is. A framework tells its rank before a loss."""
+    """Return whether a file has said by now whose it is. A framework tells its rank before a
+    loss.
+    """
     return file.trained and file.recorded.rank is not None
 
 
@@ -164,12 +166,12 @@ def _never(_: DeepFile) -> bool:
 
 
 def _trained(files: Sequence[_Outline]) -> list[_Outline]:
-    """The files of the processes that trained; where none says so, those with facts."""
+    """Return the files of the processes that trained; where none says so, those with facts."""
     return [file for file in files if file.trained] or [file for file in files if file.has_facts]
 
 
 def _ranks_are_given(trained: Sequence[_Outline]) -> bool:
-    """Whether some have no rank of their own: then it is decided by all that they say."""
+    """Return whether some have no rank of their own: then it is decided by all that they say."""
     said = [file.recorded.rank for file in trained]
     return None in said or len(set(said)) < len(said)
 
@@ -191,12 +193,12 @@ _SEED = b'{"e":"seen","r":"seed"'
 
 
 def _is_no_fact(line: bytes) -> bool:
-    """Whether a line says something of its process; seeds do."""
+    """Return whether a line says something of its process; seeds do."""
     return not line.startswith(_FACTS) or line.startswith(_SEED)
 
 
 def _only(place: str) -> Callable[[bytes], bool]:
-    """Lines but for the facts of other places."""
+    """Return lines but for the facts of other places."""
     name = json.dumps(place).encode()
 
     def is_wanted(line: bytes) -> bool:
@@ -207,7 +209,7 @@ def _only(place: str) -> Callable[[bytes], bool]:
 
 
 def _over(iteration: int) -> Callable[[DeepFile], bool]:
-    """Whether a file has been read to the end of an iteration."""
+    """Return whether a file has been read to the end of an iteration."""
 
     def is_over(file: DeepFile) -> bool:
         return file.grouping.closed >= iteration

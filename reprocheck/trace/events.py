@@ -354,7 +354,7 @@ class Reading:
 
 
 def read(path: Path, reading: Reading) -> Iterator[list[AnyEvent]]:
-    """The events of a file in order, a chunk at a time.
+    """Yield the events of a file in order, a chunk at a time.
 
     Lines that are no known events are left out. Raises OSError, TooMuchError where the budget of
     the file is spent.
@@ -422,7 +422,7 @@ def _decode_each(chunk: bytes, reading: Reading) -> Iterator[AnyEvent]:
 
 
 def _unknown_event(line: bytes) -> str:
-    """The name of an event that is not known here, empty where the line is none."""
+    """Return the name of an event that is not known here, empty where the line is none."""
     try:
         kind = _HEAD.decode(line).get("e")
     except _ERRORS:

@@ -20,7 +20,7 @@ _BEGUN = attrgetter("process.time")
 
 
 def inputs(recorded: Sequence[Recorded], record: RunRecord) -> dict[str, InputFile]:
-    """Each file as the first process to open it found it.
+    """Return each file as the first process to open it found it.
 
     A file that the run made itself is one where it was finished before the process began that
     trains with it, by a program of its own.
@@ -56,8 +56,8 @@ def _written_by(recorded: Iterable[Recorded]) -> set[str]:
 
 
 def first_reads(recorded: Sequence[Recorded]) -> dict[str, FirstRead]:
-    """Each file that a process read, as the first one found it: early where that was before its own
-    first loss, or, of a process that does not train, before that of any.
+    """Return each file that a process read, as the first one found it: early where that was before
+    its own first loss, or, of a process that does not train, before that of any.
     """
     earliest = min((one.began for one in recorded if one.began is not None), default=None)
     found: dict[str, FirstRead] = {}

@@ -16,12 +16,12 @@ _BUFFER = 1 << 17
 
 
 def opened(path: Path) -> BinaryIO:
-    """The file, to be read line by line. Raises OSError."""
+    """Return the file, to be read line by line. Raises OSError."""
     return open_limited(path, buffer=_BUFFER)
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Each line with its end.
+    """Return each line with its end.
 
     A last line may lack its end, and more than that. One that is too long comes in parts, of which
     the last alone has an end.
@@ -32,8 +32,8 @@ def lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines that have their ends, but for parts of one that is too long in a file that ends
-    with a whole one.
+    """Return the lines that have their ends, but for parts of one that is too long in a file that
+    ends with a whole one.
     """
     last = max(os.fstat(stream.fileno()).st_size - 1, 0)
     if os.pread(stream.fileno(), 1, last) == b"\n":
@@ -42,5 +42,5 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def is_whole(line: bytes) -> bool:
-    """Whether a line has its end."""
+    """Return whether a line has its end."""
     return line.endswith(b"\n")

@@ -8,7 +8,7 @@ _MOST_DTYPES = 255
 
 
 def number(value: float | str) -> float:
-    """A value as it stands in a trace; what is none is NaN."""
+    """Return a value as it stands in a trace; what is none is NaN."""
     try:
         return float(value)
     except ValueError:
@@ -16,7 +16,9 @@ def number(value: float | str) -> float:
 
 
 def code_of(dtypes: dict[str, int], name: str) -> int:
-    """The code of a dtype, which is given one where it is new; all beyond 255 are `unknown`."""
+    """Return the code of a dtype, which is given one where it is new; all beyond 255 are
+    `unknown`.
+    """
     if name not in dtypes and len(dtypes) >= _MOST_DTYPES:
         name = "unknown"
     return dtypes.setdefault(name, min(len(dtypes), _MOST_DTYPES))

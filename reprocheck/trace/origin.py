@@ -64,7 +64,7 @@ class Origins:
         self._executors = _numbered(processes)
 
     def of(self, recorded: Recorded) -> tuple[str, ...]:
-        """One word for each start or fork on the way to a process."""
+        """Return one word for each start or fork on the way to a process."""
         return self._of(recorded, frozenset())
 
     def _of(self, recorded: Recorded, below: frozenset[str]) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Origins:
         return (*above, _arguments(interpreter), *self._own_words(recorded))
 
     def _interpreter(self, recorded: Recorded) -> Recorded:
-        """The process that was started as a Python, and that this one was forked from."""
+        """Return the process that was started as a Python, and that this one was forked from."""
         said = recorded.process
         if said.how == "start" or said.root in (0, said.pid):
             return recorded

@@ -150,7 +150,7 @@ class Recorded:
 
     @property
     def trained(self) -> bool:
-        """Whether it had a loss or an update."""
+        """Return whether it had a loss or an update."""
         return bool(self.grouping.losses or self.grouping.ends)
 
 
@@ -203,7 +203,9 @@ def read_process(path: Path) -> Recorded:
 
 
 def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
-    """What is to be said of a trace in a newer format, and of events that are not known here."""
+    """Return what is to be said of a trace in a newer format, and of events that are not known
+    here.
+    """
     said = []
     if version > events.FORMAT_VERSION:
         said.append(
@@ -228,8 +230,8 @@ def unknown(version: int, kinds: Mapping[str, int]) -> list[str]:
 
 
 def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
-    """The losses of the recorded iterations, up to the early stop; those of several threads in one
-    iteration are sorted.
+    """Return the losses of the recorded iterations, up to the early stop; those of several threads
+    in one iteration are sorted.
     """
     grouping = recorded.grouping
     ends = grouping.ends
@@ -247,7 +249,7 @@ def loss_series(recorded: Recorded, stopped_at: int | None) -> LossSeries:
 
 
 def checked(grouping: Grouping, ends: array[int]) -> tuple[Checked | None, Checked | None]:
-    """The ranges of the forward and of the backward check within the iterations that `ends`
+    """Return the ranges of the forward and of the backward check within the iterations that `ends`
     delimits.
     """
     forward = backward = None
@@ -344,7 +346,7 @@ def _append(recorded: Recorded, event: Loss) -> None:
 
 
 def _bounds(grouping: Grouping, ends: array[int], iteration: int) -> list[int]:
-    """Where the losses of an iteration may be sorted: not across its updates that delimit a
+    """Return where the losses of an iteration may be sorted: not across its updates that delimit a
     check.
     """
     start, end = ends[iteration - 2] if iteration > 1 else 0, ends[iteration - 1]

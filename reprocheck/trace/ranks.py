@@ -62,7 +62,7 @@ def _over_before(one: Recorded, other: Recorded) -> bool:
 
 
 def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
-    """What is to be said of processes that were given a number."""
+    """Return what is to be said of processes that were given a number."""
     given = {rank: one for rank, one in by_rank.items() if one.origin and not one.training}
     second, unsaid = [], []
     for rank, one in given.items():
@@ -88,7 +88,7 @@ def numbered(by_rank: Mapping[int, Recorded]) -> list[str]:
 
 
 def in_threads(by_rank: Mapping[int, Recorded]) -> list[str]:
-    """What is to be said of trainings in threads or tasks of one process."""
+    """Return what is to be said of trainings in threads or tasks of one process."""
     said = [
         tr("rank {rank} is {name}", rank=rank, name=one.training[-1] or tr("the main thread"))
         for rank, one in by_rank.items()
@@ -131,12 +131,12 @@ def inherit(processes: Sequence[Recorded]) -> None:
 
 
 def world(by_rank: Mapping[int, Recorded]) -> int:
-    """The number of ranks, as those that trained said; 0 where none did."""
+    """Return the number of ranks, as those that trained said; 0 where none did."""
     return max(filter(None, (one.world for one in by_rank.values())), default=0)
 
 
 def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
-    """The ranks of the world that recorded nothing."""
+    """Return the ranks of the world that recorded nothing."""
     said = world(by_rank)
     if said <= len(by_rank):
         return ()
@@ -144,8 +144,8 @@ def absent(by_rank: Mapping[int, Recorded]) -> tuple[int, ...]:
 
 
 def missing(by_rank: Mapping[int, Recorded], processes: Sequence[Recorded]) -> list[str]:
-    """What is known of the ranks that recorded nothing: those of which no process was seen, and
-    those of which one was.
+    """Return what is known of the ranks that recorded nothing: those of which no process was seen,
+    and those of which one was.
     """
     lost = absent(by_rank)
     if not lost:

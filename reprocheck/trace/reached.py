@@ -41,7 +41,7 @@ _DECODER: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 
 
 def read_reached(path: Path) -> tuple[Ran, ...]:
-    """What a trace file says of it, in order; nothing where it cannot be read.
+    """Return what a trace file says of it, in order; nothing where it cannot be read.
 
     Lines that are damaged are left out.
     """

@@ -55,8 +55,8 @@ class Columns:
         return True
 
     def until(self, iteration: int) -> tuple[Series, ...]:
-        """The series with what was reported up to an iteration, in the order of their first values;
-        without those that had none by then.
+        """Return the series with what was reported up to an iteration, in the order of their first
+        values; without those that had none by then.
         """
         made = (_series(key, column, iteration) for key, column in self._columns.items())
         return tuple(filter(len, made))

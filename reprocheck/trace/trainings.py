@@ -72,7 +72,9 @@ def _found(path: Path) -> Trainings:
 
 
 def _part(recorded: Recorded, group: set[Member]) -> Recorded:
-    """A training without its losses: its process without its rank, which others have, too."""
+    """Return a training without its losses: its process without its rank, which others have,
+    too.
+    """
     threads = sorted(member for member in group if isinstance(member, str))
     return replace(
         recorded,

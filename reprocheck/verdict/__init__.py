@@ -93,7 +93,7 @@ def _decide(
     divergence: Divergence | None,
     series: Sequence[SeriesComparison],
 ) -> _Decision:
-    """The order of the documentation: a difference that was seen, then a failure, then
+    """Return the order of the documentation: a difference that was seen, then a failure, then
     inconclusive, then agreement.
     """
     ranks = _most_ranks(runs)
@@ -121,22 +121,22 @@ def _differ(when: str, row: Comparison, ranks: int) -> _Decision:
 
 
 def _worst(rows: Sequence[Comparison], kind: CheckKind) -> Comparison | None:
-    """The failed row of a check with the largest difference against what is allowed; finite in one
-    run only comes first.
+    """Return the failed row of a check with the largest difference against what is allowed; finite
+    in one run only comes first.
     """
     failed = [row for row in rows if row.kind == kind and row.passed is False]
     return max(failed, key=attrgetter("excess"), default=None)
 
 
 def ended_before_checks(run: Run) -> bool:
-    """Whether a run failed or timed out before its own checks could be made: nothing can be
+    """Return whether a run failed or timed out before its own checks could be made: nothing can be
     compared with it.
     """
     return run.record.ended_badly and _too_early(run, run)
 
 
 def _too_early(run: Run, reference: Run) -> bool:
-    """Whether a check is missing in the run, or rests on an iteration that the run did not
+    """Return whether a check is missing in the run, or rests on an iteration that the run did not
     finish.
     """
     own, references = run.by_rank, reference.by_rank
@@ -161,8 +161,8 @@ def _can_be_paired(trace: Trace, ruling: Trace, run: int) -> bool:
 
 
 def _lacks(trace: Trace, ruling: Trace) -> bool:
-    """Whether the iterations that the checks need are missing or unfinished in a trace; not, where
-    they are there and their losses cannot be paired.
+    """Return whether the iterations that the checks need are missing or unfinished in a trace; not,
+    where they are there and their losses cannot be paired.
     """
     if trace.forward is None or ruling.backward is None:
         return True
@@ -170,7 +170,7 @@ def _lacks(trace: Trace, ruling: Trace) -> bool:
 
 
 def _inconclusive(runs: Sequence[Run], rows: Sequence[Comparison]) -> str:
-    """Why a check could not be made, empty where all were."""
+    """Return why a check could not be made, empty where all were."""
     reasons = (
         _interrupted(runs),
         _broken_off(runs),
@@ -220,7 +220,9 @@ def _alone(runs: Sequence[Run]) -> str:
 
 
 def _not_made(rows: Sequence[Comparison]) -> str:
-    """The first check that could not be made: of all runs and ranks the forward check first."""
+    """Return the first check that could not be made: of all runs and ranks the forward check
+    first.
+    """
     not_made = [row for row in rows if row.passed is None]
     if not not_made:
         return ""
@@ -304,7 +306,7 @@ def _seen(runs: Sequence[Run]) -> str:
 
 
 def _most_ranks(runs: Sequence[Run]) -> int:
-    """The number of ranks of the run that recorded most of them."""
+    """Return the number of ranks of the run that recorded most of them."""
     return max((len(run.traces) for run in runs), default=0)
 
 
@@ -352,7 +354,9 @@ def _broken(
 
 
 def _of_series(name: str, series: Sequence[SeriesComparison]) -> str:
-    """Why a series does not agree; "" where it does. What nobody reported agrees with nothing."""
+    """Return why a series does not agree; "" where it does. What nobody reported agrees with
+    nothing.
+    """
     named = [one for one in series if one.name == name]
     if not named:
         reported = ", ".join(one.name for one in series) or tr("none")

@@ -21,8 +21,8 @@ _APART = mark(
 
 
 def apart(runs: Sequence[Run]) -> str:
-    """Why nothing is known of what the processes do to each other; empty where they were seen
-    together.
+    """Return why nothing is known of what the processes do to each other; empty where they were
+    seen together.
     """
     for run in runs:
         processes = [trace.process for trace in run.traces if trace.process.origin]
@@ -39,7 +39,7 @@ def apart(runs: Sequence[Run]) -> str:
 
 
 def _was_waiting(late: Process, stopped: Process) -> bool:
-    """Whether one had been started, and had no loss yet, when the other was ended.
+    """Return whether one had been started, and had no loss yet, when the other was ended.
 
     Times of two machines are never compared.
     """
@@ -58,7 +58,7 @@ def _began(process: Process) -> float:
 
 
 def silent(runs: Sequence[Run]) -> str:
-    """Why nothing is known of ranks that never reported; empty where all did."""
+    """Return why nothing is known of ranks that never reported; empty where all did."""
     for run in runs:
         if not run.absent:
             continue

@@ -58,8 +58,8 @@ def _of_all(
     say: Callable[[Run, Trace, Trace | None], Iterable[str]],
     references: Mapping[int, Trace],
 ) -> Iterator[tuple[str, str]]:
-    """What is said of the ranks of a run, beside the same ranks of run 1: each sentence once, with
-    the name of its ranks.
+    """Return what is said of the ranks of a run, beside the same ranks of run 1: each sentence
+    once, with the name of its ranks.
     """
     return together(
         (trace.rank, text)
@@ -69,7 +69,7 @@ def _of_all(
 
 
 def _loose_pass(rows: Sequence[Comparison], bitwise: Bitwise, dtype: str | None) -> Iterator[str]:
-    """What a pass within the tolerance does not say."""
+    """Yield what a pass within the tolerance does not say."""
     if bitwise.equal is not False or bitwise.one_is_longer:
         return
     where = tr(
@@ -147,7 +147,7 @@ def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[str]:
 
 
 def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
-    """What was seen of the weights of a rank, where it moves or weakens the second check."""
+    """Yield what was seen of the weights of a rank, where it moves or weakens the second check."""
     if trace.backward is not None and not trace.weights_seen:
         yield tr(
             "Whether updates change the weights could not be seen ({ranks}); the first update is"

@@ -51,7 +51,7 @@ class Pair:
 
 
 def compare(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Comparison, ...]:
-    """One row for each later run, rank and check, in this order: run, rank, forward before
+    """Return one row for each later run, rank and check, in this order: run, rank, forward before
     backward.
     """
     return tuple(_rows(runs, tolerance))
@@ -99,7 +99,7 @@ def _backward_pair(trace: Trace, reference: Trace, run: int) -> Pair:
 
 
 def losses_in(trace: Trace, iteration: int) -> int:
-    """The number of losses in an iteration (from 1)."""
+    """Return the number of losses in an iteration (from 1)."""
     start, end = trace.losses.span(iteration)
     return end - start
 
@@ -172,8 +172,8 @@ def _compare(
 def _furthest(
     a: NDArray[np.float64], b: NDArray[np.float64], tolerance: Tolerance, otherwise: int
 ) -> int:
-    """The place of the first loss that is finite in one run only, else of the one with the largest
-    difference against what is allowed; `otherwise` where all are equal.
+    """Return the place of the first loss that is finite in one run only, else of the one with the
+    largest difference against what is allowed; `otherwise` where all are equal.
     """
     import numpy as np
 
@@ -196,7 +196,7 @@ def _element(
     passed: bool | None,
     tolerance: Tolerance,
 ) -> Comparison:
-    """The row that shows the loss at `place` of the range."""
+    """Return the row that shows the loss at `place` of the range."""
     index, iteration = pair.reference_start + place, pair.checked.iteration
     first = reference.losses.span(iteration)[0]
     if index < first:
@@ -250,7 +250,7 @@ def _finite_or_none(value: float) -> float | None:
 
 
 def _not_finite(value: float, reference: float, iteration: int, run: int) -> str:
-    """Why two losses that are both not finite cannot be compared."""
+    """Return why two losses that are both not finite cannot be compared."""
     own, other = _finiteness(value), _finiteness(reference)
     both = tr("{other} in run 1 and {own} in run {run}", other=other, own=own, run=run)
     if own == other:
@@ -318,7 +318,7 @@ def _too_few(trace: Trace, run: int, iteration: int) -> str:
 
 
 def _longer(trace: Trace, record: str) -> str:
-    """What to do where more iterations are needed: to `record` them if there were any."""
+    """Return what to do where more iterations are needed: to `record` them if there were any."""
     if trace.stopped_at is not None:
         return record
     return tr("train for more iterations")

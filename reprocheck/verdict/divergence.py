@@ -54,7 +54,9 @@ def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
 
 
 def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | None:
-    """The earliest loss outside the tolerance, or without a partner, of all runs and ranks."""
+    """Return the earliest loss outside the tolerance, or without a partner, of all runs and
+    ranks.
+    """
     if not runs:
         return None
     found = [one for run in runs[1:] for one in _divergences(run, runs[0], tolerance)]
@@ -62,7 +64,7 @@ def first_divergence(runs: Sequence[Run], tolerance: Tolerance) -> Divergence | 
 
 
 def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Divergence]:
-    """The first one of each rank of a run."""
+    """Yield the first one of each rank of a run."""
     own, references = run.by_rank, first.by_rank
     shared = own.keys() & references.keys()
     for rank in sorted(references.keys() | own.keys()):
@@ -75,7 +77,7 @@ def _divergences(run: Run, first: Run, tolerance: Tolerance) -> Iterator[Diverge
 
 
 def _of_one_run(rank: int, run: Run, first: Run) -> Divergence | None:
-    """A rank that only one of the two runs has; None where the other one was ended before it
+    """Return a rank that only one of the two runs has; None where the other one was ended before it
     recorded anything.
     """
     has, lacks = first, run
@@ -115,7 +117,9 @@ def _of_rank(
 
 
 def _lengths(trace: Trace, reference: Trace, iteration: int, run: int) -> str:
-    """Why a loss has no partner: one series is longer, or holds more losses in the iteration."""
+    """Return why a loss has no partner: one series is longer, or holds more losses in the
+    iteration.
+    """
     own, other = len(trace.losses), len(reference.losses)
     if iteration > min(own, other):
         lengths = tr(

@@ -23,7 +23,7 @@ def places(
 
 
 def value(series: LossSeries, index: int) -> Fraction | None:
-    """A loss as it is; None where it is not finite."""
+    """Return a loss as it is; None where it is not finite."""
     numerator, _, denominator = series.exact.get(index, "").partition("/")
     try:
         if denominator:
@@ -36,7 +36,7 @@ def value(series: LossSeries, index: int) -> Fraction | None:
 def difference(
     series: LossSeries, index: int, reference: LossSeries, reference_index: int
 ) -> Fraction | None:
-    """How far two losses are apart; None where that cannot be said."""
+    """Return how far two losses are apart; None where that cannot be said."""
     a, b = value(series, index), value(reference, reference_index)
     if a is None or b is None:
         return None
@@ -50,7 +50,7 @@ def outside(
     reference_index: int,
     tolerance: Tolerance,
 ) -> bool:
-    """Whether two losses are further apart than is allowed."""
+    """Return whether two losses are further apart than is allowed."""
     apart = difference(series, index, reference, reference_index)
     b = value(reference, reference_index)
     if apart is None or b is None:
@@ -59,7 +59,7 @@ def outside(
 
 
 def shown(series: LossSeries, index: int) -> str:
-    """A loss in full: an integer, else with as many digits as tell two of them apart."""
+    """Return a loss in full: an integer, else with as many digits as tell two of them apart."""
     found = value(series, index)
     if found is None:
         return repr(series.values[index])

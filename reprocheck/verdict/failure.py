@@ -16,7 +16,7 @@ _VERDICTS: Mapping[Ended, VerdictName] = {"failed": "script_failed", "timed_out"
 
 
 def ended_badly(runs: Sequence[Run]) -> list[Run]:
-    """The runs that failed or took too long.
+    """Return the runs that failed or took too long.
 
     One that was stopped by us, or reached its end with status 0, is none.
     """
@@ -24,7 +24,7 @@ def ended_badly(runs: Sequence[Run]) -> list[Run]:
 
 
 def verdict_of(run: Run) -> VerdictName:
-    """What such a run makes of the check."""
+    """Return what such a run makes of the check."""
     return _VERDICTS[run.record.ended]
 
 
@@ -35,7 +35,7 @@ def reason(
     bits: bool | None,
     later: Divergence | None,
 ) -> str:
-    """How the runs ended, and what both checks say of the iterations before.
+    """Return how the runs ended, and what both checks say of the iterations before.
 
     bits   whether all losses that could be compared are equal in every bit
     later  the first loss outside the tolerance
@@ -55,7 +55,7 @@ def reason(
 
 
 def _all_alike(bad: Sequence[Run], runs: Sequence[Run]) -> str:
-    """`both runs ended …`, where all runs ended in the same way; else empty."""
+    """Return `both runs ended …`, where all runs ended in the same way; else empty."""
     endings = set(map(_ending, bad))
     if len(bad) < max(2, len(runs)) or len(endings) > 1:
         return ""
@@ -90,8 +90,8 @@ def where(run: Run) -> str:
 
 
 def cut_short(iteration: int, trace: Trace, reference: Trace, run: Run, first: Run) -> bool:
-    """Whether a series lacks an iteration because its run was ended before, or its recording breaks
-    off: that says nothing about its losses.
+    """Return whether a series lacks an iteration because its run was ended before, or its recording
+    breaks off: that says nothing about its losses.
 
     The last iteration of a run that was ended may lack some of its losses.
     """

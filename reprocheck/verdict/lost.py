@@ -58,12 +58,12 @@ class _Rank:
 
     @property
     def alive(self) -> bool:
-        """Whether nobody saw its process end."""
+        """Return whether nobody saw its process end."""
         return self.gone == inf
 
     @property
     def machine(self) -> tuple[bool, int | None]:
-        """Whether its machine has a number, and which: the one without comes first."""
+        """Return whether its machine has a number, and which: the one without comes first."""
         return self.process.node is not None, self.process.node
 
     @property
@@ -74,7 +74,7 @@ class _Rank:
 
     @property
     def how(self) -> str:
-        """How it ended."""
+        """Return how it ended."""
         if self.error:
             return tr("with {error}", error=self.error)
         if self.process.ended:
@@ -90,7 +90,8 @@ _MACHINE: Callable[[_Rank], tuple[bool, int | None]] = attrgetter("machine")
 
 
 def lost(run: Run) -> str:
-    """Which rank ended first, when and how, and which were still waiting; or which is behind.
+    """Return which rank ended first, when and how, and which were still waiting; or which is
+    behind.
 
     Empty where nothing of that is to be said.
     """
@@ -109,13 +110,13 @@ def lost(run: Run) -> str:
 
 
 def _by_machine(ranks: Sequence[_Rank]) -> list[list[_Rank]]:
-    """The ranks of each machine, in the order of the machines' numbers."""
+    """Return the ranks of each machine, in the order of the machines' numbers."""
     in_order = sorted(ranks, key=_MACHINE)
     return [list(there) for _, there in groupby(in_order, key=_MACHINE)]
 
 
 def _ranks(run: Run) -> list[_Rank]:
-    """Those that trained, and those of which a process started.
+    """Return those that trained, and those of which a process started.
 
     Data workers and helpers have their rank from the process that started them, and are none.
     """
@@ -185,7 +186,8 @@ def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
 
 
 def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
-    """Whether a rank ended before it came to the end of its training, as far as that can be seen.
+    """Return whether a rank ended before it came to the end of its training, as far as that can be
+    seen.
 
     A process that was forked leaves no word at its end, and is known by how far it came.
     """
@@ -206,7 +208,7 @@ def _too_early(rank: _Rank, run: Run, furthest: int) -> bool:
 
 
 def _ended_after(first: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Which of the others were seen to end after the first."""
+    """Return which of the others were seen to end after the first."""
     gone = [rank.number for rank in ranks if first.gone <= rank.gone < inf]
     gone.remove(first.number)
     if not gone:
@@ -215,7 +217,7 @@ def _ended_after(first: _Rank, ranks: Sequence[_Rank]) -> str:
 
 
 def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Which of the others had not ended when we ended the run."""
+    """Return which of the others had not ended when we ended the run."""
     waiting = [rank for rank in ranks if rank.alive]
     if not waiting:
         return ""

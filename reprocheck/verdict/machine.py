@@ -67,7 +67,9 @@ STEPS = frozenset({("time", "step"), ("time", "steps")})
 
 
 def is_of_a_machine(name: str) -> bool:
-    """Whether the name of a series says that it is a time, a speed or an amount of memory."""
+    """Return whether the name of a series says that it is a time, a speed or an amount of
+    memory.
+    """
     if name.startswith("DeviceStatsMonitor."):
         return True
     group, slash, _ = name.partition("/")
@@ -78,7 +80,7 @@ def is_of_a_machine(name: str) -> bool:
 
 
 def _last(words: list[str]) -> str:
-    """The word that says what the number is."""
+    """Return the word that says what the number is."""
     return next((word for word in reversed(words) if word not in PASSED_OVER), "")
 
 

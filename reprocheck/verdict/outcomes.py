@@ -57,13 +57,13 @@ def upper_bound(different: int, others: int) -> float:
 
 
 def same_bits(run: Run, other: Run) -> bool:
-    """Whether two runs have the same ranks and each rank the same losses, bit for bit."""
+    """Return whether two runs have the same ranks and each rank the same losses, bit for bit."""
     same_ranks = run.by_rank.keys() == other.by_rank.keys()
     return same_ranks and not any(_unequal(run, other))
 
 
 def _unequal(run: Run, other: Run) -> Iterator[Unequal]:
-    """Where each of the ranks that both runs have is first not equal in every bit."""
+    """Return where each of the ranks that both runs have is first not equal in every bit."""
     own, others = run.by_rank, other.by_rank
     shared = own.keys() & others.keys()
     found = (first_unequal(own[rank].losses, others[rank].losses) for rank in shared)
@@ -78,7 +78,7 @@ def _at_most(different: int, others: int, share: float) -> float:
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """The runs, those of equal losses together; the group of run 1 is the first."""
+    """Return the runs, those of equal losses together; the group of run 1 is the first."""
     groups: list[list[Run]] = []
     for run in runs:
         alike = (group for group in groups if same_bits(run, group[0]))

@@ -28,7 +28,7 @@ _ORIGIN: Callable[[Trace], tuple[str, ...]] = attrgetter("process.origin")
 
 
 def paired(runs: Sequence[Run], tolerance: Tolerance) -> tuple[Run, ...]:
-    """The runs, each process of a later one under the rank of its partner in run 1.
+    """Return the runs, each process of a later one under the rank of its partner in run 1.
 
     What was compared as a set is said in the caveats.
     """
@@ -65,7 +65,7 @@ def _without_rank(run: Run) -> dict[int, Trace]:
 
 
 def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
-    """Those that come from the same place, in order where there are several.
+    """Return those that come from the same place, in order where there are several.
 
     Of recordings with other arguments the first start is not the same: what followed it may be.
     """
@@ -85,7 +85,7 @@ def _by_origin(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> _Pairs:
 
 
 def _not_alone(own: Mapping[int, Trace], others: Mapping[int, Trace]) -> set[int]:
-    """The ranks that share the place where they come from with others of one of the runs."""
+    """Return the ranks that share the place where they come from with others of one of the runs."""
     in_run = Counter(map(_ORIGIN, own.values()))
     in_reference = Counter(map(_ORIGIN, others.values()))
     # The larger of both numbers.
@@ -133,7 +133,7 @@ def _as_sets(
 
 
 def _by_losses(traces: Mapping[int, Trace], ranks: Iterable[int]) -> dict[object, list[int]]:
-    """The ranks in order, by their losses in every bit."""
+    """Return the ranks in order, by their losses in every bit."""
     found: dict[object, list[int]] = defaultdict(list)
     for rank in ranks:
         series = traces[rank].losses

@@ -33,7 +33,7 @@ class _Pair:
     complete: bool
 
     def place(self, number: int) -> SeriesPlace:
-        """Where value `number` (from 1) was reported."""
+        """Return where value `number` (from 1) was reported."""
         longer = max(self.reference, self.own, key=len)
         return SeriesPlace(
             number=number,
@@ -54,7 +54,7 @@ class _Pair:
         return self.place(found.iteration)
 
     def first_outside(self, tolerance: Tolerance) -> SeriesPlace | None:
-        """The first value outside the tolerance, or without a partner."""
+        """Return the first value outside the tolerance, or without a partner."""
         found = first_outside(self.own.numbers, self.reference.numbers, tolerance)
         if found is None or (found.value is None and not self.complete):
             return None
@@ -64,7 +64,7 @@ class _Pair:
 def compare_series(
     runs: Sequence[Run], tolerance: Tolerance, *, losses_equal: bool
 ) -> tuple[SeriesComparison, ...]:
-    """Every series that some run reported, in the order in which it was first reported.
+    """Return every series that some run reported, in the order in which it was first reported.
 
     `losses_equal`: whether every loss agrees in every bit. A series that differs all the same, and
     that has the name of a time or of what a machine uses, is taken for a clock's.
@@ -88,7 +88,7 @@ def compare_series(
 
 
 def _pairs(runs: Sequence[Run], name: str, by: str) -> Iterator[_Pair]:
-    """A series of every rank of every later run, beside that of run 1."""
+    """Yield a series of every rank of every later run, beside that of run 1."""
     first = runs[0]
     for run in runs[1:]:
         complete = run.record.ended_as_planned and first.record.ended_as_planned
@@ -129,7 +129,7 @@ _NO_DIFFERENCE = (0.0, 0.0, 0.0)
 
 
 def _largest(pair: _Pair, tolerance: Tolerance) -> tuple[float, float, float]:
-    """The largest share of what is allowed; the difference, and what is allowed there."""
+    """Return the largest share of what is allowed; the difference, and what is allowed there."""
     import numpy as np
 
     both = align(pair.own.numbers, pair.reference.numbers)

@@ -35,7 +35,7 @@ class Aligned:
     breaks_at: int | None
 
     def iteration(self, index: int) -> int:
-        """The iteration (from 1) that holds the loss at `index`."""
+        """Return the iteration (from 1) that holds the loss at `index`."""
         return int(self.ends.searchsorted(index, side="right")) + 1
 
 
@@ -62,7 +62,7 @@ class Outside:
 
 
 def column(values: array[Any], dtype: str) -> NDArray[Any]:
-    """A column of a LossSeries as a numpy array, without a copy."""
+    """Return a column of a LossSeries as a numpy array, without a copy."""
     import numpy as np
 
     # A buffer of no bytes is an error to numpy.
@@ -93,7 +93,7 @@ def align(series: LossSeries, reference: LossSeries) -> Aligned:
 
 
 def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
-    """The first iteration that is not equal in every bit: value, sign of zero and dtype.
+    """Return the first iteration that is not equal in every bit: value, sign of zero and dtype.
 
     All NaN are one value.
     """
@@ -125,7 +125,7 @@ def first_unequal(series: LossSeries, reference: LossSeries) -> Unequal | None:
 def first_outside(
     series: LossSeries, reference: LossSeries, tolerance: Tolerance
 ) -> Outside | None:
-    """The first loss that is outside the tolerance, or finite in one run only, or without a
+    """Return the first loss that is outside the tolerance, or finite in one run only, or without a
     partner.
     """
     import numpy as np

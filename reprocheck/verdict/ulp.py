@@ -22,8 +22,8 @@ KNOWN = (*_HELD, "float8_e4m3fn")
 
 
 def ulp_distance(a: float, b: float, dtype: str) -> int | None:
-    """How many values of `dtype` lie from `a` to `b`; 0 where they are equal, and between -0.0 and
-    0.0.
+    """Return how many values of `dtype` lie from `a` to `b`; 0 where they are equal, and between
+    -0.0 and 0.0.
 
     `a` and `b` are values of that dtype, held in doubles. None for a dtype that is not in `KNOWN`,
     and for NaN and infinity.
@@ -34,8 +34,8 @@ def ulp_distance(a: float, b: float, dtype: str) -> int | None:
 
 
 def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str) -> int | None:
-    """The largest of the pairs of two arrays of one shape; None where a pair is not finite or the
-    dtype is unknown.
+    """Return the largest of the pairs of two arrays of one shape; None where a pair is not finite
+    or the dtype is unknown.
     """
     import numpy as np
 
@@ -51,7 +51,9 @@ def largest_distance(a: NDArray[np.float64], b: NDArray[np.float64], dtype: str)
 
 
 def _place(values: NDArray[np.float64], dtype: str) -> NDArray[np.uint64]:
-    """How many values of the dtype lie between zero and |value|: the bits without the sign."""
+    """Return how many values of the dtype lie between zero and |value|: the bits without the
+    sign.
+    """
     import numpy as np
 
     size = np.abs(values)

@@ -20,7 +20,7 @@ def number(value: float) -> str:
 
 
 def numbers(a: float, b: float) -> tuple[str, str]:
-    """Both losses with as many digits as it takes to tell them apart."""
+    """Return both losses with as many digits as it takes to tell them apart."""
     if a != b and number(a) == number(b):
         return repr(a), repr(b)
     return number(a), number(b)
@@ -42,7 +42,7 @@ well.
 
 
 def of_ranks(text: str, ranks: str, *, several: bool) -> str:
-    """A sentence with the ranks of which it is said.
+    """Return a sentence with the ranks of which it is said.
 
     Where all runs have one rank alone, it names none.
     """
@@ -54,12 +54,12 @@ def of_ranks(text: str, ranks: str, *, several: bool) -> str:
 
 
 def several_ranks(runs: Sequence[Run]) -> bool:
-    """Whether the runs have more than one rank."""
+    """Return whether the runs have more than one rank."""
     return len({trace.rank for run in runs for trace in run.traces}) > 1
 
 
 def of_series(series: Sequence[SeriesComparison]) -> str:
-    """What a pass adds of the numbers beside the losses; "" where none were reported."""
+    """Return what a pass adds of the numbers beside the losses; "" where none were reported."""
     compared = list(filter(attrgetter("compared"), series))
     differing = unequal(series)
     if not compared:
@@ -95,8 +95,8 @@ def of_series(series: Sequence[SeriesComparison]) -> str:
 
 
 def unequal(series: Sequence[SeriesComparison]) -> list[SeriesComparison]:
-    """The series that are not equal in every bit, and are no clock's: those beyond the tolerance
-    first.
+    """Return the series that are not equal in every bit, and are no clock's: those beyond the
+    tolerance first.
     """
     return sorted(filter(attrgetter("unequal"), series), key=attrgetter("state"))
 
@@ -112,7 +112,7 @@ def place(row: Comparison, ranks: int) -> str:
 
 
 def difference(row: Comparison, ranks: int) -> str:
-    """The two losses, how far apart they are and what was allowed."""
+    """Return the two losses, how far apart they are and what was allowed."""
     if row.value is None or row.reference is None:
         return row.detail
     value, reference = numbers(row.value, row.reference)
@@ -150,12 +150,12 @@ def reached(iteration: int, *, unfinished: bool) -> str:
 
 
 def behind(detail: str) -> str:
-    """A part of a sentence that is added to it; empty where it is."""
+    """Return a part of a sentence that is added to it; empty where it is."""
     return detail and tr("; {detail}", detail=detail)
 
 
 def later(divergence: Divergence) -> str:
-    """Where runs diverge whose checks pass: the first loss outside the tolerance."""
+    """Return where runs diverge whose checks pass: the first loss outside the tolerance."""
     if divergence.value is None or divergence.reference is None:
         return tr("then the runs diverge: {detail}", detail=divergence.detail)
     value, reference = numbers(divergence.value, divergence.reference)
@@ -170,8 +170,8 @@ def later(divergence: Divergence) -> str:
 
 
 def ending(run: Run, where: str = "", *, several: bool = False) -> str:
-    """How a run ended, such as `ended in iteration 5 with ValueError: …`; `several`: of several
-    runs.
+    """Return how a run ended, such as `ended in iteration 5 with ValueError: …`; `several`: of
+    several runs.
     """
     record = run.record
     place = where and f" {where}"
@@ -207,7 +207,7 @@ def ending(run: Run, where: str = "", *, several: bool = False) -> str:
 
 
 def _error(run: Run) -> str:
-    """The exception that ended the run. What its log names besides may have been caught."""
+    """Return the exception that ended the run. What its log names besides may have been caught."""
     errors = map(attrgetter("error"), run.processes)
     named: str = next(filter(None, errors), "")
     if named:
@@ -219,7 +219,7 @@ def _error(run: Run) -> str:
 
 
 def last_error(stderr: str) -> str:
-    """The last line that names an exception; empty where none does."""
+    """Return the last line that names an exception; empty where none does."""
     from_the_end = map(str.strip, reversed(stderr.splitlines()))
     found = next(filter(None, map(_ERROR.match, from_the_end)), None)
     if found is None:

@@ -36,7 +36,7 @@ _HAS = "import sys; from importlib.util import find_spec; sys.exit(find_spec(sys
 
 
 def note(check: Check, folder: Path) -> None:
-    """Keeps the advice for a check whose script failed, where there is any, in the record of its
+    """Keep the advice for a check whose script failed, where there is any, in the record of its
     folder.
     """
     if check.verdict.verdict != "script_failed" or check.record.compared:
@@ -51,8 +51,8 @@ def note(check: Check, folder: Path) -> None:
 
 
 def advice(check: Check) -> Advice | None:
-    """What fixes the failure of the first run that failed; None where no command line is known
-    to.
+    """Return what fixes the failure of the first run that failed; None where no command line is
+    known to.
     """
     run = next((run for run in check.runs if run.record.ended == "failed"), None)
     if run is None:
@@ -98,7 +98,7 @@ def _wrong_home(check: Check, run: Run) -> Advice | None:
 
 
 def _reads_input(check: Check, run: Run) -> Advice | None:
-    """The script asked for a line of standard input, which is empty in a run."""
+    """Return the script asked for a line of standard input, which is empty in a run."""
     if not _ended_by(run, _END_OF_INPUT):
         return None
     command = " ".join(map(_quoted, _started(check)))
@@ -125,7 +125,9 @@ def _lacks_module(check: Check, run: Run) -> Advice | None:
 
 
 def _is_in_package(check: Check, run: Run) -> Advice | None:
-    """A script imports its neighbours by relative names, which only a module of a package can."""
+    """Return a script imports its neighbours by relative names, which only a module of a package
+    can.
+    """
     if check.record.entry_point.kind != "script" or not _ended_by(run, _RELATIVE):
         return None
     script, *arguments = check.record.entry_point.words
@@ -137,7 +139,7 @@ def _is_in_package(check: Check, run: Run) -> Advice | None:
 
 
 def _got_our_options(check: Check, run: Run) -> Advice | None:
-    """The script refused options of reprocheck that were written behind it."""
+    """Return the script refused options of reprocheck that were written behind it."""
     words = check.record.entry_point.words
     refused = _last_line(run)
     if run.traces or not _UNKNOWN_OPTION.search(refused):
@@ -154,7 +156,9 @@ def _got_our_options(check: Check, run: Run) -> Advice | None:
 
 
 def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The options of reprocheck that a script refused, with their values, and the other words."""
+    """Return the options of reprocheck that a script refused, with their values, and the other
+    words.
+    """
     ours: list[str] = []
     theirs: list[str] = []
     waiting = list(words)
@@ -171,7 +175,9 @@ def _apart(words: tuple[str, ...], refused: str) -> tuple[tuple[str, ...], tuple
 
 
 def _found_leftovers(check: Check, run: Run) -> Advice | None:
-    """A later run failed where run 1 did not, in a folder in which run 1 had left something."""
+    """Return a later run failed where run 1 did not, in a folder in which run 1 had left
+    something.
+    """
     first = check.runs[0].record
     left = (*first.files.folders, *first.files.created, *first.files.changed)
     if run.record.number == 1 or first.ended == "failed" or first.files.copied or not left:
@@ -201,15 +207,17 @@ TAKES_VALUE: Mapping[str, bool] = {
 
 
 def interpreter_with(module: str, *, besides: str) -> str | None:
-    """The first interpreter of an active environment, other than `besides`, that has a module."""
+    """Return the first interpreter of an active environment, other than `besides`, that has a
+    module.
+    """
     others = dict.fromkeys(_active_interpreters())
     others.pop(besides, None)
     return next((python for python in others if _has(python, module)), None)
 
 
 def dotted_name(script: Path) -> tuple[Path, str]:
-    """The folder above the outermost package that a script lies in, and the script's name as a
-    module from there.
+    """Return the folder above the outermost package that a script lies in, and the script's name as
+    a module from there.
 
     A folder without `__init__.py` is a package of the working directory, where it lies in that.
     """
@@ -243,7 +251,7 @@ def _has(python: str, module: str) -> bool:
 
 
 def _errors(run: Run) -> Iterator[str]:
-    """The exceptions that ended the processes of a run, as they were recorded."""
+    """Return the exceptions that ended the processes of a run, as they were recorded."""
     return filter(None, (process.error for process in run.processes))
 
 
@@ -257,8 +265,8 @@ def _last_line(run: Run) -> str:
 
 
 def _started(check: Check) -> tuple[str, ...]:
-    """The command that was started; a script's interpreter by the name that it has on PATH, where
-    that is the same.
+    """Return the command that was started; a script's interpreter by the name that it has on PATH,
+    where that is the same.
     """
     interpreter, *rest = check.record.entry_point.command
     usual = shutil.which("python")
@@ -274,7 +282,7 @@ def _first_word(words: tuple[str, ...]) -> str:
 
 
 def _absolute(path: str) -> str:
-    """A path of the record, in which the home folder is `~`."""
+    """Return a path of the record, in which the home folder is `~`."""
     return str(Path(path).expanduser().absolute())
 
 
@@ -283,7 +291,7 @@ def _masked(path: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word for a shell, in which the home folder stays `~`."""
+    """Return a word for a shell, in which the home folder stays `~`."""
     import shlex
 
     if word.startswith("~/"):

@@ -49,7 +49,7 @@ class Carried:
 
 
 def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
-    """What run 1 left for later runs; nothing of two recordings that were made apart."""
+    """Return what run 1 left for later runs; nothing of two recordings that were made apart."""
     if len(runs) < 2 or record.compared:
         return Carried()
     one, *later = runs
@@ -81,14 +81,14 @@ def _is_of_a_library(runs: Sequence[Run], path: str) -> bool:
 
 
 def _read_alike(first: Run, later: Run) -> set[str]:
-    """The files from which both read the same."""
+    """Return the files from which both read the same."""
     one, other = first.first_reads, later.first_reads
     return {path for path in one.keys() & other.keys() if one[path].alike(other[path])}
 
 
 def _gone_before(later: Sequence[Run]) -> set[str]:
-    """Files outside of the working directory that each of these runs made where nothing stood: what
-    run 1 had left was gone.
+    """Return files outside of the working directory that each of these runs made where nothing
+    stood: what run 1 had left was gone.
     """
     return set.intersection(*(set(run.record.files.made) for run in later))
 
@@ -108,7 +108,7 @@ def state_caveat(found: Carried) -> str:
 
 
 def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
-    """What a reader of the verdict has to know of it."""
+    """Yield what a reader of the verdict has to know of it."""
     if found.read:
         yield state_caveat(found)
     if found.visible and passed:
@@ -144,7 +144,7 @@ def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
 
 
 def advice(paths: Sequence[str]) -> str:
-    """How to keep later runs from these files."""
+    """Return how to keep later runs from these files."""
     places = sorted(set(map(is_elsewhere, paths)))
     return sentences(*(tr(_KEPT_FROM[place]) for place in places))
 

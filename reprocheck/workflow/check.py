@@ -30,7 +30,7 @@ def checked(
     search: bool = False,
     values: bool = False,
 ) -> Check:
-    """Runs the command in `folder`, judges the runs, and explains the difference as far as the
+    """Run the command in `folder`, judge the runs, and explains the difference as far as the
     settings ask for it.
 
     search  whether controls are tried until the cause is confirmed
@@ -73,7 +73,7 @@ def _alone(settings: Settings, teller: Teller) -> AbstractContextManager[None]:
 
 
 def recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Teller) -> Check:
-    """Records one side of a comparison in `folder`: the runs, one more at each deeper level that is
+    """Record one side of a comparison in `folder`: the runs, one more at each deeper level that is
     wanted, and the user's files.
     """
     with _alone(settings, teller):
@@ -119,7 +119,7 @@ def _recorded(entry: EntryPoint, settings: Settings, folder: Path, teller: Telle
 
 
 def _levels(check: Check, settings: Settings) -> tuple[Level, ...]:
-    """The deeper levels of which one more run is recorded."""
+    """Return the deeper levels of which one more run is recorded."""
     levels: list[Level] = []
     from reprocheck.workflow.own_pair import recorded_deeply
 
@@ -132,12 +132,12 @@ def _levels(check: Check, settings: Settings) -> tuple[Level, ...]:
 
 
 def losses_of(check: Check) -> int:
-    """How many losses run 1 recorded, all ranks together."""
+    """Return how many losses run 1 recorded, all ranks together."""
     return sum(run.recorded_losses for run in check.runs[:1])
 
 
 def written(check: Check, folder: Path, *, draw: bool) -> ReprocheckError | None:
-    """Writes the reports into `folder`, report.json alone unless `draw`.
+    """Write the reports into `folder`, report.json alone unless `draw`.
 
     Returns what kept one from being written: the verdict stands.
     """

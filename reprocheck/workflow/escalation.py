@@ -45,7 +45,7 @@ OF_OPERATORS = ("forward", "loss", "gradient")
 def escalate(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """The check with what deeper runs say of it, made where they are wanted.
+    """Return the check with what deeper runs say of it, made where they are wanted.
 
     Never raises but for an interrupt.
     """
@@ -66,8 +66,8 @@ def escalate(
 def _by_module(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """The check with two more runs at level `module`: around the first difference where that is
-    enough, else from the start.
+    """Return the check with two more runs at level `module`: around the first difference where that
+    is enough, else from the start.
     """
     begin = around(check, held, check.verdict.bitwise.first_iteration)
     if begin > 1:
@@ -86,8 +86,8 @@ def _by_operator(
     folder: Path,
     teller: Teller,
 ) -> Check:
-    """The check with two more runs at level `op` inside the module that level `module` named:
-    around the difference that it showed where that is enough, else from the start.
+    """Return the check with two more runs at level `op` inside the module that level `module`
+    named: around the difference that it showed where that is enough, else from the start.
     """
     inside = "" if rung is None else rung.inside
     begin = around(check, held, iteration_of(rung))
@@ -100,8 +100,8 @@ def _by_operator(
 
 
 def around(check: Check, held: Settings, first: int | None) -> int:
-    """The iteration from which on it is enough to record deeply: the one before `first`, where the
-    runs that were recorded by now differ first.
+    """Return the iteration from which on it is enough to record deeply: the one before `first`,
+    where the runs that were recorded by now differ first.
 
     1 where a training cannot be left alone until then, as the runs of the check show, where it is
     not recorded so far, or where run 1 left files: which iteration reads them is not known.
@@ -114,8 +114,8 @@ def around(check: Check, held: Settings, first: int | None) -> int:
 
 
 def iteration_of(rung: Rung | None) -> int | None:
-    """The iteration in which runs at level `module` differ first; None where they do not, or differ
-    before the first one.
+    """Return the iteration in which runs at level `module` differ first; None where they do not, or
+    differ before the first one.
     """
     if rung is None or rung.rung == "later":
         return None
@@ -123,8 +123,8 @@ def iteration_of(rung: Rung | None) -> int | None:
 
 
 def names_operator(check: Check) -> bool:
-    """Whether runs that were recorded at level `op` from a later iteration on say what they can of
-    the first difference.
+    """Return whether runs that were recorded at level `op` from a later iteration on say what they
+    can of the first difference.
     """
     rung = check.first_rung
     if rung is None or rung.rung not in OF_OPERATORS:
@@ -133,8 +133,8 @@ def names_operator(check: Check) -> bool:
 
 
 def says_enough(check: Check) -> bool:
-    """Whether runs that were recorded from a later iteration on show the difference, and where it
-    comes from. Weights that differ by then do not: what made them differ came before.
+    """Return whether runs that were recorded from a later iteration on show the difference, and
+    where it comes from. Weights that differ by then do not: what made them differ came before.
     """
     ladder = check.ladder
     if ladder is None or not ladder.came_back:
@@ -143,7 +143,7 @@ def says_enough(check: Check) -> bool:
 
 
 def _drop_late(folder: Path, level: Level) -> None:
-    """Takes runs out of the record that say too little; their folders stay."""
+    """Take runs out of the record that say too little; their folders stay."""
     from reprocheck.recording import record
 
     with suppress(ReprocheckError):
@@ -153,8 +153,8 @@ def _drop_late(folder: Path, level: Level) -> None:
 
 
 def wanted(check: Check, held: Settings) -> bool:
-    """Whether two more runs at level `module` are to follow, where its own do not hold the first
-    difference: the level was asked for, or the check failed and is to be explained.
+    """Return whether two more runs at level `module` are to follow, where its own do not hold the
+    first difference: the level was asked for, or the check failed and is to be explained.
     """
     if check.verdict.verdict in ENDED_EARLY:
         return False
@@ -166,8 +166,9 @@ def wanted(check: Check, held: Settings) -> bool:
 
 
 def iterations(check: Check, held: Settings, begin: int = 1) -> int:
-    """How many iterations are worth recording: up to the one that decided, and two behind `begin`
-    where that, the first that is recorded deeply, is a later one, within what the user lets run.
+    """Return how many iterations are worth recording: up to the one that decided, and two behind
+    `begin` where that, the first that is recorded deeply, is a later one, within what the user lets
+    run.
     """
     verdict = check.verdict
     needed: list[int | None] = []
@@ -186,20 +187,20 @@ def iterations(check: Check, held: Settings, begin: int = 1) -> int:
 
 
 def recorded(check: Check) -> int:
-    """The iterations that run 1 recorded, of the rank that has most."""
+    """Return the iterations that run 1 recorded, of the rank that has most."""
     traces = chain.from_iterable(map(attrgetter("traces"), check.runs[:1]))
     return max((len(trace.losses) for trace in traces), default=0)
 
 
 def up_to_checks(check: Check, held: Settings, needed: int = 0) -> int:
-    """The iterations that the two checks take, more where they are `needed`, within what the user
-    lets run.
+    """Return the iterations that the two checks take, more where they are `needed`, within what the
+    user lets run.
     """
     return min(max(LEAST, last_checked(check), needed), MOST, held.steps or MOST)
 
 
 def operators_say_more(check: Check, rung: Rung) -> bool:
-    """Whether an operation made the difference and it is not known which: neither a draw nor
+    """Return whether an operation made the difference and it is not known which: neither a draw nor
     another control flow explains it. Of other frameworks level `op` records no more than `module`.
     """
     if not any(WITH_OPERATORS in run.frameworks for run in check.runs):
@@ -218,7 +219,7 @@ def _recorded(
     inside: str = "",
     begin: int = 1,
 ) -> Check:
-    """The check with one more pair.
+    """Return the check with one more pair.
 
     What goes wrong becomes a line of its coverage, here and in the record.
     """
@@ -257,7 +258,9 @@ def _recorded(
 
 
 def _explained(check: Check, folder: Path) -> Check:
-    """The check with what its record says by now: as every later drawing of the folder has it."""
+    """Return the check with what its record says by now: as every later drawing of the folder has
+    it.
+    """
     from reprocheck.workflow import replay
 
     try:
@@ -267,7 +270,7 @@ def _explained(check: Check, folder: Path) -> Check:
 
 
 def keep_caveat(folder: Path, caveat: str) -> None:
-    """Adds a caveat to the record."""
+    """Add a caveat to the record."""
     from reprocheck.recording import record
 
     with suppress(ReprocheckError):

@@ -56,7 +56,7 @@ class Node:
 
     @property
     def worlds(self) -> frozenset[int]:
-        """How many ranks there are, as they said; 0 of one that did not say it."""
+        """Return how many ranks there are, as they said; 0 of one that did not say it."""
         return frozenset(trace.process.world or 0 for trace in self.runs[0].traces)
 
 
@@ -203,7 +203,7 @@ def _write(nodes: Sequence[Node], missing: Sequence[int], target: Path) -> None:
 
 
 def _record(nodes: Sequence[Node], missing: Sequence[int], folder: Path) -> CheckRecord:
-    """The record of the whole run, whose files are copied into `folder`."""
+    """Return the record of the whole run, whose files are copied into `folder`."""
     held = [node.record for node in nodes]
     changed = chain.from_iterable(one.changed_to_observe for one in held)
     own = (f"Node {node.number}: {line}" for node in nodes for line in node.record.caveats)
@@ -221,12 +221,14 @@ def _record(nodes: Sequence[Node], missing: Sequence[int], folder: Path) -> Chec
 def _runs(
     recorded: Iterable[Sequence[RunRecord]], nodes: Sequence[Node], folder: Path
 ) -> tuple[RunRecord, ...]:
-    """The runs of all nodes, given those of each node."""
+    """Return the runs of all nodes, given those of each node."""
     return tuple(_run(parts, nodes, folder) for parts in zip(*recorded, strict=True))
 
 
 def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> RunRecord:
-    """One run of all nodes; its files are copied to the place that it has on the first one."""
+    """Return one run of all nodes; its files are copied to the place that it has on the first
+    one.
+    """
     one = parts[0]
     home = PurePath(one.trace).parent
     (folder / one.trace).mkdir(parents=True)
@@ -255,7 +257,7 @@ def _run(parts: Sequence[RunRecord], nodes: Sequence[Node], folder: Path) -> Run
 
 
 def _badness(run: RunRecord) -> int:
-    """The smaller, the worse a run ended."""
+    """Return the smaller, the worse a run ended."""
     return _WORST.index(run.ended)
 
 
@@ -303,7 +305,7 @@ def _files(changes: Sequence[FileChanges]) -> FileChanges:
 
 
 def _deeper(nodes: Sequence[Node], folder: Path) -> Iterator[DeeperPair]:
-    """The deeper levels that all nodes recorded."""
+    """Yield the deeper levels that all nodes recorded."""
     for level in nodes[0].record.deeper:
         recorded = chain.from_iterable(node.record.deeper for node in nodes)
         pairs = [one for one in recorded if one.level == level.level]
@@ -352,7 +354,7 @@ def _apart(started: Sequence[str]) -> float:
 
 
 def _different(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
-    """Facts that two nodes both have, and not alike; not those that belong to the rank."""
+    """Return facts that two nodes both have, and not alike; not those that belong to the rank."""
     from reprocheck.child.reprocheck_child.shared.variables import OF_THE_RANK
 
     both = one.keys() & other.keys() - OF_THE_RANK

@@ -23,7 +23,7 @@ NO_OPERATOR = mark(
 def with_operands(
     check: Check, entry: EntryPoint, held: Settings, folder: Path, teller: Teller
 ) -> Check:
-    """The check with the values that its culprit was given, in a file beside `replay.py`.
+    """Return the check with the values that its culprit was given, in a file beside `replay.py`.
 
     Where there are none, a caveat says why. Never raises but for an interrupt.
     """
@@ -50,7 +50,7 @@ def _recorded(
     folder: Path,
     teller: Teller,
 ) -> str:
-    """Records the values; returns what is to be said where not all of them are there."""
+    """Record the values; return what is to be said where not all of them are there."""
     from reprocheck import launch
     from reprocheck.replay import values
 

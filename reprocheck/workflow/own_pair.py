@@ -29,12 +29,12 @@ def own_pair(check: Check) -> DeeperPair | None:
 
 
 def recorded_deeply(run: Run) -> int:
-    """The iterations that all ranks of a run recorded at level `module`, too."""
+    """Return the iterations that all ranks of a run recorded at level `module`, too."""
     return min(map(attrgetter("deep"), run.traces), default=0)
 
 
 def explains(check: Check) -> DeeperPair | None:
-    """The runs of the check as a pair, where the ladder is wanted and they hold the first
+    """Return the runs of the check as a pair, where the ladder is wanted and they hold the first
     difference. Of two recordings it always is, and nothing further can be recorded.
     """
     pair = own_pair(check)
@@ -44,7 +44,7 @@ def explains(check: Check) -> DeeperPair | None:
 
 
 def _holds(pair: DeeperPair, check: Check) -> bool:
-    """Whether a difference that is to be explained is among the iterations of a pair."""
+    """Return whether a difference that is to be explained is among the iterations of a pair."""
     series = check.verdict.failing_series(check.record.fail_on)
     if series is not None and series.unequal_from < pair.iterations:
         # what an evaluation behind an update calls is recorded in the iteration after it
@@ -54,14 +54,14 @@ def _holds(pair: DeeperPair, check: Check) -> bool:
 
 
 def is_to_be_explained(check: Check) -> bool:
-    """Whether a deeper level is asked for, or the check failed."""
+    """Return whether a deeper level is asked for, or the check failed."""
     if check.verdict.verdict in ENDED_EARLY:
         return False
     return check.record.setting("level") in DEEPER or differs(check)
 
 
 def differs(check: Check) -> bool:
-    """Whether the losses differ in a way that wants an explanation."""
+    """Return whether the losses differ in a way that wants an explanation."""
     reasons = (
         check.verdict.fails_by_losses,
         diverges_later(check),
@@ -72,7 +72,7 @@ def differs(check: Check) -> bool:
 
 
 def diverges_later(check: Check) -> bool:
-    """Whether both checks pass and a loss of a later iteration is outside the tolerance."""
+    """Return whether both checks pass and a loss of a later iteration is outside the tolerance."""
     divergence = check.verdict.first_divergence
     if check.verdict.verdict != "reproducible" or divergence is None:
         return False
@@ -87,8 +87,8 @@ def differs_in_bits(check: Check) -> bool:
 
 
 def differs_beside_not_finite(check: Check) -> bool:
-    """Whether the check is inconclusive because of a loss that is not finite while losses differ:
-    so does memory that nobody filled.
+    """Return whether the check is inconclusive because of a loss that is not finite while losses
+    differ: so does memory that nobody filled.
     """
     if check.verdict.verdict != "inconclusive" or not check.not_finite:
         return False
@@ -97,14 +97,14 @@ def differs_beside_not_finite(check: Check) -> bool:
 
 
 def last_checked(check: Check) -> int:
-    """The last iteration that one of the two checks took."""
+    """Return the last iteration that one of the two checks took."""
     parts = chain.from_iterable((trace.forward, trace.backward) for trace in check.traces)
     return max((part.iteration for part in filter(None, parts)), default=0)
 
 
 def _differing_run(check: Check) -> Run:
-    """The run whose losses differ from those of run 1 first, else the series that makes the check
-    fail; run 2 where none do.
+    """Return the run whose losses differ from those of run 1 first, else the series that makes the
+    check fail; run 2 where none do.
     """
     verdict = check.verdict
     failed = [row.run for row in verdict.comparisons if row.passed is False]

@@ -47,7 +47,7 @@ def searched(
     teller: Teller,
     watch: Stopwatch,
 ) -> Check:
-    """The check with what a search over controls says of it.
+    """Return the check with what a search over controls says of it.
 
     What goes wrong becomes a caveat; an interrupt keeps what was recorded.
 
@@ -104,7 +104,7 @@ def _tell(question: Question, check: Check, shared: _Shared) -> None:
 
 
 def _made(check: Check, question: Question) -> int:
-    """How many runs the record holds of those that a question asks for."""
+    """Return how many runs the record holds of those that a question asks for."""
     names = {*check.record.controls, *question.controls}
     same = [arm for arm in check.record.arms if set(arm.controls) == names and not arm.patched]
     return sum(len(arm.runs) for arm in same if arm.value == question.value)
@@ -140,8 +140,9 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
 
 
 def _iterations(check: Check, settings: Settings) -> int | None:
-    """How many iterations an arm records: those that show the difference, and as many as the check
-    does by default; all of the check where run 1 left files, which it wrote somewhere on its way.
+    """Return how many iterations an arm records: those that show the difference, and as many as the
+    check does by default; all of the check where run 1 left files, which it wrote somewhere on its
+    way.
     """
     from reprocheck.search.target import target_of
     from reprocheck.workflow.own_pair import last_checked
@@ -159,7 +160,9 @@ def _iterations(check: Check, settings: Settings) -> int | None:
 
 
 def _at_once(question: Question, made: int, jobs: int) -> int:
-    """How many runs an arm makes: with `--jobs` as many side by side as may be asked for next."""
+    """Return how many runs an arm makes: with `--jobs` as many side by side as may be asked for
+    next.
+    """
     from reprocheck.search.confirm import FEW
 
     missing = max(1, question.runs - made)
@@ -169,7 +172,7 @@ def _at_once(question: Question, made: int, jobs: int) -> int:
 
 
 def _decided(check: Check, folder: Path, asked: Question) -> bool:
-    """Whether the runs of an arm that were made by now say all that it can say."""
+    """Return whether the runs of an arm that were made by now say all that it can say."""
     from reprocheck.search.confirm import decided
     from reprocheck.workflow.replay import with_record
 
@@ -183,14 +186,14 @@ def _short(controls: tuple[str, ...]) -> str:
 
 
 def _again(folder: Path) -> Check:
-    """The check with what its record says by now."""
+    """Return the check with what its record says by now."""
     from reprocheck.workflow import replay
 
     return replay.explained(replay.judged(folder), folder)
 
 
 def _nothing_to_search(check: Check) -> str:
-    """Where the check passes, or says nothing."""
+    """Return where the check passes, or says nothing."""
     from reprocheck.report import words
 
     found = check.verdict.bitwise

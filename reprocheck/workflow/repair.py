@@ -33,7 +33,7 @@ def repair(
     teller: Teller,
     watch: Stopwatch,
 ) -> None:
-    """Keeps a patch in the report folder, where the scan knows the line and the runs agree with it.
+    """Keep a patch in the report folder, where the scan knows the line and the runs agree with it.
 
     It is that of the confirmed cause; where no control confirms one, that of the first cause with a
     line, which the patch then confirms.
@@ -76,7 +76,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]:
-    """The files that the patch changes, and what they are then.
+    """Return the files that the patch changes, and what they are then.
 
     Empty where there is nothing to fix.
     """
@@ -95,8 +95,8 @@ def changes(check: Check, entry: EntryPoint, folder: Path) -> Mapping[Path, str]
 
 
 def _found_in_imports(check: Check, folder: Path) -> list[Finding]:
-    """What is found in the files that the runs imported, wherever they found them, and that lie
-    below the working directory.
+    """Return what is found in the files that the runs imported, wherever they found them, and that
+    lie below the working directory.
     """
     from reprocheck.causes.usercode import UserCode
 
@@ -164,8 +164,8 @@ def _is_fixable(check: Check, cause: Cause, findings: Sequence[Finding]) -> bool
 
 
 def _lines(finding: Finding) -> set[tuple[str, str]]:
-    """The lines that a finding is about, each with the name of its file: its own, and the one that
-    makes the number which it finds.
+    """Return the lines that a finding is about, each with the name of its file: its own, and the
+    one that makes the number which it finds.
     """
     name = Path(finding.path).name
     made = finding.evidence.get("made", "").partition(":")[0]
@@ -173,8 +173,8 @@ def _lines(finding: Finding) -> set[tuple[str, str]]:
 
 
 def program(check: Check) -> list[Path]:
-    """The script that the processes execute which train, whatever started them: a shell script,
-    make, a launcher.
+    """Return the script that the processes execute which train, whatever started them: a shell
+    script, make, a launcher.
     """
     if not check.runs:
         return []
@@ -184,13 +184,13 @@ def program(check: Check) -> list[Path]:
 
 
 def _place(run: Run, program: str) -> Path:
-    """Where a program of a run lies, as a report names it."""
+    """Return where a program of a run lies, as a report names it."""
     whole = Path(run.workdir, program).expanduser()
     return Path(run.shown(str(whole)))
 
 
 def scripts(entry: EntryPoint) -> list[Path]:
-    """The Python files that the command names."""
+    """Return the Python files that the command names."""
     if entry.kind != "module":
         return _python_files(map(Path, entry.command[1:]))[:1]
     name = _module(entry.command)
@@ -203,7 +203,7 @@ def scripts(entry: EntryPoint) -> list[Path]:
 
 
 def _module(command: Sequence[str]) -> str:
-    """The word after `-m`; empty where there is none."""
+    """Return the word after `-m`; empty where there is none."""
     if "-m" not in command[:-1]:
         return ""
     return command[command.index("-m") + 1]
@@ -223,7 +223,7 @@ def run_patched(
     teller: Teller,
     watch: Stopwatch,
 ) -> None:
-    """Runs for which Python is given the changed files in place of the user's.
+    """Run for which Python is given the changed files in place of the user's.
 
     The record then holds them.
     """
@@ -260,7 +260,7 @@ def run_patched(
 
 
 def _decided(check: Check, folder: Path) -> bool:
-    """Whether the runs with the patch that were made by now say all that they can say."""
+    """Return whether the runs with the patch that were made by now say all that they can say."""
     from reprocheck.search.patch import decided
     from reprocheck.workflow.replay import with_record
 

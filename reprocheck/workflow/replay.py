@@ -43,8 +43,8 @@ _CUT = mark("the last line of the trace is incomplete")
 
 
 def load(folder: str | Path) -> Check:
-    """The check recorded in `folder`: traces read, losses compared, verdict given, and what deeper
-    runs say of the reason. Nothing is run.
+    """Return the check recorded in `folder`: traces read, losses compared, verdict given, and what
+    deeper runs say of the reason. Nothing is run.
 
     Args:
         folder: A report folder, such as `reports/latest`.
@@ -93,8 +93,8 @@ def close(folder: Path) -> None:
 def joined(
     folders: tuple[Path, Path], names: tuple[str, str], held: Settings, *, force: bool = False
 ) -> tuple[Check, Path]:
-    """Two recordings that were made apart as one check, in a new report folder, which is returned,
-    too.
+    """Return two recordings that were made apart as one check, in a new report folder, which is
+    returned, too.
 
     Raises UsageError where they are of different scripts, unless `force`; ReportError.
     """
@@ -122,7 +122,7 @@ def joined(
 
 
 def judged(folder: Path) -> Check:
-    """The check recorded in `folder`, without its deeper runs. Raises ReportError."""
+    """Return the check recorded in `folder`, without its deeper runs. Raises ReportError."""
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
@@ -163,7 +163,7 @@ def judged(folder: Path) -> Check:
 
 
 def _told(record: CheckRecord) -> CheckRecord:
-    """The record with its own sentences in the language that is spoken."""
+    """Return the record with its own sentences in the language that is spoken."""
     changed = tuple(again(said, CHANGES) for said in record.changed_to_observe)
     advice = record.advice
     if advice is not None:
@@ -172,8 +172,8 @@ def _told(record: CheckRecord) -> CheckRecord:
 
 
 def nothing_to_compare(folder: Path, observer: Observer) -> bool:
-    """Whether run 1, the only one so far, ended before its checks could be made: then run 2 would
-    say nothing. Tells the observer.
+    """Return whether run 1, the only one so far, ended before its checks could be made: then run 2
+    would say nothing. Tells the observer.
     """
     from reprocheck.recording import record as records
     from reprocheck.trace import read_run
@@ -189,15 +189,15 @@ def nothing_to_compare(folder: Path, observer: Observer) -> bool:
 
 
 def with_record(check: Check, folder: Path) -> Check:
-    """The check with the record in its folder as it is by now. Raises ReportError."""
+    """Return the check with the record in its folder as it is by now. Raises ReportError."""
     from reprocheck.recording import record as records
 
     return replace(check, record=records.read(folder))
 
 
 def explained(check: Check, folder: Path) -> Check:
-    """A judged check with the deeper pairs and arms that its record in `folder` holds by now, and
-    the ladder, causes and search of them.
+    """Return a judged check with the deeper pairs and arms that its record in `folder` holds by
+    now, and the ladder, causes and search of them.
 
     Whatever goes wrong here is said in the coverage: the verdict stands on its own. Raises
     ReportError where there is no record.
@@ -269,7 +269,7 @@ def _ladder_of_pass(check: Check, folder: Path) -> Ladder | None:
 
 
 def _with_reasons(check: Check, folder: Path) -> Check:
-    """The check with ladder, causes, search and scan."""
+    """Return the check with ladder, causes, search and scan."""
     from reprocheck.search.lead import lead_of
 
     try:
@@ -293,7 +293,7 @@ def _with_reasons(check: Check, folder: Path) -> Check:
 
 
 def _with_values(ladder: Ladder, folder: Path) -> Ladder:
-    """The ladder; what it replays is given the values that were recorded."""
+    """Return the ladder; what it replays is given the values that were recorded."""
     if ladder.replay is None:
         return ladder
     from reprocheck.replay.values import with_values
@@ -302,8 +302,8 @@ def _with_values(ladder: Ladder, folder: Path) -> Ladder:
 
 
 def _with_noise(check: Check, folder: Path) -> Check:
-    """A check of two recordings with what the runs of each side say of the noise there, and what of
-    the user's files differs.
+    """Return a check of two recordings with what the runs of each side say of the noise there, and
+    what of the user's files differs.
     """
     from reprocheck.ladder.other_source import other_sources
 
@@ -314,14 +314,14 @@ def _with_noise(check: Check, folder: Path) -> Check:
 
 
 def _with_drift(check: Check) -> Check:
-    """A check of two recordings, after its ladder, with what stands between them."""
+    """Return a check of two recordings, after its ladder, with what stands between them."""
     from reprocheck.ladder.drift import between
 
     return replace(check, between=between(check))
 
 
 def _noise(check: Check, folder: Path, side: int) -> Noise | None:
-    """What the runs of a side say of the noise there; None where it has one run alone."""
+    """Return what the runs of a side say of the noise there; None where it has one run alone."""
     from reprocheck.trace import read_run
     from reprocheck.verdict import judge, paired
 
@@ -338,8 +338,8 @@ def _noise(check: Check, folder: Path, side: int) -> Noise | None:
 
 
 def _with_scan(check: Check, folder: Path) -> Check:
-    """The check with what the scan says of its files; what it says alone becomes a cause only where
-    no other names a line.
+    """Return the check with what the scan says of its files; what it says alone becomes a cause
+    only where no other names a line.
     """
     from reprocheck.causes.layers import made_at
     from reprocheck.causes.passed import scanned
@@ -359,7 +359,7 @@ def _with_scan(check: Check, folder: Path) -> Check:
 
 
 def _not_deep(trace: Trace) -> str:
-    """What level `auto` did not record of level `module`, and why; empty where nothing is
+    """Return what level `auto` did not record of level `module`, and why; empty where nothing is
     missing.
     """
     if trace.deep and not trace.left_because:
@@ -379,7 +379,7 @@ def _whole(pair: DeeperPair) -> bool:
 
 
 def _deeper_coverage(pair: DeeperPair) -> Iterator[str]:
-    """What is missing of a deeper pair."""
+    """Yield what is missing of a deeper pair."""
     name = tr("level {level}", level=pair.level)
     if pair.half:
         return
@@ -422,7 +422,7 @@ def _of_runs(runs: Sequence[Run], attribute: str) -> Iterator[str]:
 
 
 def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
-    """One sentence where all runs ended alike; else one for each of them."""
+    """Yield one sentence where all runs ended alike; else one for each of them."""
     found = [(run, last) for run in runs if (last := _stopped_at(run)) is not None]
     kinds = {(run.record.ended == "stopped", last) for run, last in found}
     alike = len(kinds) == 1 and len(found) == len(runs)
@@ -448,7 +448,7 @@ def changed_by_stops(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _stopped_at(run: Run) -> int | None:
-    """The last iteration after which one of its ranks was stopped."""
+    """Return the last iteration after which one of its ranks was stopped."""
     stops = [trace.stopped_at for trace in run.traces if trace.stopped_at is not None]
     return max(stops, default=None)
 
@@ -464,7 +464,7 @@ def _left_alive(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
-    """Facts that are not the same as in run 1, each once a run, rank by rank.
+    """Yield facts that are not the same as in run 1, each once a run, rank by rank.
 
     What a program sets itself is no fact of its environment, nor of those that it starts.
     """
@@ -484,7 +484,7 @@ def _environment_differences(runs: Sequence[Run]) -> Iterator[EnvironmentDiffere
 def _differing(
     run: int, reference: Mapping[str, object], facts: Mapping[str, object]
 ) -> Iterator[EnvironmentDifference]:
-    """What a run has otherwise than the first one, in the order of the names."""
+    """Yield what a run has otherwise than the first one, in the order of the names."""
     for key in sorted(reference.keys() | facts.keys()):
         one, other = reference.get(key), facts.get(key)
         if one != other:
@@ -511,7 +511,7 @@ def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[Envi
 
 
 def _coverage(runs: Sequence[Run]) -> Iterator[str]:
-    """What was recorded, and what could not be."""
+    """Yield what was recorded, and what could not be."""
     for run in runs:
         if not run.processes:
             yield tr(
@@ -549,7 +549,7 @@ def _coverage(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _masked(record: CheckRecord) -> Iterator[str]:
-    """How many values were masked before anything was written."""
+    """Yield how many values were masked before anything was written."""
     beside: tuple[DeeperPair | Arm, ...] = (*record.deeper, *record.arms)
     further = chain.from_iterable(one.runs for one in beside)
     in_logs = sum(run.masked for run in (*record.runs, *further))

@@ -36,7 +36,7 @@ class Stopwatch:
         self._observer.run_started(number, of)
 
     def progress(self, number: int, iteration: int, loss: float | None, seconds: float) -> None:
-        """Notes the time of an iteration."""
+        """Note the time of an iteration."""
         if iteration:
             self._first.setdefault(number, (iteration, seconds))
             self._last[number] = (iteration, seconds)
@@ -47,7 +47,7 @@ class Stopwatch:
         self._observer.run_ended(record)
 
     def step_times(self) -> tuple[float, ...]:
-        """The time of an iteration in each run since the last call, of those that took long
+        """Return the time of an iteration in each run since the last call, of those that took long
         enough.
         """
         found = []
@@ -59,14 +59,14 @@ class Stopwatch:
         return tuple(found)
 
     def keep_as_is(self, folder: Path) -> None:
-        """Writes the time of an iteration as it is into the record."""
+        """Write the time of an iteration as it is into the record."""
         from reprocheck.recording import record
 
         with suppress(ReprocheckError):
             record.write(folder, replace(record.read(folder), step_times=self.step_times()))
 
     def keep_arm(self, folder: Path, name: str) -> None:
-        """Writes the time of an iteration under the controls of an arm into the record."""
+        """Write the time of an iteration under the controls of an arm into the record."""
         from reprocheck.recording import record
 
         times = self.step_times()

@@ -23,7 +23,7 @@ __all__ = ["Look", "Suspect", "suspects"]
 
 
 def suspects(look: Look) -> Iterator[Suspect]:
-    """What the first differing rung points at, best first."""
+    """Yield what the first differing rung points at, best first."""
     if look.check.record.compared:
         yield from _of_sides(look)
         return

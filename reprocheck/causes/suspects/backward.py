@@ -44,7 +44,7 @@ _CANCELS = mark("Where large terms cancel, another order of additions shows as a
 
 
 def gradient(look: Look) -> Iterator[Suspect]:
-    """The first gradient that differs."""
+    """Yield the first gradient that differs."""
     yield from of_first_case(_CASES, look)
 
 
@@ -57,7 +57,7 @@ def _is_rounding(look: Look) -> bool:
 
 
 def _rounding(look: Look) -> Iterator[Suspect]:
-    """The kinds of backward pass that accelerators are known for, and any other."""
+    """Yield the kinds of backward pass that accelerators are known for, and any other."""
     for entry, pattern in _OF_DEVICE.get(look.device, _BACKWARDS).items():
         found = next(filter(pattern.search, look.operators), None)
         if found is None:
@@ -70,7 +70,7 @@ def _rounding(look: Look) -> Iterator[Suspect]:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    """A draw of its own, or a listed operator in which large terms cancel.
+    """Yield a draw of its own, or a listed operator in which large terms cancel.
 
     The operator comes first only where nothing speaks for a draw.
     """
@@ -119,7 +119,7 @@ def reduced(look: Look) -> Iterator[Suspect]:
 
 
 def _summed(look: Look, *, agreed: bool) -> Suspect:
-    """The order in which ranks add gradients up; shown where each gave the same."""
+    """Return the order in which ranks add gradients up; shown where each gave the same."""
     if not agreed:
         said = tr("{ranks} ranks add gradients up.", ranks=look.ranks)
         return Suspect(name="collective-order", evidence=(said,))
@@ -129,7 +129,7 @@ def _summed(look: Look, *, agreed: bool) -> Suspect:
 
 
 def _agreed_before(look: Look) -> bool:
-    """Whether the gradient agreed in the backward pass of the rank."""
+    """Return whether the gradient agreed in the backward pass of the rank."""
     evidence = look.rung.evidence
     if isinstance(evidence, ChangedAfterBackward):
         return evidence.agreed_before
@@ -137,7 +137,7 @@ def _agreed_before(look: Look) -> bool:
 
 
 def update(look: Look) -> Iterator[Suspect]:
-    """The weights after an update."""
+    """Yield the weights after an update."""
     private = look.hint("entropy")
     drawing = mark("draws without a seed")
     if isinstance(look.rung.evidence, WeightWritten):

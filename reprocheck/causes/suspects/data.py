@@ -78,7 +78,7 @@ seeds from.
 
 
 def batch(look: Look) -> Iterator[Suspect]:
-    """The order of samples, their content, or the samples themselves."""
+    """Yield the order of samples, their content, or the samples themselves."""
     shown = look.shown(BatchDiffers)
     if shown.only_in_one_run:
         yield from other_path(look)
@@ -94,8 +94,8 @@ def batch(look: Look) -> Iterator[Suspect]:
 
 
 def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """The data set itself, or what a subset takes from it, is another one: made before the training
-    by something that is not seeded.
+    """Yield the data set itself, or what a subset takes from it, is another one: made before the
+    training by something that is not seeded.
     """
     early = batch.drawn_before_seed or {}
     said = drawn_early(early)
@@ -119,7 +119,9 @@ def _built(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def drawn_early(early: Mapping[str, str]) -> tuple[str, ...]:
-    """Generators that were seeded only after something had drawn from them, by their lines."""
+    """Return generators that were seeded only after something had drawn from them, by their
+    lines.
+    """
     return tuple(
         tr(
             "{name} was drawn from before {seed} seeds it.",
@@ -131,12 +133,14 @@ def drawn_early(early: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def drawn_before(early: Mapping[str, str]) -> tuple[Recorded, ...]:
-    """The same as facts."""
+    """Return the same as facts."""
     return tuple(Recorded(kind="drawn before its seed", of=name) for name in early)
 
 
 def _built_privately(batch: BatchDiffers) -> str:
-    """The entry for a data set that something private made: by what is not the same about it."""
+    """Return the entry for a data set that something private made: by what is not the same about
+    it.
+    """
     if batch.subset:
         return "unseeded-split"
     if batch.samples == "other order":
@@ -145,7 +149,7 @@ def _built_privately(batch: BatchDiffers) -> str:
 
 
 def _built_by_draw(batch: BatchDiffers, *, unseeded: bool) -> str:
-    """The same where no line makes a generator of its own; `unseeded`: a draw is known."""
+    """Return the same where no line makes a generator of its own; `unseeded`: a draw is known."""
     if batch.subset:
         return "unseeded-split"
     if batch.samples == "other order":
@@ -175,14 +179,14 @@ def _order(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _drawn_for(look: Look, batch: BatchDiffers) -> str:
-    """The entry for a line that draws: the order of samples, or what they hold."""
+    """Return the entry for a line that draws: the order of samples, or what they hold."""
     if batch.samples == "other order" or look.draws_an_order(look.rung.unused_generators):
         return "unseeded-shuffle"
     return "unseeded-augmentation"
 
 
 def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
-    """An order that a generator of the loader's own draws."""
+    """Return an order that a generator of the loader's own draws."""
     if private is not None and private.name in _RESEEDS:
         return by_hint("clock-seed", private, _RESEEDED)
     own = batch.private_generators
@@ -192,8 +196,8 @@ def _own_order(batch: BatchDiffers, private: Hint | None) -> Suspect:
 
 
 def _pipeline_unseeded(look: Look, batch: BatchDiffers) -> bool:
-    """Whether the batches come from a pipeline that shuffles by itself, and nothing seeded what it
-    takes its seeds from.
+    """Return whether the batches come from a pipeline that shuffles by itself, and nothing seeded
+    what it takes its seeds from.
     """
     framework = look.framework
     if "mindspore" in look.frameworks:
@@ -235,7 +239,7 @@ def _any(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 
 
 def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
-    """The same where nothing shows whether they are other samples at all."""
+    """Yield the same where nothing shows whether they are other samples at all."""
     yield from unfilled(look)
     yield from origins(look)
     yield from _content(look, batch)
@@ -245,7 +249,7 @@ def _unknown(look: Look, batch: BatchDiffers) -> Iterator[Suspect]:
 def _seeded_by_worker(
     look: Look, worker: int | None, seeds: Mapping[str, tuple[object, object]]
 ) -> Suspect:
-    """A worker of a loader seeded a generator by itself, with another number in each run."""
+    """Return a worker of a loader seeded a generator by itself, with another number in each run."""
     said = tuple(_seeds_of_worker(worker, name, *both) for name, both in seeds.items())
     shown = tuple(
         Recorded(kind="seeded unequally", of=f"{name} of worker {worker}") for name in seeds
@@ -270,7 +274,7 @@ def _seeds_of_worker(worker: int | None, generator: str, first: object, second: 
 
 
 def unfilled(look: Look) -> Iterator[Suspect]:
-    """A line that leaves memory unfilled.
+    """Yield a line that leaves memory unfilled.
 
     It comes before addresses, which are among what the memory held.
     """
@@ -306,8 +310,8 @@ def _by_hash(look: Look, suspect: Suspect) -> Iterator[Suspect]:
 
 
 def _without_hash(found: Hint) -> str:
-    """The line with a sorted set, or a checksum in the place of a hash; "" where the text does not
-    show what to write otherwise.
+    """Return the line with a sorted set, or a checksum in the place of a hash; "" where the text
+    does not show what to write otherwise.
     """
     if not found.of:
         return ""
@@ -321,7 +325,9 @@ def _without_hash(found: Hint) -> str:
 
 
 def _line_with(found: Hint, better: str) -> str:
-    """The line of a hint with another expression; that alone where it stands on several lines."""
+    """Return the line of a hint with another expression; that alone where it stands on several
+    lines.
+    """
     text = found.source.text.strip()
     if found.of not in text:
         return f"{better}  # instead of {found.of}"

@@ -15,7 +15,7 @@ _ORDER = ("other-machine", "thread-count", "version-drift")
 
 
 def environment(look: Look) -> Iterator[Suspect]:
-    """The machine, the threads, the versions."""
+    """Yield the machine, the threads, the versions."""
     kinds: dict[str, list[str]] = {}
     for difference in (
         one for group in classes(look.check.environment_differences) for one in group.differences

@@ -53,12 +53,14 @@ _KERNEL = mark("From equal inputs an operator that draws no numbers gives anothe
 
 
 def forward(look: Look) -> Iterator[Suspect]:
-    """A module or the loss: culprit or victim, a private draw or another order of additions."""
+    """Yield a module or the loss: culprit or victim, a private draw or another order of
+    additions.
+    """
     yield from of_first_case(_CASES, look)
 
 
 def _own_generator(look: Look) -> Iterator[Suspect]:
-    """The operator that differs first was given a generator of its own."""
+    """Yield the operator that differs first was given a generator of its own."""
     yield from _seeded_by_clock(look)
     yield by_hint("private-draw", look.hint("entropy"), PRIVATE, look.given_generator())
 
@@ -74,7 +76,7 @@ def _layer_draws_unseen(look: Look) -> Iterator[Suspect]:
 
 
 def _left_unfilled(look: Look) -> Iterator[Suspect]:
-    """The operator reads memory that nothing filled."""
+    """Yield the operator reads memory that nothing filled."""
     shown = look.recorded("memory not filled")
     found = by_hint("uninitialised-memory", look.hint("memory"), _UNFILLED, shown)
     # the line may make any other tensor: the one of the rung stays
@@ -91,14 +93,14 @@ def _noise(look: Look) -> Iterator[Suspect]:
 
 
 def _seeded_by_clock(look: Look) -> Iterator[Suspect]:
-    """A clock that feeds what differs: it seeds the generator that is drawn from there, or makes
-    the values.
+    """Yield a clock that feeds what differs: it seeds the generator that is drawn from there, or
+    makes the values.
     """
     yield from if_hinted("clock-seed", look.feeding("clock"), _CLOCK)
 
 
 def _drew(look: Look) -> bool:
-    """Whether it drew from a generator that stood otherwise."""
+    """Return whether it drew from a generator that stood otherwise."""
     return bool(look.rung.generators.drawn)
 
 
@@ -108,13 +110,13 @@ def _reads_unfilled(look: Look) -> bool:
 
 
 def _written_by_threads(look: Look) -> bool:
-    """Whether something else is given to an operator, and threads may have made it."""
+    """Return whether something else is given to an operator, and threads may have made it."""
     return look.operator_is_victim and look.hint("threads") is not None
 
 
 def _from_elsewhere(look: Look) -> bool:
-    """Whether an operator is given something else that no operator made, or the loss is all that
-    was recorded, and no line says a draw.
+    """Return whether an operator is given something else that no operator made, or the loss is all
+    that was recorded, and no line says a draw.
     """
     victim = look.operator_is_victim
     if victim and look.feeding(*_FEEDS, "clock"):
@@ -124,7 +126,9 @@ def _from_elsewhere(look: Look) -> bool:
 
 
 def _is_given_otherwise(look: Look) -> bool:
-    """Whether a module, or the loss, is given something else that no recorded producer made."""
+    """Return whether a module, or the loss, is given something else that no recorded producer
+    made.
+    """
     evidence = look.rung.evidence
     if isinstance(evidence, LossDiffers):
         return evidence.only_labels
@@ -132,8 +136,8 @@ def _is_given_otherwise(look: Look) -> bool:
 
 
 def _draws_unseen(look: Look) -> bool:
-    """A layer that draws by its name, in a framework whose generators cannot be read, unless the
-    user's own draws from elsewhere.
+    """Return a layer that draws by its name, in a framework whose generators cannot be read, unless
+    the user's own draws from elsewhere.
     """
     name = class_of(look.rung.evidence)
     own = look.hint("entropy") is not None and look.code.defines(name)
@@ -141,8 +145,8 @@ def _draws_unseen(look: Look) -> bool:
 
 
 def _is_noise(look: Look) -> bool:
-    """Whether it differs by rounding, or level `op` shows an operator that draws nothing, has equal
-    inputs and another output: its kernel makes the difference.
+    """Return whether it differs by rounding, or level `op` shows an operator that draws nothing,
+    has equal inputs and another output: its kernel makes the difference.
     """
     if look.rung.size == "rounding":
         return True
@@ -153,7 +157,7 @@ def _is_noise(look: Look) -> bool:
 
 
 def _gross(look: Look) -> Iterator[Suspect]:
-    """A gross difference from equal inputs.
+    """Yield a gross difference from equal inputs.
 
     A tensor that is left unfilled comes first where the values look like left-over memory.
     """
@@ -185,7 +189,7 @@ def _listed(look: Look) -> Iterator[Suspect]:
 
 
 def noisy(look: Look, name: str, *, backward: bool) -> Iterator[Suspect]:
-    """A rounding-level difference from equal inputs: the kernel, and what is known of it."""
+    """Yield a rounding-level difference from equal inputs: the kernel, and what is known of it."""
     said = _KERNEL
     if look.rung.size == "rounding":
         said = _ROUNDING
@@ -220,7 +224,7 @@ def _unrecorded(look: Look) -> Iterator[Suspect]:
 
 
 def _feeding(look: Look) -> tuple[Suspect, ...]:
-    """The line that makes the value which differs."""
+    """Return the line that makes the value which differs."""
     feeding = look.feeding(*_FEEDS)
     if feeding is not None and feeding.kind == "memory":
         return if_hinted("uninitialised-memory", feeding, _FED_UNFILLED)
@@ -228,7 +232,7 @@ def _feeding(look: Look) -> tuple[Suspect, ...]:
 
 
 def _is_whole(dtype: str) -> bool:
-    """Whether values of that type are whole numbers, as far as the type is known."""
+    """Return whether values of that type are whole numbers, as far as the type is known."""
     return not dtype or dtype.startswith(("int", "uint"))
 
 

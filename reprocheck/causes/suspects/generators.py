@@ -31,8 +31,8 @@ _GIVEN = {
 
 
 def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
-    """A generator whose state differs: never seeded, seeded with another number, or seeded equally
-    and moved since.
+    """Yield a generator whose state differs: never seeded, seeded with another number, or seeded
+    equally and moved since.
     """
     shown = look.generator_facts()
     kinds = {fact.kind for fact in shown}
@@ -54,7 +54,7 @@ def by_seeds(look: Look, *, unseeded: str, late: str = "") -> Iterator[Suspect]:
 
 
 def _moved(look: Look) -> str:
-    """What was recorded of generators that were seeded equally, and stand otherwise."""
+    """Return what was recorded of generators that were seeded equally, and stand otherwise."""
     names = look.rung.generators.names
     who = capital(words.generators(names))
     if any(one.key for one in look.rung.generators.drawn):
@@ -108,7 +108,9 @@ def _nothing_seeded(drawn: Sequence[str]) -> str:
 
 
 def _seeding(look: Look, drawn: Sequence[str]) -> str:
-    """What seeds these generators, if the framework's own fix does not; empty where it does."""
+    """Return what seeds these generators, if the framework's own fix does not; empty where it
+    does.
+    """
     names = set(drawn)
     reached = _SEEDED_BY.get(look.framework, frozenset())
     if names <= reached or not names <= _SEED.keys():
@@ -117,7 +119,7 @@ def _seeding(look: Look, drawn: Sequence[str]) -> str:
 
 
 def _seeded_otherwise(look: Look, name: str, shown: tuple[Recorded, ...]) -> Suspect:
-    """A generator that was given another number in each run."""
+    """Return a generator that was given another number in each run."""
     drawn = look.rung.generators.drawn
     said = tuple(_seeds(one, *one.seeds) for one in drawn if one.seeds is not None)
     taken = look.seed_line()
@@ -132,12 +134,14 @@ def _seeds(one: Generator, first: object, second: object) -> str:
 
 
 def generators(look: Look) -> Iterator[Suspect]:
-    """A module or a loader draws from a generator whose state differs."""
+    """Yield a module or a loader draws from a generator whose state differs."""
     yield from by_seeds(look, unseeded=_of_draw(look, look.shown(StateDiffers)))
 
 
 def _of_draw(look: Look, shown: StateDiffers) -> str:
-    """The entry for a draw from a generator that nothing seeded: by who draws, and what of."""
+    """Return the entry for a draw from a generator that nothing seeded: by who draws, and what
+    of.
+    """
     rung = look.ladder.rung("batch")
     batch = BatchDiffers()
     if isinstance(rung.evidence, BatchDiffers):
@@ -155,15 +159,15 @@ def _of_draw(look: Look, shown: StateDiffers) -> str:
 
 
 def _drawn_outside(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
-    """What the script drew by itself."""
+    """Return what the script drew by itself."""
     if shown.got in ("batch", "epoch"):
         return _made_of(look, batch)
     return "unseeded-draw"
 
 
 def _made_of(look: Look, batch: BatchDiffers) -> str:
-    """What the script drew before a loader handed it out: which samples a subset takes, their
-    order, or anything else.
+    """Return what the script drew before a loader handed it out: which samples a subset takes,
+    their order, or anything else.
     """
     if batch.subset:
         return "unseeded-split"
@@ -179,7 +183,7 @@ def _made_of(look: Look, batch: BatchDiffers) -> str:
 
 
 def _drawn_by_loader(look: Look, shown: StateDiffers, batch: BatchDiffers) -> str:
-    """What a loader drew: the order of its samples, or what they hold."""
+    """Return what a loader drew: the order of its samples, or what they hold."""
     if batch.samples == "other content":
         return _content_drawn_by(batch.worker)
     known = batch.samples == "other order" or batch.by_indices

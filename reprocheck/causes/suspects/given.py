@@ -37,14 +37,14 @@ def of_given(look: Look) -> Iterator[Suspect]:
 
 
 def _given(check: Check, below: Rung | None) -> tuple[Given, ...]:
-    """What the runs were not given alike, where `below` differs first in the training."""
+    """Return what the runs were not given alike, where `below` differs first in the training."""
     if below is None:
         return given_otherwise(check)
     return given_otherwise(check, below.rung, loaded_file(below.evidence))
 
 
 def _follows(look: Look) -> tuple[str, ...]:
-    """What differs first in the training."""
+    """Return what differs first in the training."""
     below = look.ladder.first_of_training
     if below is None or not below.detail:
         return ()
@@ -63,7 +63,7 @@ def _other_source(look: Look, code: Sequence[SourceDifference]) -> Iterator[Susp
 
 
 def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
-    """The arguments, variables or files of the runs are not the same."""
+    """Yield the arguments, variables or files of the runs are not the same."""
     if not others:
         return
     blamed = others
@@ -108,7 +108,7 @@ def _other_input(look: Look, others: Sequence[Given]) -> Iterator[Suspect]:
 
 
 def _same(given: Given) -> str:
-    """What to do about an argument, a variable, or a file."""
+    """Return what to do about an argument, a variable, or a file."""
     if given.of_one_run:
         return tr(
             "Start every run with the {called}, or every run without it.",
@@ -134,8 +134,8 @@ def _same(given: Given) -> str:
 
 
 def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
-    """Whether a line or an argument that differs names what differs first in the training, such as
-    `lr`.
+    """Return whether a line or an argument that differs names what differs first in the training,
+    such as `lr`.
     """
     if below is None or not below.place:
         return False
@@ -145,7 +145,7 @@ def _names_place(below: Rung | None, texts: Sequence[str]) -> bool:
 
 
 def _quoted(code: Sequence[SourceDifference]) -> list[str]:
-    """The lines behind the first, which the rung has quoted."""
+    """Return the lines behind the first, which the rung has quoted."""
     quoted = [
         tr(
             "Line {line} of `{file}` is `{text}` in run 1 and `{second_text}` in run 2.",

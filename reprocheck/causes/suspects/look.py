@@ -75,26 +75,26 @@ class Look:
     frameworks: tuple[str, ...]
 
     def shown(self, kind: type[Shown]) -> Shown:
-        """What the rung shows, of which the kind is known."""
+        """Return what the rung shows, of which the kind is known."""
         assert isinstance(self.rung.evidence, kind)
         return self.rung.evidence
 
     def recorded(self, kind: Kind) -> tuple[Recorded, ...]:
-        """The fact that the place of the rung is of this kind."""
+        """Return the fact that the place of the rung is of this kind."""
         return (Recorded(kind=kind, of=self.rung.place or self.rung.rung),)
 
     def generator_facts(self) -> tuple[Recorded, ...]:
-        """What was recorded of the generators that the rung names: their states differ, and how
-        each of them was seeded.
+        """Return what was recorded of the generators that the rung names: their states differ, and
+        how each of them was seeded.
         """
         return tuple(chain.from_iterable(map(_facts_of, self.rung.generators.drawn)))
 
     def seed_line(self) -> SourceLine | None:
-        """The line that seeded, with its text; that of the rung where none was recorded."""
+        """Return the line that seeded, with its text; that of the rung where none was recorded."""
         return self.line_at(seed_line(self.rung.evidence))
 
     def line_at(self, place: str) -> SourceLine | None:
-        """A line (`file:line`) with its text; that of the rung where there is none."""
+        """Return a line (`file:line`) with its text; that of the rung where there is none."""
         line = SourceLine.of(place)
         if line is None:
             return self.rung.source
@@ -137,17 +137,17 @@ class Look:
 
     @property
     def hash_is_fixed(self) -> bool:
-        """Whether the user fixed the hash seed before the start."""
+        """Return whether the user fixed the hash seed before the start."""
         return has_fixed_hash(self.check.runs[0].environment)
 
     @property
     def operator_is_victim(self) -> bool:
-        """Whether the operator that differs first is given something else already."""
+        """Return whether the operator that differs first is given something else already."""
         return self.rung.operator is not None and self.rung.operator.inputs_differ
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """What the rung names that can make a difference: operator, autograd nodes, classes.
+        """Return what the rung names that can make a difference: operator, autograd nodes, classes.
 
         A victim is not among them.
         """
@@ -157,7 +157,9 @@ class Look:
         return (operator.name, *self.rung.operations)
 
     def listed(self, *, backward: bool) -> tuple[str, ...]:
-        """What is known of the listed operators among those that the rung names, on its device."""
+        """Return what is known of the listed operators among those that the rung names, on its
+        device.
+        """
         found = (
             known(name, device=self.device, backward=backward, frameworks=self.frameworks)
             for name in self.operators
@@ -167,36 +169,36 @@ class Look:
         return tuple(sentences[:MOST_LISTED])
 
     def unseeded_draw(self) -> Hint | None:
-        """A line that draws from a generator of Python or numpy whose state differs, though nothing
-        recorded draws from it.
+        """Return a line that draws from a generator of Python or numpy whose state differs, though
+        nothing recorded draws from it.
         """
         return self.draw_from(self.rung.unused_generators)
 
     def draw_from(self, generators: Sequence[str]) -> Hint | None:
-        """A line that draws from one of these generators, as far as they are Python's or
+        """Return a line that draws from one of these generators, as far as they are Python's or
         numpy's.
         """
         return next(self._drawing(generators), None)
 
     def draws_an_order(self, generators: Sequence[str]) -> bool:
-        """Whether a line puts things into an order that it draws from one of these generators, or
-        no line that draws from them is known.
+        """Return whether a line puts things into an order that it draws from one of these
+        generators, or no line that draws from them is known.
         """
         drawing = list(self._drawing(generators))
         return not drawing or any(map(draws_order, drawing))
 
     def _drawing(self, generators: Sequence[str]) -> Iterator[Hint]:
-        """The lines that draw from one of these generators."""
+        """Return the lines that draw from one of these generators."""
         modules = tuple(_MODULES[name] for name in generators if name in _MODULES)
         draws = (hint for hint in self.code.hints if hint.kind == "draw")
         return (hint for hint in draws if hint.name.startswith(modules))
 
     def feeding(self, *kinds: str) -> Hint | None:
-        """A line that makes what the rung's own line reads."""
+        """Return a line that makes what the rung's own line reads."""
         return self.code.feeding(self.rung.source, *kinds)
 
     def hint(self, *kinds: str) -> Hint | None:
-        """A line of the user's that fits, the nearest to the rung's own."""
+        """Return a line of the user's that fits, the nearest to the rung's own."""
         return self.code.of(*kinds, near=self.rung.source)
 
 
@@ -209,23 +211,23 @@ class Case:
 
 
 def of_first_case(cases: Iterable[Case], look: Look) -> Iterator[Suspect]:
-    """What is suspected in the first case that holds."""
+    """Yield what is suspected in the first case that holds."""
     first = next(case for case in cases if case.holds(look))
     yield from first.suspects(look)
 
 
 def otherwise(look: Look) -> bool:
-    """Holds always: for the last row of a table."""
+    """Hold always: for the last row of a table."""
     return True
 
 
 def takes_another_path(look: Look) -> bool:
-    """Whether the runs do not go the same way through the code."""
+    """Return whether the runs do not go the same way through the code."""
     return look.rung.another_path
 
 
 def _facts_of(generator: Generator) -> Iterator[Recorded]:
-    """What was recorded of a generator whose state differs."""
+    """Yield what was recorded of a generator whose state differs."""
     yield Recorded(kind="state differs", of=generator.name)
     yield Recorded(kind=_seeding(generator), of=generator.name)
     if generator.later is not None:
@@ -233,19 +235,19 @@ def _facts_of(generator: Generator) -> Iterator[Recorded]:
 
 
 def _seeding(generator: Generator) -> Kind:
-    """How a generator was seeded before it was drawn from."""
+    """Return how a generator was seeded before it was drawn from."""
     if generator.key:
         return _MADE[generator.seeded]
     return _SEEDED[generator.seeded]
 
 
 def draws_order(hint: Hint) -> bool:
-    """Whether a line draws an order: by what it calls, unless it takes one thing alone."""
+    """Return whether a line draws an order: by what it calls, unless it takes one thing alone."""
     return last_part(hint.name) in _SHUFFLES and not hint.one
 
 
 def line(hint: Hint, what: str) -> str:
-    """What a line of the user's does that fits."""
+    """Return what a line of the user's does that fits."""
     return tr(
         "{line} fits: {what} (`{name}`).",
         line=hint.source.at,
@@ -255,14 +257,14 @@ def line(hint: Hint, what: str) -> str:
 
 
 def of_hint(hint: Hint | None, what: str) -> tuple[str, ...]:
-    """The same as evidence; nothing without a hint."""
+    """Return the same as evidence; nothing without a hint."""
     if hint is None:
         return ()
     return (line(hint, what),)
 
 
 def called(*hints: Hint | None) -> tuple[str, ...]:
-    """What these lines call."""
+    """Return what these lines call."""
     return tuple(hint.name for hint in filter(None, hints))
 
 
@@ -301,5 +303,5 @@ def unseeded(name: str, draw: Hint | None) -> tuple[Suspect, ...]:
 
 
 def only_suspected(found: Iterable[Suspect]) -> Iterator[Suspect]:
-    """The same without the facts that would make them sure."""
+    """Return the same without the facts that would make them sure."""
     return (replace(suspect, shown=()) for suspect in found)

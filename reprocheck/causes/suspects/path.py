@@ -42,7 +42,7 @@ def other_path(look: Look) -> Iterator[Suspect]:
 
 
 def by_clock(code: UserCode, near: SourceLine | None = None) -> Iterator[Suspect]:
-    """The same as a suspicion: what was recorded does not show whether the clock decided
+    """Yield the same as a suspicion: what was recorded does not show whether the clock decided
     otherwise.
     """
     clock = code.of(BY_CLOCK, near=near)
@@ -62,7 +62,7 @@ def _decided(by: Hint, shown: tuple[Recorded, ...]) -> Suspect:
 
 
 def _fix(decides: Hint) -> str:
-    """What to write instead of the line that decides."""
+    """Return what to write instead of the line that decides."""
     text = decides.source.text.strip()
     if decides.kind == BY_SYSTEM:
         return _A_DRAW.format(text=text)

@@ -65,7 +65,7 @@ def files(look: Look) -> Iterator[Suspect]:
 
 
 def _reader(look: Look, path: str) -> str:
-    """The user's line in which a later run first opened what run 1 left; "" where it was not
+    """Return the user's line in which a later run first opened what run 1 left; "" where it was not
     seen.
     """
     reads = (run.first_reads.get(path) for run in look.check.runs[1:])
@@ -73,7 +73,7 @@ def _reader(look: Look, path: str) -> str:
 
 
 def hyper_parameters(look: Look) -> Iterator[Suspect]:
-    """Values that are computed or drawn; or an update that only one run makes."""
+    """Yield values that are computed or drawn; or an update that only one run makes."""
     if look.rung.another_path:
         yield from other_path(look)
         return
@@ -126,7 +126,9 @@ def weights(look: Look) -> Iterator[Suspect]:
 
 
 def _another_model(look: Look, sizes: str) -> Iterator[Suspect]:
-    """Weights of another size: what says how large the model is, is not the same in each run."""
+    """Yield weights of another size: what says how large the model is, is not the same in each
+    run.
+    """
     said = tr("The weights {sizes}: the number that says how many there are differs.", sizes=sizes)
     yield by_hint("random-hyper-parameter", look.hint("draw"), "draws a number", said=(said,))
     yield by_hint(
@@ -163,15 +165,15 @@ def _loaded_otherwise(look: Look, loaded: Loaded) -> Iterator[Suspect]:
 
 
 def _in_what_writes(look: Look, file: str) -> str:
-    """The seeds of the framework, and where they belong: a seed in the process that loads the file
-    changes nothing in it.
+    """Return the seeds of the framework, and where they belong: a seed in the process that loads
+    the file changes nothing in it.
     """
     seeds = entry("unseeded-weights").fix_for(look.frameworks)
     return f"# in the program that writes {file}:\n{seeds}"
 
 
 def _unfilled(look: Look) -> Iterator[Suspect]:
-    """The generators stood the same: nobody filled the weight, or something private did."""
+    """Yield the generators stood the same: nobody filled the weight, or something private did."""
     here = look.code.on(look.rung.source, "memory", "entropy", "clock")
     odd = look.rung.measured.like_left_over_memory
     said: tuple[str, ...] = (_STATES_AGREE,)
@@ -197,8 +199,8 @@ def _unfilled(look: Look) -> Iterator[Suspect]:
 
 
 def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
-    """Weights of which no state is known, and a generator that was seeded only after something had
-    drawn from it.
+    """Yield weights of which no state is known, and a generator that was seeded only after
+    something had drawn from it.
     """
     said, shown = drawn_early(early), drawn_before(early)
     made = look.code.assigned(look.rung.place or "")
@@ -209,8 +211,8 @@ def _drawn_too_early(look: Look, early: Mapping[str, str]) -> Iterator[Suspect]:
 
 
 def _without_states(look: Look) -> Iterator[Suspect]:
-    """Weights that were made where no generator was looked at: loaded, copied, or made in another
-    process.
+    """Yield weights that were made where no generator was looked at: loaded, copied, or made in
+    another process.
     """
     system = look.hint("entropy", "clock")
     shown = look.shown(WeightsDiffer)

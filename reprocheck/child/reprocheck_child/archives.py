@@ -94,19 +94,19 @@ class Savers:
         """Called at the end of a save, with what the saver returned."""
 
     def install(self) -> None:
-        """Watches from now on."""
+        """Watch from now on."""
         for module, function, name, given in SAVERS:
             import_hook.when_imported(module, self._watcher(function, name, given))
         for module, function in LOADERS:
             import_hook.when_imported(module, loaders.hooking_in(function, self._watch_loader))
 
     def under_way(self) -> Save | None:
-        """The save that this thread is in."""
+        """Return the save that this thread is in."""
         return self._saving.get(get_ident())
 
     @property
     def archives(self) -> Archives | None:
-        """What records the content of files, once a framework is there."""
+        """Return what records the content of files, once a framework is there."""
         boundary = getattr(self._recorder.deep, "boundary", None)
         return boundary and boundary.archives
 
@@ -147,7 +147,7 @@ class Savers:
             told(save, returned)
 
     def _named(self, given: list[Any]) -> str:
-        """The file that a saver is given, as a trace names it; "" where that is none."""
+        """Return the file that a saver is given, as a trace names it; "" where that is none."""
         paths = (getattr(one, "name", one) for one in given if not isinstance(one, dict))
         path = next((one for one in paths if isinstance(one, (str, os.PathLike))), None)
         if path is None:
@@ -190,7 +190,7 @@ class Archives:
 
     @guarded("looking at what is saved", otherwise=[])
     def contents(self, value: Any) -> list[Entry]:
-        """What a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
+        """Return what a file is given: `[place, {"d": kind, "v": name or number}]` of each part."""
         found: list[Entry] = []
         self._describe("", value, found, 0)
         return found
@@ -251,8 +251,8 @@ class Archives:
                 self._remember(place + part, one, depth + 1)
 
     def key_of(self, value: Any) -> str:
-        """The place in the file of what a part of the training is given: of itself, or of what it
-        was made of; "" where that is not known.
+        """Return the place in the file of what a part of the training is given: of itself, or of
+        what it was made of; "" where that is not known.
         """
         known = self._keys.get(id(value))
         if known is not None or not isinstance(value, dict):
@@ -286,7 +286,7 @@ class Archives:
 
     @staticmethod
     def _modules() -> Iterator[tuple[str, Any]]:
-        """The modules whose generators all code shares."""
+        """Yield the modules whose generators all code shares."""
         for name, module in (("python", "random"), ("numpy", "numpy"), ("torch", "torch")):
             if module in sys.modules:
                 yield name, sys.modules[module]

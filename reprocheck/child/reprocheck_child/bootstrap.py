@@ -95,7 +95,7 @@ def _start_controls(recorder: events.Recorder, settings: Mapping[str, Any]) -> N
 
 
 def _controller(active: Any, framework: registry.Framework) -> import_hook.Callback:
-    """Puts the controls of the run in place, before the adapter."""
+    """Put the controls of the run in place, before the adapter."""
 
     @guarded("installing the controls for " + framework.name)
     def install(module: object) -> None:
@@ -144,8 +144,8 @@ def _make_ready(framework: registry.Framework) -> None:
 
 
 def is_older(version: str, oldest: tuple[int, ...]) -> bool:
-    """Whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be read does
-    not.
+    """Return whether a version such as `2.13.0+cpu` comes before the oldest; one that cannot be
+    read does not.
     """
     numbers: list[int] = []
     for part in version.split("+")[0].split(".")[: len(oldest)]:

@@ -29,7 +29,7 @@ _PICKLE_MAIN = b"__main__"
 
 
 def main() -> None:
-    """Calls the function that the command line names."""
+    """Call the function that the command line names."""
     with open(sys.argv[3], encoding="utf-8") as file:
         call = jsontext.loads(with_home(file.read()))
     sys.argv[:] = call["argv"]
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def with_home(text: str) -> str:
-    """The text of CALL as it was before the home folder in it was masked."""
+    """Return the text of CALL as it was before the home folder in it was masked."""
     return text.replace(HOME, jsontext.dumps(os.path.expanduser("~"))[1:-1])
 
 
@@ -67,7 +67,7 @@ def paths(asked: list[str], own: list[str], *, whole: bool) -> list[str]:
 def prepared(
     call: Mapping[str, Any],
 ) -> tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]:
-    """The function and its arguments, once everything that they need is imported."""
+    """Return the function and its arguments, once everything that they need is imported."""
     from base64 import b64decode
     from pickle import loads
 

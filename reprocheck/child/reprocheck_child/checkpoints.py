@@ -121,7 +121,7 @@ class Checkpoints:
         """Files of savers that were gone again at the next look."""
 
     def install(self) -> None:
-        """Watches from now on."""
+        """Watch from now on."""
         savers = self._recorder.savers
         savers.make = lambda by: Save(by, self._line(), self._updates())
         savers.on_end.append(self._ended_save)
@@ -157,16 +157,16 @@ class Checkpoints:
         self._passed_over.update(map(id, tasks))
 
     def under_way(self, tasks: list[Any]) -> list[Any]:
-        """Those of some tasks that have not ended."""
+        """Return those of some tasks that have not ended."""
         return [task for task in tasks if _is_under_way(task)]
 
     def is_written_to(self, paths: list[str]) -> bool:
-        """Whether this process holds one of these files open for writing."""
+        """Return whether this process holds one of these files open for writing."""
         wanted = {os.path.join(self._root, path) for path in paths}
         return not wanted.isdisjoint(held_for_writing())
 
     def told(self) -> dict[str, Any]:
-        """What this rank wrote since the last look, for the rank that looks for all."""
+        """Return what this rank wrote since the last look, for the rank that looks for all."""
         told = {
             "touched": self._touched,
             "others": self._others,
@@ -191,7 +191,7 @@ class Checkpoints:
         self._forget()
 
     def found(self, updates: int) -> Found | None:
-        """The checkpoint that was written since the last look; None where there is none.
+        """Return the checkpoint that was written since the last look; None where there is none.
 
         updates  how many were made by now
         """
@@ -243,8 +243,8 @@ class Checkpoints:
         return found
 
     def _newest(self, paths: list[str], otherwise: Save) -> tuple[str, Save]:
-        """What a script is to be told that resumes from these files, and the save that it is of:
-        the newest one that is whole, or the folder in which its parts lie. A copy is no save.
+        """Return what a script is to be told that resumes from these files, and the save that it is
+        of: the newest one that is whole, or the folder in which its parts lie. A copy is no save.
         """
         files: dict[int, list[str]] = {}
         saves: dict[int, Save] = {}
@@ -269,11 +269,13 @@ class Checkpoints:
         return _common(own), save
 
     def _held(self, save: Save, paths: list[str]) -> set[Any]:
-        """What a save holds of the training, by kind; by its size where that is not known."""
+        """Return what a save holds of the training, by kind; by its size where that is not
+        known.
+        """
         return {*OF_STATE.intersection(save.holds)} or {sum(map(self._size, paths))}
 
     def _matched(self, path: str) -> str:
-        """The folder of a file, or the file itself, that the pattern names."""
+        """Return the folder of a file, or the file itself, that the pattern names."""
         count = self._pattern.count("/") + 1
         folder = "/".join(path.split("/")[:count])
         return folder if self._matches(folder) else path
@@ -285,8 +287,8 @@ class Checkpoints:
         return number, self._now.get(path, (0,))[0]
 
     def _streams(self) -> set[str]:
-        """Files that have been held open for writing since before the last look, such as the log of
-        a training: nothing would be whole if they were waited for.
+        """Return files that have been held open for writing since before the last look, such as the
+        log of a training: nothing would be whole if they were waited for.
         """
         held = {os.path.relpath(path, self._root) for path in held_for_writing()}
         return held - self._written.keys()
@@ -298,7 +300,7 @@ class Checkpoints:
             return 0
 
     def _is_kept(self, path: str) -> bool:
-        """Whether a file that has changed is one of a checkpoint."""
+        """Return whether a file that has changed is one of a checkpoint."""
         if self._pattern:
             return self._matches(path)
         name = os.path.basename(path).lower()
@@ -313,8 +315,8 @@ class Checkpoints:
         return fnmatch(path, self._pattern) or fnmatch(os.path.basename(path), self._pattern)
 
     def _tree(self) -> dict[str, State]:
-        """Every file below the working directory; where there are too many, those that this process
-        was seen to write. With them the files outside that match the pattern.
+        """Return every file below the working directory; where there are too many, those that this
+        process was seen to write. With them the files outside that match the pattern.
         """
         if self._is_wide:
             return self._own_files()
@@ -327,7 +329,7 @@ class Checkpoints:
         return {path: found[path] for path in found if path[0] != "/" or self._matches(path)}
 
     def _below(self, top: str, start: str) -> dict[str, State]:
-        """The files below a folder whose paths start so, but for those above the limit."""
+        """Return the files below a folder whose paths start so, but for those above the limit."""
         found: dict[str, State] = {}
         waiting = [top]
         while waiting:
@@ -439,7 +441,7 @@ class Checkpoints:
         return inside
 
     def _is_out_of_place(self, path: str, by: str) -> bool:
-        """Whether a checkpoint is about to be written where no snapshot is taken."""
+        """Return whether a checkpoint is about to be written where no snapshot is taken."""
         return bool(self._recorder.iteration) and (bool(by) or _has_suffix(path.lower()))
 
     def _started_process(self, *_: Any) -> None:
@@ -481,7 +483,7 @@ def _entries(folder: str) -> Iterator[Any]:
 
 
 def _is_under_way(task: Any) -> bool:
-    """Whether a thread, a process or a future has not ended."""
+    """Return whether a thread, a process or a future has not ended."""
     if hasattr(task, "is_alive"):
         return bool(task.is_alive())
     return not task.done()
@@ -495,27 +497,31 @@ def _is_named_text(path: str) -> bool:
 
 
 def _has_suffix(path: str) -> bool:
-    """Whether a name has the end of a checkpoint's, be it before that of a draft: `a.pt.tmp`."""
+    """Return whether a name has the end of a checkpoint's, be it before that of a draft:
+    `a.pt.tmp`.
+    """
     name = os.path.basename(path) + "."
     return any(suffix + "." in name for suffix in SUFFIXES)
 
 
 def _start_of(pattern: str) -> str:
-    """How all paths begin that a pattern allows outside of the working directory; "" of another."""
+    """Return how all paths begin that a pattern allows outside of the working directory; "" of
+    another.
+    """
     if not pattern.startswith("/"):
         return ""
     return fixed_start(pattern)
 
 
 def _taken_out(known: dict[str, Save], old: str) -> Iterator[tuple[str, Save]]:
-    """Takes out what is known of a path and of all below it: how each goes on behind that path."""
+    """Take out what is known of a path and of all below it: how each goes on behind that path."""
     for path in list(known):
         if old and (path + "/").startswith(old + "/"):
             yield path[len(old) :], known.pop(path)
 
 
 def _holds_reports(name: str) -> bool:
-    """Whether a file is named as one that holds what a training reports. The names of some
+    """Return whether a file is named as one that holds what a training reports. The names of some
     checkpoints say the loss they had.
     """
     if name.endswith(OF_ARRAYS):
@@ -524,7 +530,7 @@ def _holds_reports(name: str) -> bool:
 
 
 def _common(paths: list[str]) -> str:
-    """The folder that files lie in; "" for the working directory itself, and for several."""
+    """Return the folder that files lie in; "" for the working directory itself, and for several."""
     try:
         return os.path.commonpath([os.path.dirname(path) for path in paths])
     except ValueError:  # some of them outside of the working directory
@@ -532,12 +538,12 @@ def _common(paths: list[str]) -> str:
 
 
 def _is_of(target: str, path: str) -> bool:
-    """Whether a file is what names a checkpoint, or lies in that."""
+    """Return whether a file is what names a checkpoint, or lies in that."""
     return target in (path, PREFIX.sub("", path)) or (path + "/").startswith(target + "/")
 
 
 def _looks_saved(path: str) -> bool:
-    """Whether a file begins as those do that keep tensors or objects."""
+    """Return whether a file begins as those do that keep tensors or objects."""
     try:
         with open(path, "rb") as file:
             head = file.read(9)

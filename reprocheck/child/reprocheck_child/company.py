@@ -68,7 +68,7 @@ class Company:
         self._busy: dict[int, float] = {}  # when each of them was last seen to use the processor
 
     def left_behind(self, *, at_once: bool = False) -> bool:
-        """Whether this process may end, as far as the others go.
+        """Return whether this process may end, as far as the others go.
 
         Costs next to nothing when asked again and again.
         """
@@ -129,7 +129,7 @@ def _ancestors(running: dict[int, tuple[int, int]]) -> set[int]:
 
 
 def _may_train(pid: int) -> bool:
-    """Whether it is a Python of the user's."""
+    """Return whether it is a Python of the user's."""
     try:
         if not os.path.basename(_readlink("/proc/%d/exe" % pid)).startswith("python"):
             return False
@@ -181,7 +181,7 @@ def _running() -> dict[int, tuple[int, int]]:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """What the system says of a process, from its state on; empty where it is gone."""
+    """Return what the system says of a process, from its state on; empty where it is gone."""
     try:
         fields = _content("/proc/%d/stat" % pid).rpartition(b")")[2].split()
     except OSError:

@@ -203,8 +203,8 @@ class Deep:
         return shown
 
     def _leaf(self, path: str, value: Any) -> Any:
-        """A text of which something would be masked by its hash, so that it equals itself and no
-        other one; its path may say that it is a secret.
+        """Return a text of which something would be masked by its hash, so that it equals itself
+        and no other one; its path may say that it is a secret.
         """
         text = value.get("v") if type(value) is dict else None
         if type(text) is not str or "d" in value:  # what is of a kind is named by the recorder
@@ -311,7 +311,7 @@ class Deep:
         self._reached = None
 
     def elsewhere(self) -> bool:
-        """Whether this is not the thread that trains; the first to ask is."""
+        """Return whether this is not the thread that trains; the first to ask is."""
         me = get_ident()
         if not self.thread:
             self.thread = me
@@ -366,7 +366,7 @@ class Deep:
         return event
 
     def _iteration_of(self, r: str, keys: dict[str, Any]) -> int:
-        """The iteration that a fact belongs to."""
+        """Return the iteration that a fact belongs to."""
         closed = len(self.grouping.ends)
         if not closed or not self.loss_first or r not in _BEHIND_THE_LOSS:
             return closed + 1
@@ -412,8 +412,8 @@ class Deep:
         self.recorder.later_line(line)
 
     def states(self) -> dict[str, bytes]:
-        """The states of all default generators that there are, as bytes: cheap enough for each
-        module call.
+        """Return the states of all default generators that there are, as bytes: cheap enough for
+        each module call.
         """
         found = {}
         for name, read in list(self.generators.items()):
@@ -464,7 +464,7 @@ class Deep:
 
     @staticmethod
     def hash_bytes(data: Any) -> str:
-        """The hash of bytes, in the algorithm of this process."""
+        """Return the hash of bytes, in the algorithm of this process."""
         return hashing.digest(data)
 
     def source(self, skip: int = 0) -> str:
@@ -477,7 +477,7 @@ class Deep:
         return "%s:%d" % (self._names[frame.f_code.co_filename], frame.f_lineno)
 
     def frame(self, skip: int = 0) -> Any:
-        """The innermost frame of the user's code, `skip` frames above the caller, or None.
+        """Return the innermost frame of the user's code, `skip` frames above the caller, or None.
 
         Drop it soon: it keeps values alive.
         """
@@ -494,7 +494,7 @@ class Deep:
         return None
 
     def frames(self, most: int) -> Iterator[tuple[Any, str]]:
-        """The frames of the user's code under way and their lines, from the innermost out."""
+        """Yield the frames of the user's code under way and their lines, from the innermost out."""
         frame = self.frame(1)
         while frame is not None and most:
             name = self._name_of(frame.f_code.co_filename)
@@ -504,16 +504,16 @@ class Deep:
             frame = frame.f_back
 
     def is_own(self, frame: Any) -> bool:
-        """Whether the user's code runs in a frame."""
+        """Return whether the user's code runs in a frame."""
         return bool(self._name_of(users.file_of(frame)))
 
     def is_of_user(self, file: str) -> bool:
-        """Whether a file is the user's."""
+        """Return whether a file is the user's."""
         return bool(self._name_of(file))
 
     def library(self, frame: Any, own: str) -> str:
-        """The package whose code called a function of the package `own` in a frame; "" where that
-        is the user's code.
+        """Return the package whose code called a function of the package `own` in a frame; "" where
+        that is the user's code.
         """
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -523,7 +523,7 @@ class Deep:
         return ""
 
     def _name_of(self, file: str) -> str:
-        """The name of a file in the trace, "" where it is not the user's."""
+        """Return the name of a file in the trace, "" where it is not the user's."""
         name = self._names.get(file)
         if name is None:
             name = self._names[file] = self._user_file(file)
@@ -534,7 +534,7 @@ class Deep:
 
 
 def of(recorder: Any) -> Deep:
-    """The one `Deep` of a recorder."""
+    """Return the one `Deep` of a recorder."""
     if recorder.deep is None:
         recorder.deep = Deep(recorder)
     deep: Deep = recorder.deep

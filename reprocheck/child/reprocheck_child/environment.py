@@ -37,7 +37,7 @@ _JSON = (type(None), bool, int, float, str)
 def facts(
     modules: Mapping[str, Any] | None = None, mask: Callable[[str], str] | None = None
 ) -> dict[str, object]:
-    """The facts as JSON values under flat keys such as `python.version`, `package.numpy`,
+    """Return the facts as JSON values under flat keys such as `python.version`, `package.numpy`,
     `variable.OMP_NUM_THREADS`, sorted by key.
 
     `modules` are the modules looked at (default `sys.modules`); a framework that is not among them
@@ -69,8 +69,8 @@ def _tolerant(part: Iterator[Fact]) -> Iterator[Fact]:
 
 
 def probed(prefix: str, probes: Iterable[Probe]) -> Iterator[Fact]:
-    """Each probe by itself: an interface that this version does not have costs one fact, not the
-    rest.
+    """Yield each probe by itself: an interface that this version does not have costs one fact, not
+    the rest.
     """
     for key, probe in probes:
         with suppress(Exception):
@@ -106,8 +106,8 @@ def _yes() -> bool:
 
 
 def _hash_seed() -> str:
-    """The seed that string hashes really use: that of the environment this process was started
-    with, whatever the script set later.
+    """Return the seed that string hashes really use: that of the environment this process was
+    started with, whatever the script set later.
     """
     if not sys.flags.hash_randomization:
         return "0"
@@ -193,7 +193,7 @@ def _cann_version() -> str | None:
 
 
 def _head(path: str, size: int) -> str | None:
-    """The first bytes of a file as text, None where it cannot be read.
+    """Return the first bytes of a file as text, None where it cannot be read.
 
     Reads by descriptor, not by a mocked `open`.
     """
@@ -237,7 +237,7 @@ def _packages() -> Iterator[Fact]:
 
 
 def look_ahead() -> None:
-    """Reads beforehand what does not change any more: the first step of a training may be shorter
+    """Read beforehand what does not change any more: the first step of a training may be shorter
     than that takes.
     """
     for folder in dict.fromkeys(sys.path):
@@ -355,7 +355,7 @@ def _mlflow_has_a_server() -> bool:
 
 
 def _hub_token() -> bool:
-    """Whether a token is there; its value is not read."""
+    """Return whether a token is there; its value is not read."""
     if os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN"):
         return True
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

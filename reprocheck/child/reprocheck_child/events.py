@@ -141,7 +141,7 @@ class Recorder(Writer):
 
     @property
     def deeper(self) -> bool:
-        """Whether the whole of the run is recorded at a deeper level."""
+        """Return whether the whole of the run is recorded at a deeper level."""
         return self.level in ("module", "op")
 
     def stop_after(self, iteration: int) -> None:
@@ -155,12 +155,12 @@ class Recorder(Writer):
 
     @property
     def shallow(self) -> bool:
-        """Whether losses alone are recorded, as things are."""
+        """Return whether losses alone are recorded, as things are."""
         return not self.deeper and (self.first is None or self.first.left)
 
     def goes_deeper(self) -> bool:
-        """Whether a framework that was just imported is recorded at a deeper level: in the whole of
-        the run, or in its first iterations. The first to ask at level `auto` enters it.
+        """Return whether a framework that was just imported is recorded at a deeper level: in the
+        whole of the run, or in its first iterations. The first to ask at level `auto` enters it.
         """
         if self.level != "auto":
             return self.deeper
@@ -383,8 +383,8 @@ class Recorder(Writer):
             self.emit({"e": "skip"})
 
     def watching(self) -> bool:
-        """Whether fingerprints of the weights are still needed: no update that really changed
-        weights was seen yet.
+        """Return whether fingerprints of the weights are still needed: no update that really
+        changed weights was seen yet.
         """
         return self._watching
 
@@ -555,7 +555,7 @@ class Recorder(Writer):
             pass  # no descriptor is free to import with: the error is said without its line
 
     def find_world(self) -> None:
-        """Asks the frameworks which of how many ranks this process is."""
+        """Ask the frameworks which of how many ranks this process is."""
         for find in self.find_rank:
             found = find()
             if found:
@@ -737,7 +737,7 @@ class Recorder(Writer):
                 self.problem("the account at the end", error)
 
     def _thread_name(self) -> str:
-        """The thread or the asynchronous task that calls, "" for the main thread."""
+        """Return the thread or the asynchronous task that calls, "" for the main thread."""
         loops = _modules.get("_asyncio")
         in_loop = loops is not None and loops._get_running_loop() is not None
         if not in_loop and get_ident() == self._main:

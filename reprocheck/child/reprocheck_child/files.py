@@ -144,7 +144,7 @@ class Files:
         self.inputs = Inputs(recorder)
 
     def quietly(self, take: Any, *arguments: Any) -> None:
-        """Calls `take`, in which no event counts; an error of ours is told of and goes no
+        """Call `take`, in which no event counts; an error of ours is told of and goes no
         further.
         """
         me = self.thread()
@@ -285,7 +285,7 @@ class Files:
         return str(self.recorder.masked(_unless_ignored(path)))
 
     def _recent(self, path: str) -> bool:
-        """Whether somebody changed a file since the first run began."""
+        """Return whether somebody changed a file since the first run began."""
         try:
             return os.stat(path).st_ctime >= self.since > 0
         except OSError:
@@ -293,7 +293,7 @@ class Files:
 
 
 def held_for_writing() -> Iterator[str]:
-    """What the process holds open for writing, as the system names it."""
+    """Yield what the process holds open for writing, as the system names it."""
     import fcntl
 
     if not os.path.isdir("/proc/self/fd"):
@@ -309,8 +309,8 @@ def held_for_writing() -> Iterator[str]:
 
 
 def _hook(files: Files) -> Any:
-    """The audit hook. It is called for each `id()` of the script, too: what is of no interest costs
-    one look into a table.
+    """Return the audit hook. It is called for each `id()` of the script, too: what is of no
+    interest costs one look into a table.
     """
 
     def changed(event: str) -> Any:
@@ -346,7 +346,9 @@ def _unless_ignored(name: str) -> str:
 
 
 def without_links(path: str) -> str:
-    """A path whose folders are no links: that of the file itself, which may be one; "" of ""."""
+    """Return a path whose folders are no links: that of the file itself, which may be one; "" of
+    "".
+    """
     if not path:
         return ""
     parent, name = os.path.split(path)
@@ -354,8 +356,8 @@ def without_links(path: str) -> str:
 
 
 def _source(path: str) -> str:
-    """The module that a file of bytecode was compiled from: who imports the one reads what the
-    other held. Empty where it lies in no cache.
+    """Return the module that a file of bytecode was compiled from: who imports the one reads what
+    the other held. Empty where it lies in no cache.
     """
     folder, name = os.path.split(path)
     parent, cache = os.path.split(folder)
@@ -365,8 +367,8 @@ def _source(path: str) -> str:
 
 
 def writes(mode: Any, flags: Any) -> bool:
-    """Whether a file is opened so that it can be written to, from the arguments of an `open` audit
-    event.
+    """Return whether a file is opened so that it can be written to, from the arguments of an `open`
+    audit event.
     """
     if isinstance(mode, str):
         return not WRITING.isdisjoint(mode)
@@ -374,7 +376,7 @@ def writes(mode: Any, flags: Any) -> bool:
 
 
 def absolute(path: Any, folder: Any = NOWHERE) -> str:
-    """A path of an audit event in full; "" where it is none."""
+    """Return a path of an audit event in full; "" where it is none."""
     if isinstance(path, int):
         path = os.readlink("/proc/self/fd/%d" % path)
     name: str = os.fsdecode(path)

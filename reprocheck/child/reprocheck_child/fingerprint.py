@@ -27,7 +27,7 @@ def checksum(tensor: Any) -> int:
 
 
 def on_host(tensor: Any) -> bool:
-    """Whether the bytes of a tensor can be read in place."""
+    """Return whether the bytes of a tensor can be read in place."""
     tensor = _plain(tensor)
     return str(tensor.device.type) == "cpu" and str(tensor.layout) == "torch.strided"
 
@@ -38,13 +38,13 @@ def checksums(tensors: Iterable[Any]) -> List[int]:
 
 
 def first_change(tensors: Iterable[Any], before: List[int]) -> bool:
-    """Whether any tensor's checksum is not the one it had; stops at the first."""
+    """Return whether any tensor's checksum is not the one it had; stops at the first."""
     return any(checksum(tensor) != old for tensor, old in zip(tensors, before))
 
 
 def device_sums(torch: Any, tensors: Iterable[Any]) -> Any:
-    """One int64 vector on the device: for each tensor, the sum of its elements' bit patterns (mod
-    2^64).
+    """Return one int64 vector on the device: for each tensor, the sum of its elements' bit patterns
+    (mod 2^64).
     """
     integer = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = []

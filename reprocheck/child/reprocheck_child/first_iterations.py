@@ -77,7 +77,7 @@ class FirstIterations:
             self.leave(NOT_MOVED % MOST)
 
     def _too_dear(self, closed: int) -> str:
-        """Why recording the last iteration was too dear; "" where it was not."""
+        """Return why recording the last iteration was too dear; "" where it was not."""
         now = perf_counter()
         whole, self._began = now - self._began, now
         spent, self._spent = self._spent, 0.0

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         rung: str
 
         def take(self) -> Values:
-            """All of it by name; what is taken may change later and is written at once."""
+            """Return all of it by name; what is taken may change later and is written at once."""
 
         def put(self, kept: Values) -> list[str]:
-            """Puts it back; returns the names of what was another value before."""
+            """Put it back; return the names of what was another value before."""
 
 
 WEIGHTS, OPTIMIZER = "weights", "optimizer state"
@@ -30,7 +30,7 @@ SCHEDULES, GENERATORS, BATCH = "hyper-parameters", "RNG state", "batch"
 
 
 def same_states(one: Any, other: Any) -> bool:
-    """Whether two states of generators, or two numbers, are the same."""
+    """Return whether two states of generators, or two numbers, are the same."""
     return _text(one) == _text(other)
 
 
@@ -55,11 +55,11 @@ class Slots:
         self.only = only
 
     def take(self) -> Values:
-        """All of them."""
+        """Return all of them."""
         return {name: read() for name, read, _ in self.each()}
 
     def put(self, kept: Values) -> list[str]:
-        """Writes those that are kept."""
+        """Write those that are kept."""
         changed = []
         wanted = kept.keys() if self.only is None else kept.keys() & self.only
         for name, read, write in list(self.each()):
@@ -70,8 +70,8 @@ class Slots:
 
 
 def of_the_host() -> Iterator[Slot]:
-    """The generators of Python and NumPy that scripts share: themselves, as the functions of the
-    modules are watched, by which scripts put states back.
+    """Yield the generators of Python and NumPy that scripts share: themselves, as the functions of
+    the modules are watched, by which scripts put states back.
     """
     python, numpy = states.python(), states.numpy()
     if python is not None:
@@ -81,7 +81,7 @@ def of_the_host() -> Iterator[Slot]:
 
 
 def _text(state: Any) -> str:
-    """A state as text; of NumPy's and PyTorch's, which are arrays or hold one, all of it."""
+    """Return a state as text; of NumPy's and PyTorch's, which are arrays or hold one, all of it."""
     if isinstance(state, tuple):
         return repr([_text(part) for part in state])
     if hasattr(state, "numpy"):

@@ -88,7 +88,7 @@ def install(framework: Any, steps: Mapping[str, Callable[[], object]]) -> dict[s
 
 
 def attempt(framework: Any, step: Callable[[], object]) -> str:
-    """Run one step; returns `"ok"`, or why it is not there."""
+    """Run one step; return `"ok"`, or why it is not there."""
     try:
         step()
     except Exception as error:
@@ -138,7 +138,7 @@ def named_like(wrapper: Any, real: Any) -> Any:
 def replace(
     owner: Any, name: str, make: Any, also: Iterable[Any] = (), put: Callable[..., None] = setattr
 ) -> bool:
-    """Put `make(real)` in the place of `owner.name`, where there is one; returns whether there is.
+    """Put `make(real)` in the place of `owner.name`, where there is one; return whether there is.
 
     `also`: other modules in which the same function is known under this name. Those that hold
     something else, or are None, are left alone. `put` sets the attribute: see `Removable`.

@@ -91,8 +91,8 @@ class _Finder:
         return None
 
     def _asked(self, name: str, path: Any, target: Any) -> Any:
-        """The spec that the other finders give, which may ask for the same module; else that of the
-        file which is provided.
+        """Return the spec that the other finders give, which may ask for the same module; else that
+        of the file which is provided.
         """
         self._busy.add(name)
         try:
@@ -116,7 +116,7 @@ class _Finder:
 
 
 def _is_asked_by_recorder() -> bool:
-    """Whether an import that is under way stands in a module of the recorder.
+    """Return whether an import that is under way stands in a module of the recorder.
 
     Not whether it stands in one that such an import loads: each import of a framework would take as
     many steps as it has frames above it, 12 ms in all.
@@ -128,7 +128,7 @@ def _is_asked_by_recorder() -> bool:
 
 
 def _none(*_: Any) -> None:
-    """Finds nothing."""
+    """Find nothing."""
 
 
 class _Loaded:
@@ -154,8 +154,8 @@ def _put_back(module: Any) -> None:
 
 
 def _spec_of_loaded(name: str) -> Any:
-    """The spec of a module of the recorder that is loaded; None for one that is to be loaded from
-    its file.
+    """Return the spec of a module of the recorder that is loaded; None for one that is to be loaded
+    from its file.
     """
     module = sys.modules.get(name)
     if module is None:

@@ -75,7 +75,7 @@ class Inputs:
         return users.innermost_line(*self._asking())
 
     def _asking(self) -> Any:
-        """Where the process is, and what `users` needs to know whose code that is."""
+        """Return where the process is, and what `users` needs to know whose code that is."""
         return sys._getframe(2), self._inside, self._not_users, self._recorder.masked
 
     def _is_foreign(self, path: str) -> bool:
@@ -85,7 +85,7 @@ class Inputs:
 
 
 def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
-    """The hash of the blocks that are read of a file."""
+    """Return the hash of the blocks that are read of a file."""
     from hashlib import blake2b
 
     held = blake2b(digest_size=16)
@@ -99,7 +99,7 @@ def _hash(path: str, blocks: Callable[[int], Iterator[bytes]]) -> str:
 
 
 def _whole(number: int) -> Iterator[bytes]:
-    """All blocks of a small file."""
+    """Return all blocks of a small file."""
     return iter(lambda: _read(number, 1 << 16), b"")
 
 

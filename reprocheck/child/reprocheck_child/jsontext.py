@@ -30,23 +30,27 @@ try:
     _encode = make_encoder(None, repr, encode_basestring_ascii, None, ":", ",", False, False, True)
 
     def loads(text: str) -> Any:
-        """The value of a JSON text; raises ValueError."""
+        """Return the value of a JSON text; raises ValueError."""
         try:
             return _scan(text.strip(), 0)[0]
         except StopIteration:
             raise ValueError("not JSON") from None
 
     def dumps(value: Any) -> str:
-        """One line of ASCII JSON; objects that JSON does not know are written as their repr."""
+        """Return one line of ASCII JSON; objects that JSON does not know are written as their
+        repr.
+        """
         return "".join(_encode(value, 0))
 
 except (ImportError, TypeError):
     import json
 
     def loads(text: str) -> Any:
-        """The value of a JSON text; raises ValueError."""
+        """Return the value of a JSON text; raises ValueError."""
         return json.loads(text)
 
     def dumps(value: Any) -> str:
-        """One line of ASCII JSON; objects that JSON does not know are written as their repr."""
+        """Return one line of ASCII JSON; objects that JSON does not know are written as their
+        repr.
+        """
         return json.dumps(value, default=repr, separators=(",", ":"))

@@ -77,12 +77,12 @@ class _Walk:
 
 
 def below(path: str, name: object) -> str:
-    """The path of a part of what has a path itself."""
+    """Return the path of a part of what has a path itself."""
     return "%s.%s" % (path, name) if path else str(name)
 
 
 def plain(value: Any) -> Optional[dict[str, Any]]:
-    """A number, a text or other small data as it stands in the trace, a numpy array as its
+    """Return a number, a text or other small data as it stands in the trace, a numpy array as its
     fingerprint; None of anything else.
     """
     for kind in type(value).__mro__:
@@ -127,7 +127,7 @@ def _text(value: str) -> dict[str, Any]:
 
 
 def hashed_text(value: str) -> dict[str, Any]:
-    """A text by its hash."""
+    """Return a text by its hash."""
     return hashed(_encoded(value), "str")
 
 
@@ -136,7 +136,7 @@ def _bytes(value: Any) -> dict[str, Any]:
 
 
 def _set(value: Any) -> Optional[dict[str, Any]]:
-    """A set by its elements in a fixed order; None where some are no small data."""
+    """Return a set by its elements in a fixed order; None where some are no small data."""
     if not all(isinstance(part, (bool, int, float, str, bytes)) for part in value):
         return None
     return hashed(_encoded(repr(sorted(map(repr, value)))), type(value).__name__)
@@ -156,17 +156,17 @@ _DATA = frozenset({"decimal", "fractions", "datetime", "pathlib", "uuid"})
 
 
 def hashed(data: bytes, kind: str) -> dict[str, Any]:
-    """A value by the hash of its bytes."""
+    """Return a value by the hash of its bytes."""
     return {"h": hashing.digest(data), "d": kind}
 
 
 def _encoded(text: str) -> bytes:
-    """A text as bytes; names of files may hold halves of surrogate pairs."""
+    """Return a text as bytes; names of files may hold halves of surrogate pairs."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def number(value: float) -> Any:
-    """A float as JSON has it: what is not finite as its name."""
+    """Return a float as JSON has it: what is not finite as its name."""
     return value if value - value == 0 else repr(value)
 
 
@@ -204,21 +204,23 @@ and the like.
 
 
 def _is_data(value: Any) -> bool:
-    """Whether all parts of a value are data that somebody put there."""
+    """Return whether all parts of a value are data that somebody put there."""
     if isinstance(value, (list, tuple, dict)) or hasattr(type(value), "__dataclass_fields__"):
         return True
     return _wraps(value)
 
 
 def _wraps(value: Any) -> bool:
-    """Whether a value is a `UserDict`, as tokenizers return it."""
+    """Return whether a value is a `UserDict`, as tokenizers return it."""
     if not hasattr(type(value), "keys"):
         return False
     return isinstance((_attributes(value) or {}).get("data"), dict)
 
 
 def _attributes(value: Any) -> Optional[dict[str, Any]]:
-    """What an object holds, without running code of its class; None where it has no `__dict__`."""
+    """Return what an object holds, without running code of its class; None where it has no
+    `__dict__`.
+    """
     try:
         held: dict[str, Any] = object.__getattribute__(value, "__dict__")
     except Exception:
@@ -251,15 +253,15 @@ def array(value: Any) -> dict[str, Any]:
 
 
 def digest_of(flat: Any) -> str:
-    """The hash of the bytes of a contiguous numpy array of one dimension."""
+    """Return the hash of the bytes of a contiguous numpy array of one dimension."""
     if not flat.size:
         return hashing.digest(b"")  # numpy refuses a view of nothing
     return hashing.digest(flat.view("uint8"))
 
 
 def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]]:
-    """One hash a sample, given each leaf of a batch as (length of its first dimension, bytes of
-    sample i).
+    """Return one hash a sample, given each leaf of a batch as (length of its first dimension, bytes
+    of sample i).
 
     Leaves as long as the first one are taken together, so that a sample is known with its label.
     None where there are no samples.
@@ -280,7 +282,7 @@ def samples(batch: list[tuple[int, Callable[[int], Any]]]) -> Optional[list[str]
 
 
 def array_rows(value: Any) -> Optional[tuple[int, Callable[[int], Any]]]:
-    """A numpy array as a leaf of a batch; None where it has no first dimension."""
+    """Return a numpy array as a leaf of a batch; None where it has no first dimension."""
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray):
         return None

@@ -23,8 +23,8 @@ _JSON = {True: "true", False: "false", None: "null"}
 def loss_line(
     values: list[float], dtype: str | list[str], kind: str, numel: int, thread: str
 ) -> str:
-    """A `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where they
-    are not 1 and the main thread.
+    """Return a `loss` event: the roots of one backward pass; `numel` and `thread` stand in it where
+    they are not 1 and the main thread.
     """
     usual = (len(values), numel, thread, type(dtype)) == _USUAL
     if usual and type(values[0]) is float and values[0] - values[0] == 0.0:
@@ -42,8 +42,8 @@ def loss_line(
 
 
 def exact_text(value: Any) -> str:
-    """A number that a double does not hold (a large integer, a `longdouble`), as a fraction of two
-    hexadecimal integers; else empty.
+    """Return a number that a double does not hold (a large integer, a `longdouble`), as a fraction
+    of two hexadecimal integers; else empty.
     """
     ratio = getattr(value, "as_integer_ratio", None)
     if type(value) is float or ratio is None:
@@ -58,12 +58,12 @@ def exact_text(value: Any) -> str:
 
 
 def one_or_all(names: list[str]) -> str | list[str]:
-    """The dtype of several values: one name where it is the same for all."""
+    """Return the dtype of several values: one name where it is the same for all."""
     return names[0] if len(set(names)) == 1 else names
 
 
 def whole_or_float(value: Any) -> Any:
-    """One number of an array library: an integer stays one, everything else is a double."""
+    """Return one number of an array library: an integer stays one, everything else is a double."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if isinstance(value, int) or kind in _INTEGERS:
         return int(value)
@@ -71,13 +71,13 @@ def whole_or_float(value: Any) -> Any:
 
 
 def finite(value: float) -> float | str:
-    """The number, or `nan`, `inf`, `-inf`, which JSON has no numbers for."""
+    """Return the number, or `nan`, `inf`, `-inf`, which JSON has no numbers for."""
     return value if value - value == 0.0 else repr(value)
 
 
 def update_line(changed: bool | None, index: int, closed: int, thread: str) -> str:
-    """An `update` event of optimizer `index`, after which `closed` iterations are closed; `thread`
-    stands in it where it is not the main one.
+    """Return an `update` event of optimizer `index`, after which `closed` iterations are closed;
+    `thread` stands in it where it is not the main one.
     """
     if thread:
         event = {"e": "update", "o": index, "c": changed, "i": closed, "t": thread}
@@ -86,5 +86,7 @@ def update_line(changed: bool | None, index: int, closed: int, thread: str) -> s
 
 
 def of_line(line: str) -> dict[str, Any]:
-    """The key `l` of a fact that belongs to a line of the script's; {} where none is known."""
+    """Return the key `l` of a fact that belongs to a line of the script's; {} where none is
+    known.
+    """
     return {"l": line} if line else {}

@@ -53,8 +53,8 @@ def _installer(function: str, of_arguments: bool, tell: Tell) -> import_hook.Cal
 
 
 def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.Callback:
-    """A callback that finds a function or method in the module that it is given, and hands its
-    owner and its name on, to put another in its place.
+    """Return a callback that finds a function or method in the module that it is given, and hands
+    its owner and its name on, to put another in its place.
     """
     *path, name = function.split(".")
 
@@ -71,7 +71,7 @@ def hooking_in(function: str, put: Callable[[Any, str], object]) -> import_hook.
 
 
 def text_of(name: object) -> Any:
-    """A path as text or bytes; None where it is empty, lies in the cloud, or is no path yet.
+    """Return a path as text or bytes; None where it is empty, lies in the cloud, or is no path yet.
 
     A tensor of a graph is none before the graph runs.
     """
@@ -82,14 +82,16 @@ def text_of(name: object) -> Any:
 
 
 def _value(name: Any) -> Any:
-    """A name that TensorFlow holds in a tensor, as bytes or an array of them; any other as is."""
+    """Return a name that TensorFlow holds in a tensor, as bytes or an array of them; any other as
+    is.
+    """
     if hasattr(name, "numpy") and getattr(name, "dtype", None) == "string":
         return name.numpy()
     return name
 
 
 def missing(folder: object) -> Iterable[str]:
-    """A folder and those above it that do not exist yet: who makes the one makes all."""
+    """Yield a folder and those above it that do not exist yet: who makes the one makes all."""
     path = os.path.abspath(os.fsdecode(folder))  # type: ignore[arg-type]
     while not os.path.lexists(path):
         yield path
@@ -145,14 +147,14 @@ def _moved(source: object, target: object, *_: object, **__: object) -> Names:
 
 
 def _saved_dataset(_: object, path: object, *__: object, **___: object) -> Names:
-    """A folder with a folder for each time that the data are saved."""
+    """Yield a folder with a folder for each time that the data are saved."""
     name = text_of(path)
     if name:
         yield from _with_folders(name, "tree")
 
 
 def _snapshot(_: object, path: object, *__: object, **___: object) -> Names:
-    """What an earlier run wrote below the folder is read in place of the data themselves."""
+    """Yield what an earlier run wrote below the folder is read in place of the data themselves."""
     yield from _saved_dataset(None, path)
     folder = os.fsdecode(text_of(path) or b"")
     if os.path.isdir(folder):
@@ -167,7 +169,7 @@ def _filled(filename: object, *_: object, **__: object) -> Names:
 
 
 def _with_folders(name: Any, how: str) -> Names:
-    """A path, and the folders that are made for it."""
+    """Yield a path, and the folders that are made for it."""
     yield from _made_with_parents(os.path.dirname(os.path.abspath(os.fsdecode(name))))
     yield name, how
 
@@ -190,7 +192,7 @@ def _saved_checkpoint(_: object, file_prefix: object, *__: object, **___: object
 
 
 def _records(filenames: Any, *_: object, **__: object) -> Names:
-    """One name or several; as a tensor where it holds its values, and not where it stands for
+    """Yield one name or several; as a tensor where it holds its values, and not where it stands for
     some.
     """
     filenames = _value(filenames)
@@ -204,7 +206,7 @@ def _records(filenames: Any, *_: object, **__: object) -> Names:
 
 
 def _listed(found: object) -> Names:
-    """A name, or a list of names."""
+    """Yield a name, or a list of names."""
     yield from _records(found)
 
 

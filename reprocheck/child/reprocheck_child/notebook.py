@@ -39,14 +39,14 @@ class Program:
         self.first = 0
 
     def run(self, cell: Mapping[str, Any]) -> None:
-        """Runs a cell."""
+        """Run a cell."""
         self.file = "%s:cell %d" % (self.place, cell["number"])
         self.first = cell["first"]
         remember(self.file, cell["source"])
         self.execute(cell["code"], self.first)
 
     def execute(self, code: str, skipped: int) -> None:
-        """Runs code of the current cell that begins after so many lines."""
+        """Run code of the current cell that begins after so many lines."""
         compiled = compile("\n" * skipped + code, self.file, "exec", flags=AWAIT, dont_inherit=True)
         if compiled.co_flags & COROUTINE:
             import asyncio
@@ -56,7 +56,7 @@ class Program:
             exec(compiled, self.names)
 
     def evaluate(self, code: str) -> object:
-        """Runs one statement that a magic was given; the value where it is an expression."""
+        """Run one statement that a magic was given; the value where it is an expression."""
         try:
             compiled = compile(code, self.file, "eval", dont_inherit=True)
         except SyntaxError:
@@ -66,14 +66,14 @@ class Program:
 
 
 def remember(file: str, source: str) -> None:
-    """Lets tracebacks and `inspect` see the source of a cell."""
+    """Let tracebacks and `inspect` see the source of a cell."""
     import linecache
 
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.split("\n")], file)
 
 
 def main() -> None:
-    """Runs the notebook that the command line names."""
+    """Run the notebook that the command line names."""
     from types import ModuleType
 
     file, notebook, *arguments = sys.argv[1:]
@@ -111,8 +111,8 @@ def give_shell(program: Program, module: ModuleType) -> None:
 
 
 def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Prints a traceback with the source of cells, from the first line of a cell on: the
-    interpreter itself looks for it in files.
+    """Print a traceback with the source of cells, from the first line of a cell on: the interpreter
+    itself looks for it in files.
     """
     import traceback
 
@@ -132,7 +132,7 @@ def _file(trace: TracebackType) -> str:
 
 
 def note(code: str, text: str) -> None:
-    """Lists something in the report under *changed to observe*."""
+    """List something in the report under *changed to observe*."""
     if current.RECORDER is not None:
         current.RECORDER.note(code, text)
 

@@ -37,20 +37,20 @@ def _nothing() -> None:
 
 
 def process_name() -> str:
-    """The name of this process: that which its parent gave it."""
+    """Return the name of this process: that which its parent gave it."""
     return str(getattr(_process(), "name", "MainProcess"))
 
 
 def identity() -> list[int]:
-    """The numbers of this process and of its ancestors among the `multiprocessing` processes of
-    their parents; empty for the first.
+    """Return the numbers of this process and of its ancestors among the `multiprocessing` processes
+    of their parents; empty for the first.
     """
     # private, and the same from Python 3.9 to 3.14
     return list(map(int, getattr(_process(), "_identity", ())))
 
 
 def worker_frame() -> FrameType | None:
-    """Where this thread runs a task of a pool: the frame of the worker's loop."""
+    """Return where this thread runs a task of a pool: the frame of the worker's loop."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         modules = _WORKERS.get(frame.f_code.co_name, ())
@@ -61,8 +61,8 @@ def worker_frame() -> FrameType | None:
 
 
 def task(worker: FrameType | None) -> str:
-    """The task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an executor;
-    empty between tasks, and where there is no worker.
+    """Return the task that a worker is at: `0.3`, job and part of a pool, or `3`, the item of an
+    executor; empty between tasks, and where there is no worker.
     """
     if worker is None:
         return ""
@@ -76,7 +76,7 @@ def task(worker: FrameType | None) -> str:
 
 
 def item(worker: FrameType) -> object:
-    """What a thread of an executor works at, which has no number; None in other workers."""
+    """Return what a thread of an executor works at, which has no number; None in other workers."""
     held = worker.f_locals
     item = held.get("work_item")
     _let_go(held)
@@ -92,8 +92,8 @@ def _let_go(held: object) -> None:
 
 
 def executor(worker: FrameType | None) -> str:
-    """What all workers of an executor share and those of no other, which counts its items alike; ""
-    where that is not seen.
+    """Return what all workers of an executor share and those of no other, which counts its items
+    alike; "" where that is not seen.
 
     A forked worker stands on the frames of its parent: there the executor knows the workers that it
     had before this one. The others were given a queue whose lock has a name. A pool needs neither:

@@ -36,17 +36,17 @@ def found(things: Iterable[Part], besides: Iterable[Any]) -> dict[str, Any]:
 
 
 def reader(generator: Any) -> Read:
-    """What reads the state of one of them."""
+    """Return what reads the state of one of them."""
     return _class_of(generator).read(generator)
 
 
 def taken(generator: Any) -> Any:
-    """The state of one of them as it gives it itself."""
+    """Return the state of one of them as it gives it itself."""
     return _class_of(generator).take(generator)
 
 
 def slots(generators: dict[str, Any]) -> Iterator[Slot]:
-    """Each as a value that can be put back."""
+    """Yield each as a value that can be put back."""
     for name, generator in generators.items():
         kind = _class_of(generator)
         yield name, partial(kind.take, generator), partial(kind.put, generator)
@@ -106,8 +106,8 @@ def _class_of(generator: Any) -> _Class:
 
 
 def _kinds() -> Iterator[tuple[type, str]]:
-    """The classes that are there, each with its public name. A module that is still being imported
-    may not have its classes yet.
+    """Yield the classes that are there, each with its public name. A module that is still being
+    imported may not have its classes yet.
     """
     for label in _CLASSES:
         module, _, name = label.rpartition(".")
@@ -117,7 +117,7 @@ def _kinds() -> Iterator[tuple[type, str]]:
 
 
 def _shared() -> Iterator[Any]:
-    """The generators that all code shares: they have names of their own."""
+    """Yield the generators that all code shares: they have names of their own."""
     yield states.python()
     yield states.numpy()
     yield getattr(sys.modules.get("torch"), "default_generator", None)

@@ -25,7 +25,9 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 
 
 def reachable(deep: Any) -> Iterator[Part]:
-    """What is reached from the variables of the script, the nearest first, each with its name."""
+    """Yield what is reached from the variables of the script, the nearest first, each with its
+    name.
+    """
     waiting = deque((name, thing, 0) for name, thing in variables(deep))
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
@@ -39,8 +41,8 @@ def reachable(deep: Any) -> Iterator[Part]:
 
 
 def variables(deep: Any) -> Iterator[Part]:
-    """The variables of the script: of its functions under way from the innermost out, then of its
-    modules.
+    """Yield the variables of the script: of its functions under way from the innermost out, then of
+    its modules.
     """
     frame = deep.frame(1)
     while frame is not None:
@@ -54,7 +56,7 @@ def variables(deep: Any) -> Iterator[Part]:
 
 
 def _inside(thing: Any) -> list[Part]:
-    """What an object holds: elements, attributes, and variables of functions and of Python's
+    """Return what an object holds: elements, attributes, and variables of functions and of Python's
     generators.
     """
     for kinds, held in _HOLDERS:

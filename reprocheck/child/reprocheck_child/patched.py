@@ -60,7 +60,7 @@ class Patched:
         self._script = ""
 
     def text(self, path: object) -> bytes | None:
-        """The new text of a file; None for one that is as it is."""
+        """Return the new text of a file; None for one that is as it is."""
         if not isinstance(path, str) or path.startswith("<") or path.endswith(".pyc"):
             return None
         return self._texts.get(os.path.realpath(path))
@@ -128,7 +128,7 @@ class Patched:
         linecache.updatecache = new_lines
 
     def _importer(self, path: str) -> _Main:
-        """A hook of `sys.path_hooks`, until the interpreter has asked for its script."""
+        """Return a hook of `sys.path_hooks`, until the interpreter has asked for its script."""
         if self.text(path) is None:
             raise ImportError(path)
         sys.path_hooks.remove(self._importer)
@@ -136,7 +136,7 @@ class Patched:
         return _Main(path)
 
     def run_script(self, names: dict[str, Any]) -> None:
-        """Runs the new text of the script in `names`, those of `__main__`, as the interpreter would
+        """Run the new text of the script in `names`, those of `__main__`, as the interpreter would
         begin it.
         """
         from importlib.machinery import SourceFileLoader

@@ -42,7 +42,7 @@ FIRST, EPOCH_END, SECOND_EPOCH = "first", "epoch-end", "second-epoch"
 
 
 def install(recorder: Any, asked: Mapping[str, Any]) -> None:
-    """Watches a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
+    """Watch a run that is to be resumed later. `asked`: see `docs/reference/trace-format.md`."""
     pause = Pause(recorder, asked)
     recorder.before_iteration, recorder.before_going_on = pause.look, pause.await_snapshot
     recorder.epoch_began = pause.epoch_began
@@ -116,16 +116,16 @@ class Pause:
 
     @property
     def _is_killed_now(self) -> bool:
-        """Whether this run is to be ended with what is being written at this moment."""
+        """Return whether this run is to be ended with what is being written at this moment."""
         return self._at_once and 0 < self._signal_at <= self._recorder.grouping.updated
 
     @property
     def _follows(self) -> bool:
-        """Whether another rank looks for this one."""
+        """Return whether another rank looks for this one."""
         return bool(self._recorder.world[0])
 
     def _boundary(self, look: Callable[[], None]) -> None:
-        """Looks once all ranks are there; those behind the first are told what it has found."""
+        """Look once all ranks are there; those behind the first are told what it has found."""
         if self._follows:
             self._unseen(self._follow)
         elif self._ranks is None:
@@ -190,15 +190,15 @@ class Pause:
             self._recorder.boundaries.update(behind_it)
 
     def _next_number(self) -> int:
-        """The number of a boundary, the same in all ranks: an iteration has two, before its forward
-        pass and before its loss.
+        """Return the number of a boundary, the same in all ranks: an iteration has two, before its
+        forward pass and before its loss.
         """
         first = int(self._recorder.updated) * 2
         self._number_of_boundary = first if self._number_of_boundary < first else first + 1
         return self._number_of_boundary
 
     def _account(self) -> None:
-        """Says at the end what was written and taken for no checkpoint."""
+        """Say at the end what was written and taken for no checkpoint."""
         if self._signaled:  # a handler may have written one
             self._unseen(self._look)
             self.await_snapshot()
@@ -244,11 +244,11 @@ class Pause:
         return then > 1
 
     def _epoch(self) -> int:
-        """How many epochs of the loader that is trained on have begun."""
+        """Return how many epochs of the loader that is trained on have begun."""
         return next(iter(self._epochs.values()), 0)
 
     def _take(self, found: Found, places: list[str]) -> None:
-        """Asks for a snapshot, and says until when the run goes on."""
+        """Ask for a snapshot, and say until when the run goes on."""
         recorder, updates = self._recorder, found.save.updates
         until = updates + self._go_on
         if self._wanted:
@@ -277,8 +277,8 @@ class Pause:
         }
 
     def _await_signal(self) -> None:
-        """Waits for the signal that is to end this run, once its time has come. A script that has
-        a handler goes on behind it.
+        """Wait for the signal that is to end this run, once its time has come. A script that has a
+        handler goes on behind it.
         """
         if self._signaled or self._follows:
             return
@@ -290,7 +290,7 @@ class Pause:
         self._await(self._path(SENT))
 
     def _await_tasks(self) -> None:
-        """Waits for threads, futures and processes that were started in the last iteration, and may
+        """Wait for threads, futures and processes that were started in the last iteration, and may
         be about to write what was kept. A loader's thread, for one, does not end: what was waited
         for in vain is passed over.
         """
@@ -309,12 +309,12 @@ class Pause:
         )
 
     def _await(self, answer: str) -> None:
-        """Waits for a file that reprocheck makes."""
+        """Wait for a file that reprocheck makes."""
         self._wait(lambda: not os.path.exists(answer), LONGEST)
 
     @staticmethod
     def _wait(goes_on: Callable[[], bool], longest: float) -> bool:
-        """Waits while something goes on; False where it still does."""
+        """Wait while something goes on; False where it still does."""
         deadline = monotonic() + longest
         while goes_on():
             if monotonic() > deadline:
@@ -333,7 +333,7 @@ class Pause:
         _exit(0)
 
     def _leave(self, name: str, text: str) -> None:
-        """Leaves a file in the trace folder, whole from the first look at it."""
+        """Leave a file in the trace folder, whole from the first look at it."""
         draft = self._path("." + name)
         with open(draft, "w", encoding="utf-8") as file:
             file.write(text)

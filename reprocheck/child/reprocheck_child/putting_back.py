@@ -31,7 +31,7 @@ _NAMED = 20
 
 
 def of(recorder: Any) -> Keeping | PuttingBack | None:
-    """What the settings of a process ask for."""
+    """Return what the settings of a process ask for."""
     if recorder.keep:
         return Keeping(recorder, recorder.keep)
     if recorder.put_back:
@@ -59,21 +59,21 @@ class _Values:
         self._turns: dict[str, int] = {}  # name -> how many steps were given something of it
 
     def file(self, iteration: int) -> str:
-        """The name of the file of this rank that holds what stood before an iteration."""
+        """Return the name of the file of this rank that holds what stood before an iteration."""
         return "state-%d-%d" % (self._rank(), iteration)
 
     def index(self) -> str:
-        """The name of the file that lists the batches of this rank."""
+        """Return the name of the file that lists the batches of this rank."""
         return "batches-%d.jsonl" % self._rank()
 
     def _turn(self, name: str) -> int:
-        """How many steps were given something of this name before."""
+        """Return how many steps were given something of this name before."""
         number = self._turns.get(name, 0)
         self._turns[name] = number + 1
         return number
 
     def _given(self, name: str, number: int) -> str:
-        """The name of the file of what a step was given."""
+        """Return the name of the file of what a step was given."""
         return "given-%d-%s-%d" % (self._rank(), name, number)
 
     def _look(self) -> None:
@@ -84,7 +84,7 @@ class _Values:
         return int(self.recorder.world[0] or 0)
 
     def generators(self) -> list[Holder]:
-        """Those of the parts that are generators."""
+        """Return those of the parts that are generators."""
         return [holder for holder in self.holders if holder.rung == GENERATORS]
 
     def unavailable(self, rung: str, why: str) -> None:
@@ -133,7 +133,7 @@ class Keeping(_Values):
             self._put(read(), self._given(name, number))
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
-        """The next batch of a loader."""
+        """Return the next batch of a loader."""
         states = self._states()
         try:
             batch = real()
@@ -286,8 +286,8 @@ class PuttingBack(_Values):
             self.unavailable(rung, self.by_step[rung])
 
     def next(self, loader: str, real: Callable[[], Any]) -> Any:
-        """The next batch of a loader: that of the continued run, once the batch is reached that the
-        first forward pass is given.
+        """Return the next batch of a loader: that of the continued run, once the batch is reached
+        that the first forward pass is given.
         """
         item = self._due(loader)
         if item is None or BATCH not in self.rungs:
@@ -302,7 +302,9 @@ class PuttingBack(_Values):
 
     @guarded("handing out a batch of the continued run")
     def _due(self, loader: str) -> dict[str, Any] | None:
-        """The batch of the continued run that stands there; None for those that are passed over."""
+        """Return the batch of the continued run that stands there; None for those that are passed
+        over.
+        """
         if loader not in self.batches.get("to", {}):
             return None
         number = self.counts.get(loader, 0)
@@ -326,7 +328,7 @@ class PuttingBack(_Values):
             self._tell(GENERATORS, holder.put(kept))
 
     def _listed(self) -> list[dict[str, Any]]:
-        """The batches of the continued run from the first that is due."""
+        """Return the batches of the continued run from the first that is due."""
         with open(os.path.join(self.folder, self.index()), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         wanted = self.batches["of"]

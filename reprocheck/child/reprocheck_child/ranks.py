@@ -43,11 +43,11 @@ class Ranks:
 
     @property
     def apart(self) -> bool:
-        """Whether they do not wait for each other any more."""
+        """Return whether they do not wait for each other any more."""
         return os.path.exists(self._path(APART))
 
     def gathered(self, number: int) -> list[dict[str, Any]]:
-        """What the others told at a boundary, once all are there. Of rank 0."""
+        """Return what the others told at a boundary, once all are there. Of rank 0."""
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid()})
         found = []
         for rank in self._others:
@@ -58,11 +58,11 @@ class Ranks:
         return found
 
     def answer(self, number: int, answer: Mapping[str, Any]) -> None:
-        """Lets all others go on. Of rank 0."""
+        """Let all others go on. Of rank 0."""
         self._leave(ANSWER, {"n": number, "answer": answer})
 
     def answered(self, number: int, told: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Tells that this rank is at a boundary; returns the answer, None where there is none."""
+        """Tell that this rank is at a boundary; return the answer, None where there is none."""
         self._leave(THERE + str(self._rank), {"n": number, "pid": os.getpid(), "told": told})
         found = self._awaited(ANSWER, 0, number)
         if found is None:
@@ -70,7 +70,9 @@ class Ranks:
         return dict(found["answer"])
 
     def _awaited(self, name: str, rank: int, number: int) -> dict[str, Any] | None:
-        """What a rank has left in a file once it is of this boundary; None where they are apart."""
+        """Return what a rank has left in a file once it is of this boundary; None where they are
+        apart.
+        """
         began = monotonic()
         while not self.apart:
             found = self._read(name)
@@ -82,7 +84,9 @@ class Ranks:
         return None
 
     def _is_given_up(self, rank: int, number: int, waited: float) -> bool:
-        """Whether a rank has not begun, has ended, or does nothing on its way to a boundary."""
+        """Return whether a rank has not begun, has ended, or does nothing on its way to a
+        boundary.
+        """
         if waited < IDLE:
             return False
         there = self._read(THERE + str(rank))
@@ -109,7 +113,7 @@ class Ranks:
             return None
 
     def _leave(self, name: str, held: Mapping[str, Any]) -> None:
-        """Leaves a file, whole from the first look at it."""
+        """Leave a file, whole from the first look at it."""
         draft = self._path(".%s-%d" % (name, self._rank))
         with open(draft, "w", encoding="utf-8") as file:
             file.write(jsontext.dumps(held))
@@ -120,8 +124,8 @@ class Ranks:
 
 
 def of(recorder: Any) -> Ranks | None:
-    """The ranks that a process is one of; None where it is alone, or where some of them are on
-    another machine, and leave nothing here.
+    """Return the ranks that a process is one of; None where it is alone, or where some of them are
+    on another machine, and leave nothing here.
     """
     rank, size = recorder.world
     here = launchers.ranks_here() or size

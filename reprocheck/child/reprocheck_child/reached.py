@@ -77,7 +77,8 @@ class Reached:
         self._done: dict[int, CodeType] = {}  # held, so that no other code gets the same id
 
     def news(self, kind: str, frame: Any) -> dict[str, Any] | None:
-        """What a fact of this kind shows that was not said before; None where that is nothing.
+        """Return what a fact of this kind shows that was not said before; None where that is
+        nothing.
 
         f  files that were imported                    l  lines (`file:line`) that are under way
         d  functions (by their first lines) that were entered and have been left
@@ -102,14 +103,14 @@ class Reached:
         return {name: value for name, value in found.items() if value} or None
 
     def _left(self, codes: dict[int, CodeType]) -> list[str]:
-        """Functions that are no longer under way, and were not said before."""
+        """Return functions that are no longer under way, and were not said before."""
         news = codes.keys() - self._running.keys() - self._done.keys()
         left = [code for key, code in codes.items() if key in news]
         self._done.update((id(code), code) for code in left)
         return [self._place(code, code.co_firstlineno) for code in left]
 
     def _stack(self, frame: Any) -> list[Any]:
-        """The user's code on the stack, each followed by the line that it is at.
+        """Return the user's code on the stack, each followed by the line that it is at.
 
         No `id`: that is an event to whoever audits.
         """
@@ -126,7 +127,7 @@ class Reached:
         return stands
 
     def _progress(self, stands: list[Any]) -> tuple[dict[int, CodeType], list[str]]:
-        """What is under way by its id, and the lines that are further than any before."""
+        """Return what is under way by its id, and the lines that are further than any before."""
         running: dict[int, CodeType] = {}
         lines: list[str] = []
         for code, line in zip(stands[::2], stands[1::2]):
@@ -140,7 +141,7 @@ class Reached:
         return "%s:%d" % (self._name_of(code.co_filename), line)
 
     def _entered(self) -> dict[int, CodeType]:
-        """Functions that were waited for and have been called, by their ids."""
+        """Return functions that were waited for and have been called, by their ids."""
         fresh = self._fresh
         entered = {id(code): code for cell, code in self._waiting if cell.value != fresh}
         if entered:
@@ -148,7 +149,7 @@ class Reached:
         return entered
 
     def _look_around(self) -> list[str]:
-        """Files of the user's that were imported meanwhile; the functions in them are waited
+        """Return files of the user's that were imported meanwhile; the functions in them are waited
         for.
         """
         modules = list(sys.modules.items())
@@ -181,7 +182,7 @@ class Reached:
 
 
 def counter() -> Counter | None:
-    """How this interpreter counts executions; None where no such counter can be found."""
+    """Return how this interpreter counts executions; None where no such counter can be found."""
     if sys.implementation.name != "cpython":
         return None
     # `co_opcache_flag` of 3.9 and 3.10, `co_warmup` of 3.11: neither can be read from Python, so it
@@ -215,8 +216,8 @@ def _rising(looks: list[bytes], width: Any) -> Iterator[tuple[int, int]]:
 
 
 def _held(module: Any) -> dict[str, Any]:
-    """What a module holds. It is not asked for attributes: a lazy one would load what it stands
-    for.
+    """Return what a module holds. It is not asked for attributes: a lazy one would load what it
+    stands for.
     """
     try:
         held: dict[str, Any] = object.__getattribute__(module, "__dict__")
@@ -226,7 +227,7 @@ def _held(module: Any) -> dict[str, Any]:
 
 
 def _file(name: str, held: dict[str, Any]) -> str:
-    """The source file of a module, "" where it has none."""
+    """Return the source file of a module, "" where it has none."""
     file = held.get("__file__")
     if not isinstance(file, str) or not file.endswith(".py"):
         return ""
@@ -235,8 +236,8 @@ def _file(name: str, held: dict[str, Any]) -> str:
 
 
 def _codes(module: Any, file: str) -> Iterator[CodeType]:
-    """The code objects of the functions and methods that a module made from its own file, those
-    nested in others too.
+    """Yield the code objects of the functions and methods that a module made from its own file,
+    those nested in others too.
     """
     held = _held(module)
     for value in list(held.values()):
@@ -250,7 +251,7 @@ def _codes(module: Any, file: str) -> Iterator[CodeType]:
 
 
 def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
-    """The code behind a function, a method, a property, a partial or what a decorator made of
+    """Yield the code behind a function, a method, a property, a partial or what a decorator made of
     one.
     """
     code = _attribute(value, "__code__")
@@ -268,8 +269,8 @@ def _unwrapped(value: Any, depth: int = _DEPTH) -> Iterator[CodeType]:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute that an object or its class holds; nothing that would be computed by code of the
-    user's.
+    """Return an attribute that an object or its class holds; nothing that would be computed by code
+    of the user's.
     """
     if type(value).__module__.partition(".")[0] not in _TRANSPARENT:
         return None

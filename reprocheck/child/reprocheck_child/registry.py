@@ -104,7 +104,7 @@ FRAMEWORKS = (
 
 
 def found(reference: str, package: str = "") -> Any:
-    """What `module:name`, or `module`, stands for below `package` (default: this one)."""
+    """Return what `module:name`, or `module`, stands for below `package` (default: this one)."""
     from importlib import import_module
 
     module, _, name = reference.partition(":")

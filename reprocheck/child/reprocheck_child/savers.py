@@ -68,13 +68,13 @@ class Family:
         self._before = self._stand()
 
     def read(self) -> None:
-        """Tells that all of them are read."""
+        """Tell that all of them are read."""
         for path in self._before:
             files.opened(path, "r")
 
     @guarded("looking at what a saver wrote")
     def tell(self) -> None:
-        """Tells of what was written since. Never raises."""
+        """Tell of what was written since. Never raises."""
         for path, state in self._stand().items():
             if self._before.get(path) != state:
                 files.wrote(path, new=path not in self._before)

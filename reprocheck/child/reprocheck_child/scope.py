@@ -34,7 +34,7 @@ Part = Tuple[str, Any]
 
 
 def variable(frame: Any, thing: Any) -> str:
-    """The name of the variable that holds `thing` in a frame, itself or in a list or a dict
+    """Return the name of the variable that holds `thing` in a frame, itself or in a list or a dict
     (`weights[0]`); "" where none does.
     """
     held = list(variables(frame))
@@ -91,7 +91,7 @@ def _stored(step: dis.Instruction) -> Tuple[str, ...]:
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """A code object and those of the functions, classes and comprehensions inside it."""
+    """Yield a code object and those of the functions, classes and comprehensions inside it."""
     yield code
     # lambdas and comprehensions are among them; Python 3.12 has the latter in the code itself
     for inner in filter(_is_code, code.co_consts):
@@ -103,7 +103,7 @@ def _is_code(constant: Any) -> bool:
 
 
 def cells(function: Any) -> Dict[str, Any]:
-    """The closure of a function by name, without variables that are not filled yet."""
+    """Return the closure of a function by name, without variables that are not filled yet."""
     found: Dict[str, Any] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         # ValueError: the function around it has given that variable no value yet
@@ -113,8 +113,8 @@ def cells(function: Any) -> Dict[str, Any]:
 
 
 def place(value: Any, thing: Any, several: Any = None, depth: int = 1) -> str:
-    """The place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or no
-    second one of the kind `several` is.
+    """Return the place of a thing in a list, a tuple or a dict: `[0]`; "" where it is not there, or
+    no second one of the kind `several` is.
     """
     found = parts(value)
     for part, one in found:
@@ -170,15 +170,15 @@ def is_count(value: Any) -> bool:
 
 
 def is_library(value: Any) -> bool:
-    """Whether the class of an object is that of an installed library."""
+    """Return whether the class of an object is that of an installed library."""
     module = sys.modules.get(type(value).__module__)
     file = getattr(module, "__file__", None)
     return isinstance(file, str) and any(part in file for part in INSTALLED)
 
 
 def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
-    """How the code of a frame reaches some things, `self.optimizer`: the name that `wanted` has for
-    the `id` of each of them, and the shortest expression.
+    """Return how the code of a frame reaches some things, `self.optimizer`: the name that `wanted`
+    has for the `id` of each of them, and the shortest expression.
     """
     local = dict(frame.f_locals)
     outer = {} if frame.f_globals is frame.f_locals else dict(frame.f_globals)
@@ -196,7 +196,7 @@ def expressions(frame: Any, wanted: Dict[int, str]) -> Dict[str, str]:
 
 
 def _reached(value: Any) -> List[Part]:
-    """The attributes and elements of an object; of a module of a network its parts, too."""
+    """Return the attributes and elements of an object; of a module of a network its parts, too."""
     if isinstance(value, (type, FunctionType)):
         return []
     held = getattr(value, "__dict__", None)

@@ -57,7 +57,7 @@ class Seeded:
     advice: tuple[str, ...]
 
     def __str__(self) -> str:
-        """One line for each thing said."""
+        """Return one line for each thing said."""
         rows = [
             ("done", self.done),
             ("too late", self.too_late),
@@ -166,7 +166,7 @@ class Setter:
         self.call(text, lambda: assign)
 
     def answer(self) -> Seeded:
-        """The account."""
+        """Return the account."""
         return Seeded(
             seed=self.seed,
             mode=self.mode,
@@ -193,8 +193,8 @@ def _seed_python(setter: Setter) -> None:
 
 
 def _environment_at_start() -> Mapping[str, str]:
-    """The environment that this process was started with; what it is now, where the system does not
-    say.
+    """Return the environment that this process was started with; what it is now, where the system
+    does not say.
     """
     try:
         with open("/proc/self/environ", "rb") as file:
@@ -239,7 +239,9 @@ def _controls() -> list[dict[str, Any]]:
 
 
 def _too_late(variable: str) -> str:
-    """Why a variable that is set now has no effect in this process; "" where it still has."""
+    """Return why a variable that is set now has no effect in this process; "" where it still
+    has.
+    """
     family = variable.partition("_")[0]
     torch = sys.modules.get("torch")
     if family == "CUBLAS" and yes(lambda: torch.cuda.is_initialized()):  # type: ignore[union-attr]
@@ -265,7 +267,9 @@ def _mindspore_communicates() -> bool:
 
 
 def yes(question: Callable[[], Any]) -> bool:
-    """Whether a question about a framework is answered with yes; its version may not know it."""
+    """Return whether a question about a framework is answered with yes; its version may not know
+    it.
+    """
     try:
         return bool(question())
     except Exception:  # not imported, or a version without it

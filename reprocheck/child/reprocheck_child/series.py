@@ -85,7 +85,7 @@ class Series:
             self._recorder.problem("a value of a series", error)
 
     def _changed(self, name: object, by: str, number: Number) -> bool:
-        """Whether a value is another than the last of its series, which it then becomes."""
+        """Return whether a value is another than the last of its series, which it then becomes."""
         key = (by, str(name))
         if self._last.get(key) == number:
             return False
@@ -93,7 +93,7 @@ class Series:
         return True
 
     def _head(self, name: object, step: Any, by: str) -> str:
-        """The line of a value up to the value."""
+        """Return the line of a value up to the value."""
         key = (by, str(name))
         begin = self._begins.get(key)
         if begin is None:
@@ -125,8 +125,9 @@ class Series:
 
 
 def plain_number(value: Any) -> Number | None:
-    """A value of an array library that is one number: of numpy, an eager one of TensorFlow, JAX or
-    MindSpore; None for anything else, such as a text, an image, or a value that is only traced.
+    """Return a value of an array library that is one number: of numpy, an eager one of TensorFlow,
+    JAX or MindSpore; None for anything else, such as a text, an image, or a value that is only
+    traced.
     """
     if isinstance(value, (bool, str, bytes)):
         return None
@@ -158,7 +159,9 @@ def _line(head: str, number: Number) -> str:
 
 
 def _step(step: Any) -> float | None:
-    """The place on a tracker's axis, which may be a tensor; None where it is no finite number."""
+    """Return the place on a tracker's axis, which may be a tensor; None where it is no finite
+    number.
+    """
     if step is None or isinstance(step, (bool, str)):
         return None
     try:

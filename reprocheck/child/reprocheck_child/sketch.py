@@ -102,13 +102,13 @@ def column_signs() -> array[float]:
 
 
 def text(data: Any) -> str:
-    """A sketch as it stands in the trace, from its 64 little-endian float32 numbers."""
+    """Return a sketch as it stands in the trace, from its 64 little-endian float32 numbers."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
 def marked(sketch: str, norm: float, digest: str) -> str:
-    """A sketch to which a vector out of a hash is added, as long as the tensor: tensors whose
-    hashes differ are then far apart.
+    """Return a sketch to which a vector out of a hash is added, as long as the tensor: tensors
+    whose hashes differ are then far apart.
     """
     numbers = array("f", binascii.a2b_base64(sketch))
     bits = int(digest[:16], 16)

@@ -16,12 +16,12 @@ _MARK = 40
 
 
 def python() -> Any:
-    """The generator behind the functions of `random`; None while there is none."""
+    """Return the generator behind the functions of `random`; None while there is none."""
     return getattr(sys.modules.get("random"), "_inst", None)
 
 
 def numpy() -> Any:
-    """The generator behind the functions of `numpy.random`; None while there is none."""
+    """Return the generator behind the functions of `numpy.random`; None while there is none."""
     return getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
 
 

@@ -61,7 +61,7 @@ def mark(folder: str, rank: int | None) -> None:
 
 
 def uncaught() -> BaseException | None:
-    """The exception that nobody caught; None where there was none, or where it is that of an
+    """Return the exception that nobody caught; None where there was none, or where it is that of an
     exit.
     """
     # `last_exc` is new in Python 3.12, which still sets the older name, too
@@ -102,13 +102,13 @@ def _wait_for_others(folder: str, size: int, deadline: float) -> None:
 
 
 def _after(mark: str, names: list[str]) -> list[str]:
-    """What stands behind a mark, in the names of files that begin with it."""
+    """Return what stands behind a mark, in the names of files that begin with it."""
     return [name[len(mark) :] for name in names if name.startswith(mark)]
 
 
 def _alive(pid: str) -> bool:
-    """Whether a process of this machine runs; one that its parent has not yet asked about does
-    not.
+    """Return whether a process of this machine runs; one that its parent has not yet asked about
+    does not.
     """
     try:
         descriptor = _open("/proc/%s/stat" % pid, os.O_RDONLY | os.O_CLOEXEC)

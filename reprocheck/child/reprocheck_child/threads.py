@@ -35,8 +35,8 @@ class Threads:
         self._newest = 0.0  # time of the last update
 
     def name(self) -> str:
-        """The task or the thread that calls; "" for the main thread, and for one that Python did
-        not start.
+        """Return the task or the thread that calls; "" for the main thread, and for one that Python
+        did not start.
         """
         owner = _thread()
         if len(self._owners) < MOST:
@@ -74,7 +74,7 @@ class Threads:
         self._newest = monotonic()
 
     def over(self, last: float) -> set[Any]:
-        """The threads and optimizers of the trainings that are behind iteration `last`."""
+        """Return the threads and optimizers of the trainings that are behind iteration `last`."""
         groups = self.trainings.groups if self.train else []
         return set().union(*(group for group in groups if self._made(group) >= last))
 
@@ -90,8 +90,8 @@ class Threads:
         return not any(map(self._lives, chain.from_iterable(behind)))
 
     def _made(self, training: set[Any]) -> int:
-        """The iterations of a training: each of its optimizers has made them; where it has none,
-        its losses.
+        """Return the iterations of a training: each of its optimizers has made them; where it has
+        none, its losses.
         """
         made = self._updates or self.trainings.losses
         return min(made[member] for member in training & made.keys())
@@ -109,7 +109,7 @@ class Threads:
 
 
 def _task() -> Any:
-    """The asynchronous task that this thread is at."""
+    """Return the asynchronous task that this thread is at."""
     loops = sys.modules.get("_asyncio")
     if loops is None or loops._get_running_loop() is None:
         return None
@@ -126,7 +126,7 @@ def _item() -> Any:
 
 
 def _thread() -> Any:
-    """The thread, unless it is the main one or was not started by Python."""
+    """Return the thread, unless it is the main one or was not started by Python."""
     threading = sys.modules.get("threading")
     if threading is None:
         return None
@@ -137,7 +137,7 @@ def _thread() -> Any:
 
 
 def _called(owner: Any) -> str:
-    """The name of a task or of a thread; the items of an executor have none."""
+    """Return the name of a task or of a thread; the items of an executor have none."""
     if hasattr(owner, "get_name"):
         return str(owner.get_name())
     return str(getattr(owner, "name", "task"))

@@ -93,8 +93,8 @@ class TraceFile:
             self._block, self._used = None, 0
 
     def _descriptor(self) -> int:
-        """The descriptor for writing; opened again where a daemon closed it or its number now names
-        another file.
+        """Return the descriptor for writing; opened again where a daemon closed it or its number
+        now names another file.
         """
         descriptor, device, inode = self._file
         try:

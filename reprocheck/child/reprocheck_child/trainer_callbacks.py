@@ -86,11 +86,11 @@ class TransformersCallback:
     """
 
     def on_train_begin(self, args: "Any", state: "Any", control: "Any", **kwargs: "Any") -> None:
-        """Asks the model for its outputs."""
+        """Ask the model for its outputs."""
         self._handle = kwargs["model"].register_forward_hook(self._seen)
 
     def on_train_end(self, args: "Any", state: "Any", control: "Any", **kwargs: "Any") -> None:
-        """Asks no more."""
+        """Ask no more."""
         self._handle.remove()
 
     @staticmethod

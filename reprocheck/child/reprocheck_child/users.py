@@ -19,8 +19,8 @@ _abspath, _join = os.path.abspath, os.path.join
 
 
 def foreign_folders() -> tuple[str, ...]:
-    """The recorder, the commands of this environment, and the standard library: where it is and
-    where its files say they come from.
+    """Return the recorder, the commands of this environment, and the standard library: where it is
+    and where its files say they come from.
     """
     import sysconfig
 
@@ -34,13 +34,13 @@ def foreign_folders() -> tuple[str, ...]:
 
 
 def folder_of(recorder: Any) -> str:
-    """The working directory of the run with a slash, "" where it is not known."""
+    """Return the working directory of the run with a slash, "" where it is not known."""
     return _join(recorder.workdir, "") if recorder.workdir else ""
 
 
 def name_of(file: str, inside: str, foreign: Iterable[str], masked: Callable[[str], str]) -> str:
-    """The name of a file of the user's, "" for others: relative to the working directory (`inside`,
-    with a slash) where it lies in it.
+    """Return the name of a file of the user's, "" for others: relative to the working directory
+    (`inside`, with a slash) where it lies in it.
     """
     if file.startswith(_MADE_FROM_TEXT):
         return ""
@@ -76,7 +76,7 @@ def imports_a_library(
 
 
 def file_of(frame: FrameType) -> str:
-    """The file whose code runs in a frame.
+    """Return the file whose code runs in a frame.
 
     Code that Python makes from text, such as the `__init__` of a dataclass, has none of its own: it
     counts as that of the module whose names it sees. Where no module says its file (`python -c`),
@@ -92,8 +92,8 @@ def file_of(frame: FrameType) -> str:
 
 
 def has_line(frame: FrameType) -> bool:
-    """Whether the line of a frame is one of its file: code that was made from text counts its own
-    lines.
+    """Return whether the line of a frame is one of its file: code that was made from text counts
+    its own lines.
     """
     return file_of(frame) == frame.f_code.co_filename
 
@@ -121,7 +121,7 @@ def line_of(recorder: Any, error: BaseException) -> str:
 
 
 def program(recorder: Any, frame: Any) -> str:
-    """The script of the user's that this process executes, "" where it is not known.
+    """Return the script of the user's that this process executes, "" where it is not known.
 
     It is what runs as `__main__`. Where that is a command that calls the user's code in its own
     process, it is the file of the first function of the user's that leads to `frame`.

@@ -30,11 +30,11 @@ class Codec:
         self._kinds[framework] = encode, decode
 
     def write(self, value: Any, file: Any) -> None:
-        """Writes a value to an open file. Raises OSError, and what pickle raises."""
+        """Write a value to an open file. Raises OSError, and what pickle raises."""
         self._pickler(file).dump(value)
 
     def read(self, path: str) -> Any:
-        """Reads it again. Raises OSError, and what pickle raises."""
+        """Read it again. Raises OSError, and what pickle raises."""
         with open(path, "rb") as file:
             return self._unpickler(file).load()
 
@@ -71,11 +71,11 @@ class Room:
         os.makedirs(folder, exist_ok=True)
 
     def path(self, name: str) -> str:
-        """The path of a file in it."""
+        """Return the path of a file in it."""
         return os.path.join(self.folder, name)
 
     def put(self, codec: Codec, value: Any, name: str) -> bool:
-        """Writes a value, whole or not at all; returns whether there was room. Raises OSError, and
+        """Write a value, whole or not at all; return whether there was room. Raises OSError, and
         what pickle raises.
         """
         draft = self.path("." + name)
@@ -105,7 +105,7 @@ class _Limited:
         self.left = most
 
     def write(self, data: bytes) -> None:
-        """Raises _Full before the limit is passed."""
+        """Raise _Full before the limit is passed."""
         self.left -= memoryview(data).nbytes
         if self.left < 0:
             raise _Full

@@ -82,7 +82,7 @@ class Writer:
             pass
 
     def masked(self, text: str) -> str:
-        """`text` without the names of home, user and host."""
+        """Return `text` without the names of home, user and host."""
         if any(map(text.__contains__, self._to_mask)):
             from .shared.masking import mask
 
@@ -90,8 +90,8 @@ class Writer:
         return text
 
     def redacted(self, text: str) -> str:
-        """`text` without names and without secrets: for what a script, not the recorder, has put
-        into words.
+        """Return `text` without names and without secrets: for what a script, not the recorder, has
+        put into words.
         """
         if not text:
             return ""
@@ -121,7 +121,9 @@ class Writer:
         return "%s %s" % (shown, digest(name.encode("utf-8", "surrogatepass"))[:8])
 
     def arguments(self, words: Sequence[str]) -> list[str]:
-        """The words of a command line, without names and without the values of secret options."""
+        """Return the words of a command line, without names and without the values of secret
+        options.
+        """
         from .shared.masking import may_hold_secret
 
         masked = [self.masked(word) for word in words]

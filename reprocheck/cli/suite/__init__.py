@@ -38,15 +38,15 @@ class Suite(TyperGroup):
     """The commands of the suite, each made when it is asked for."""
 
     def get_help(self, ctx: Any) -> str:
-        """The commands, as the overview has those of reprocheck."""
+        """Return the commands, as the overview has those of reprocheck."""
         return help_text()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of the table."""
+        """Return the names, in the order of the table."""
         return [*COMMANDS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name; None where there is none."""
+        """Return the command of that name; None where there is none."""
         if cmd_name not in COMMANDS:
             return None
         return _made(cmd_name)
@@ -66,7 +66,7 @@ def _made(name: str) -> Any:
 
 
 def group() -> Any:
-    """The group of commands behind `reprocheck suite`."""
+    """Return the group of commands behind `reprocheck suite`."""
     made = typer.Typer(
         name="suite",
         cls=Suite,
@@ -78,7 +78,7 @@ def group() -> Any:
 
     @made.callback(invoke_without_command=True)
     def suite(ctx: typer.Context) -> None:
-        """Checks many targets every night, and reports what changed."""
+        """Check many targets every night, and report what changed."""
         if ctx.invoked_subcommand is None:
             typer.echo(help_text())
 
@@ -86,7 +86,7 @@ def group() -> Any:
 
 
 def help_text() -> str:
-    """What `reprocheck suite` prints alone, 80 columns wide."""
+    """Return what `reprocheck suite` prints alone, 80 columns wide."""
     return "\n".join(
         [
             "Usage: reprocheck suite COMMAND [ARGS]...",

@@ -39,7 +39,7 @@ class Group(TyperGroup):
     """The commands, with a help like that of the suite."""
 
     def get_help(self, ctx: Any) -> str:
-        """The commands in their order, and examples."""
+        """Return the commands in their order, and examples."""
         return help_text()
 
 
@@ -72,7 +72,7 @@ def _alone(ctx: typer.Context) -> None:
 
 
 def help_text() -> str:
-    """What `reprocheck suite baseline` prints alone, 80 columns wide."""
+    """Return what `reprocheck suite baseline` prints alone, 80 columns wide."""
     return "\n".join(
         [
             "Usage: reprocheck suite baseline COMMAND [ARGS]...",
@@ -97,8 +97,8 @@ class _Open:
     history: History
 
     def names(self, asked: Sequence[str] | None) -> list[str] | None:
-        """The targets that were named, also such that the suite has no longer; None where none
-        was.
+        """Return the targets that were named, also such that the suite has no longer; None where
+        none was.
         """
         if not asked:
             return None
@@ -111,7 +111,7 @@ class _Open:
         return list(dict.fromkeys(found))
 
     def allow(self, target: str) -> Allow | None:
-        """What a target asks for."""
+        """Return what a target asks for."""
         return next((one.allow for one in self.suite.targets if one.name == target), None)
 
 
@@ -127,7 +127,7 @@ def _opened() -> Iterator[_Open]:
 
 
 def _subcommand(function: Any) -> Any:
-    """Makes a function a command of the group, under its own name."""
+    """Make a function a command of the group, under its own name."""
     name = function.__name__.strip("_")
     return command.command(name, cls=OneCommand, context_settings=HELP_NAMES)(function)
 
@@ -179,8 +179,8 @@ def accept(
 def _to_accept(
     opened: _Open, checks: Sequence[TargetCheck], *, force: bool
 ) -> tuple[TargetCheck, ...]:
-    """Where no target is named: the good checks whose curves are not those of their baselines.
-    A check of a resume has none.
+    """Return where no target is named: the good checks whose curves are not those of their
+    baselines. A check of a resume has none.
     """
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.baselines.accept import apart
@@ -199,7 +199,7 @@ def _to_accept(
 
 
 def _record(suite: Suite, checks: Iterable[TargetCheck]) -> None:
-    """Makes the deeper recordings that there are not yet, one after the other."""
+    """Make the deeper recordings that there are not yet, one after the other."""
     from reprocheck.cli.suite import baseline_view as view
     from reprocheck.suite.night import deeper
 
@@ -221,7 +221,7 @@ def _recordings(suite: Suite, checks: Iterable[TargetCheck]) -> Mapping[str, str
 
 
 def _replaced(history: History, baseline: Baseline) -> Baseline | None:
-    """The baseline that this one, which counts by now, took the place of."""
+    """Return the baseline that this one, which counts by now, took the place of."""
     earlier = history.baselines(baseline.target)[1:]
     same_key = [one for one in earlier if one.key.digest == baseline.key.digest]
     return next(iter([*same_key, *earlier]), None)
@@ -247,7 +247,7 @@ def show(
 
 
 def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
-    """The baselines of the named targets, or of all, newest first by target."""
+    """Return the baselines of the named targets, or of all, newest first by target."""
     asked = opened.names(names)
     return [
         baseline

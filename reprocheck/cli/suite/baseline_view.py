@@ -253,8 +253,8 @@ def _cells(difference: Difference, *, ranks: bool) -> Iterator[str]:
 
 
 def _numbers(value: float | None, other: float | None) -> tuple[str, str]:
-    """Two values with nine digits, which tell numbers of single precision apart; in full where that
-    leaves them the same.
+    """Return two values with nine digits, which tell numbers of single precision apart; in full
+    where that leaves them the same.
     """
     if value is None or other is None:
         return _number(value), _number(other)

@@ -98,7 +98,7 @@ def command(
     cache_limit: CacheOption = 20.0,
     format: FormatOption = "text",
 ) -> int:
-    """Searches for the change between two nights; returns 0 where it is found, 1 where not."""
+    """Search for the change between two nights; return 0 where it is found, 1 where not."""
     from reprocheck.suite.bisect.environments import GIB, Environments, default_folder
     from reprocheck.suite.bisect.find import Options
     from reprocheck.suite.bisect.plan import Asked

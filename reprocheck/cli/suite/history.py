@@ -57,7 +57,7 @@ def command(
         option("--series", help="With --export: one row a value of every series."),
     ] = False,
 ) -> int:
-    """Prints the nights, or one target night by night; or makes the history anew."""
+    """Print the nights, or one target night by night; or makes the history anew."""
     from reprocheck.suite.history import open_history
     from reprocheck.suite.targets import load
 
@@ -156,7 +156,7 @@ def _bitwise(check: TargetCheck) -> str:
 
 
 def _notes(night: TargetNight) -> Iterator[str]:
-    """What stands below a row."""
+    """Yield what stands below a row."""
     from reprocheck.suite.model import short
 
     for attempt in night.attempts[:-1]:

@@ -28,7 +28,7 @@ def command(
         bool, option("--dry-run", help="Print the table, and write nothing.")
     ] = False,
 ) -> int:
-    """Finds training scripts, and adds those that no target starts yet to the settings file."""
+    """Find training scripts, and add those that no target starts yet to the settings file."""
     from reprocheck.cli.terminal import standard_error, standard_output
     from reprocheck.suite.targets import places, written
 
@@ -55,7 +55,7 @@ def command(
 
 
 def _found(folder: Path, start: Path) -> list[Script]:
-    """The scripts below the folder. Raises UsageError where there is none."""
+    """Return the scripts below the folder. Raises UsageError where there is none."""
     from reprocheck.suite.targets import scripts
 
     found = scripts.below(folder, start)

@@ -44,7 +44,7 @@ def command(
         option("--format", metavar="|".join(FORMATS), help="How to print them. [text]"),
     ] = "text",
 ) -> int:
-    """Lists the targets, and says where a script or folder of one of them is not there."""
+    """List the targets, and say where a script or folder of one of them is not there."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite.targets import load, missing
 
@@ -83,7 +83,7 @@ def _print(out: Stream, suite: Suite, targets: Sequence[Target]) -> None:
 
 
 def _widths(out: Stream, rows: Sequence[tuple[str, str, str]]) -> tuple[int, int, int]:
-    """The columns of names, commands and notes; commands get what the other two leave."""
+    """Return the columns of names, commands and notes; commands get what the other two leave."""
     longest = [max(map(len, column), default=1) for column in zip(*rows, strict=True)]
     name, run, note = longest or (1, 1, 1)
     name = min(name, WIDEST_NAME)
@@ -100,7 +100,7 @@ def _counted(shown: int, all_targets: int, suite: Suite) -> str:
 
 
 def _run(target: Target) -> str:
-    """What is run, as a shell has it."""
+    """Return what is run, as a shell has it."""
     words = target.words
     if words[0] == "--":
         words = words[1:]
@@ -110,7 +110,7 @@ def _run(target: Target) -> str:
 
 
 def _folders(targets: Sequence[Target], suite: Suite) -> list[str]:
-    """Where each target starts; nothing where all start in one folder."""
+    """Return where each target starts; nothing where all start in one folder."""
     if len({target.workdir for target in targets}) < 2:
         return [""] * len(targets)
     base = suite.file.parent

@@ -34,7 +34,7 @@ def command(
         ),
     ] = None,
 ) -> int:
-    """Joins the shards of a night. The same merge again changes nothing.
+    """Join the shards of a night. The same merge again changes nothing.
 
     Exit 0 also where shards are missing: it says so.
     """
@@ -63,7 +63,7 @@ def command(
 
 
 def _source(name: str, suite: Suite) -> Path:
-    """The history file in a folder. Raises UsageError where there is none."""
+    """Return the history file in a folder. Raises UsageError where there is none."""
     from reprocheck.suite.targets.suite import HISTORY
 
     path = Path(name)
@@ -78,7 +78,7 @@ def _source(name: str, suite: Suite) -> Path:
 
 
 def _merge(history: History, suite: Suite, file: Path) -> Merged:
-    """Merges a copy of a history file, with the report folders beside it: neither is changed."""
+    """Merge a copy of a history file, with the report folders beside it: neither is changed."""
     from reprocheck.suite.history import open_history
     from reprocheck.suite.history.address import url_of_file
     from reprocheck.suite.history.folders import bring_kept, bringing
@@ -110,7 +110,7 @@ def _copied(file: Path) -> Iterator[Path]:
 def _looked_at(
     history: History, merged: Iterable[Merged], joined: Iterable[Joined]
 ) -> tuple[Night, ...]:
-    """The nights here that this merge was about."""
+    """Return the nights here that this merge was about."""
     from reprocheck.suite.history.shards import joined_in
 
     brought = {joined_in(history, night) for one in merged for night in one.nights}
@@ -129,7 +129,7 @@ def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None
 
 
 def _drawn(history: History, suite: Suite, nights: Sequence[Night]) -> Path:
-    """Draws the files of the nights and the site. Returns the first page of that."""
+    """Draw the files of the nights and the site. Returns the first page of that."""
     from reprocheck.suite import pages, reports, site
     from reprocheck.suite.night.folder import night_folder
 

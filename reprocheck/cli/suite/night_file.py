@@ -32,7 +32,7 @@ OutputOption = Annotated[
 
 
 def night_file(format: str | None, output: str | None) -> Destination | None:
-    """What `--format` and `-o` ask for; None where neither is given.
+    """Return what `--format` and `-o` ask for; None where neither is given.
 
     A file that cannot be written is known before the first check. Raises UsageError, ReportError.
     """
@@ -40,7 +40,7 @@ def night_file(format: str | None, output: str | None) -> Destination | None:
 
 
 def write_night(file: Destination, report: NightReport) -> None:
-    """Draws the night and writes it. Raises ReportError where the file cannot be written."""
+    """Draw the night and write it. Raises ReportError where the file cannot be written."""
     from reprocheck.suite.pages import FORMATS
 
     file.put(FORMATS[file.format].render(report))

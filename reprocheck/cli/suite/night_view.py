@@ -127,7 +127,7 @@ class NightView:
             self._line(self._summary())
 
     def close(self) -> None:
-        """Removes the live table."""
+        """Remove the live table."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -175,7 +175,9 @@ class NightView:
         self._live.start(refresh=True)
 
     def _table(self) -> RenderableType:
-        """The checks under way, those that ended last above them, and how far the night is."""
+        """Return the checks under way, those that ended last above them, and how far the night
+        is.
+        """
         from rich.console import Group
 
         room = max(1, self._height() - OTHER_ROWS)
@@ -200,7 +202,7 @@ class NightView:
         return f"> {self._name(job.target.name)}  {capital(doing)} · {seconds}", ""
 
     def _name(self, name: str) -> str:
-        """A name in a column of a third of the width."""
+        """Return a name in a column of a third of the width."""
         room = self.err.width // 3
         return self.err.cut(name, room).ljust(room)
 

@@ -22,7 +22,7 @@ NightArgument = Annotated[
 def command(
     night: NightArgument = "last", format: FormatOption = None, output_file: OutputOption = None
 ) -> int:
-    """Draws the site and the files of a night; with --format, that file alone.
+    """Draw the site and the files of a night; with --format, that file alone.
 
     Exit 0 whatever the night came to.
     """
@@ -54,7 +54,7 @@ def command(
 
 
 def one_night(history: History, name: str) -> Night:
-    """The night of that name; `last`: the newest. Raises UsageError where there is none."""
+    """Return the night of that name; `last`: the newest. Raises UsageError where there is none."""
     from reprocheck.errors import UsageError
 
     if name != "last":

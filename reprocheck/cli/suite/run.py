@@ -100,7 +100,7 @@ def command(
     format: FormatOption = None,
     output_file: OutputOption = None,
 ) -> int:
-    """Checks all targets; returns the exit code of the night."""
+    """Check all targets; return the exit code of the night."""
     from reprocheck.cli.suite.night_view import NightView
     from reprocheck.cli.suite.outcome import print_outcome
     from reprocheck.cli.terminal import standard_error, standard_output
@@ -143,7 +143,7 @@ def command(
 
 
 def _executor(name: str, jobs: int, address: str) -> LocalExecutor | RayExecutor:
-    """The executor of that name. Raises UsageError where there is none."""
+    """Return the executor of that name. Raises UsageError where there is none."""
     if name == "local":
         from reprocheck.suite.execution.local import LocalExecutor
 
@@ -163,8 +163,8 @@ def _run(
     view: NightView,
     same: Sequence[str],
 ) -> Outcome:
-    """The night. Where it is interrupted or cannot go on, what is said ends with the command that
-    goes on with it.
+    """Return the night. Where it is interrupted or cannot go on, what is said ends with the command
+    that goes on with it.
 
     same  the options of this command that hold for that one, too
     """
@@ -184,7 +184,7 @@ def _run(
 
 
 def _kept(view: NightView, same: Sequence[str]) -> str:
-    """What of an interrupted night is there, and the command that goes on with it."""
+    """Return what of an interrupted night is there, and the command that goes on with it."""
     from reprocheck.language import count
 
     if not view.night:

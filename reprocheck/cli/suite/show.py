@@ -42,7 +42,7 @@ def command(
         bool, option("--issue", help="Of a target: a text for an issue, in Markdown.")
     ] = False,
 ) -> int:
-    """Shows a night or a target. Exit 0 whatever the night came to."""
+    """Show a night or a target. Exit 0 whatever the night came to."""
     from reprocheck.cli.terminal import standard_output
     from reprocheck.suite import texts
     from reprocheck.suite.history import open_history
@@ -64,7 +64,7 @@ def command(
 def _asked(
     history: History, suite: Suite, name: str, night: str
 ) -> tuple[NightReport, TargetReport | None]:
-    """The night, and the target in it that was named; None where a night was."""
+    """Return the night, and the target in it that was named; None where a night was."""
     from reprocheck.cli.suite.report import one_night
     from reprocheck.settings import nearest
     from reprocheck.suite import reports
@@ -144,7 +144,7 @@ def _print_target(out: Stream, report: NightReport, one: TargetReport, suite: Su
 
 
 def _places(one: TargetReport, suite: Suite) -> Iterator[tuple[str, str]]:
-    """The report of the check and the page of the target, where they are."""
+    """Yield the report of the check and the page of the target, where they are."""
     from reprocheck.report import FORMATS
     from reprocheck.suite.pages import links
 
@@ -157,7 +157,7 @@ def _places(one: TargetReport, suite: Suite) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """A sentence without the marks around its code."""
+    """Return a sentence without the marks around its code."""
     return text.replace("`", "")
 
 

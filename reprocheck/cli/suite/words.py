@@ -7,7 +7,9 @@ from reprocheck.suite.model import TargetCheck
 
 
 def cause_of(check: TargetCheck) -> str:
-    """The first cause of a check, with its line: `RC604 The loader shuffles: train.py:12`."""
+    """Return the first cause of a check, with its line: `RC604 The loader shuffles:
+    train.py:12`.
+    """
     code = check.causes[0]
     known = rules.find(code)
     said = code

@@ -26,7 +26,7 @@ def incomparable(algorithms: Algorithms) -> str:
 
 
 def compiled(shown: str) -> str:
-    """A forward pass that a compiled function hides; `shown`: what shows it."""
+    """Return a forward pass that a compiled function hides; `shown`: what shows it."""
     return tr(
         "A compiled function hides the inputs and outputs of layers; {shown} shows them, possibly"
         " with other bits.",
@@ -35,7 +35,7 @@ def compiled(shown: str) -> str:
 
 
 def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
-    """Weights that were not seen before their first update."""
+    """Return weights that were not seen before their first update."""
     unseen = tr(
         "The first values of {which} were not recorded: they could not be read before the first"
         " update.",
@@ -47,7 +47,7 @@ def unseen_weights(names: Sequence[str], *, others_agree: bool) -> str:
 
 
 def unknown_draws(names: Sequence[str]) -> str:
-    """Generators that weights whose first values nobody saw may have been drawn from."""
+    """Return generators that weights whose first values nobody saw may have been drawn from."""
     return words.sentence(
         tr(
             "the states of {generators} differ, and whether the first weights were drawn"
@@ -58,7 +58,7 @@ def unknown_draws(names: Sequence[str]) -> str:
 
 
 def unequal_at_weights(names: Sequence[str]) -> str:
-    """Generators that agree since the weights were made."""
+    """Return generators that agree since the weights were made."""
     if not names:
         return ""
     return words.sentence(
@@ -71,7 +71,7 @@ def unequal_at_weights(names: Sequence[str]) -> str:
 
 
 def unused(names: Sequence[str]) -> str:
-    """Generators that differ and that nobody draws from change nothing."""
+    """Return generators that differ and that nobody draws from change nothing."""
     if not names:
         return ""
     return words.sentence(

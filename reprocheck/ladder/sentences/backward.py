@@ -25,7 +25,7 @@ def output_gradient(
     anchor: Seen | None,
     loss_agrees: bool,
 ) -> Said:
-    """The gradient of the output of a module that differs; `between`: the calls that it came
+    """Return the gradient of the output of a module that differs; `between`: the calls that it came
     through, `nodes`: the operations in their place where there are none, `anchor`: the last call
     whose gradient agrees.
     """
@@ -64,7 +64,7 @@ def output_gradient(
 
 
 def own_gradient(seen: Seen, module: Seen, *, loss_agrees: bool) -> Said:
-    """The gradient of a parameter that differs, where that of its module's output agrees."""
+    """Return the gradient of a parameter that differs, where that of its module's output agrees."""
     name, owner = words.code(seen.place), words.module(module.place, module.class_)
     culprit = tr("the backward of {owner} or a hook on {name}", owner=owner, name=name)
     detail = tr(
@@ -78,8 +78,8 @@ def own_gradient(seen: Seen, module: Seen, *, loss_agrees: bool) -> Said:
 
 
 def gradient(seen: Seen, nodes: Sequence[str], agrees: Seen | None, *, loss_agrees: bool) -> Said:
-    """The gradient of a parameter that differs; `agrees`: the last gradient before it, `nodes`: the
-    operations between.
+    """Return the gradient of a parameter that differs; `agrees`: the last gradient before it,
+    `nodes`: the operations between.
     """
     name = words.code(seen.place)
     culprit = tr(
@@ -126,7 +126,7 @@ def _in_brackets(nodes: Sequence[str]) -> str:
 
 
 def update(evidence: UpdateDiffers, place: str, iteration: int) -> Said:
-    """A weight that differs after an update."""
+    """Return a weight that differs after an update."""
     name = words.code(place)
     culprit, why = None, tr("what went into the update differs already")
     if evidence.inputs_agree and evidence.optimizer:
@@ -157,7 +157,7 @@ _AFTER_UPDATE = {
 
 
 def written(evidence: WeightWritten, place: str, iteration: int) -> Said:
-    """A weight that something beside the optimizer wrote to."""
+    """Return a weight that something beside the optimizer wrote to."""
     name = words.code(place)
     culprit, look = None, ""
     if evidence.after_update != "differs":
@@ -185,7 +185,7 @@ def written(evidence: WeightWritten, place: str, iteration: int) -> Said:
 
 
 def changed_afterwards(evidence: ChangedAfterBackward, place: str, iteration: int) -> Said:
-    """A gradient of one rank that differs only at the update."""
+    """Return a gradient of one rank that differs only at the update."""
     name = words.code(place)
     culprit = tr(
         "what changes the gradient of {name} between the backward pass and the update (clipping,"
@@ -207,7 +207,7 @@ def changed_afterwards(evidence: ChangedAfterBackward, place: str, iteration: in
 
 
 def reduced(evidence: ReducedDiffers, place: str, iteration: int) -> Said:
-    """A gradient that differs after it was reduced between ranks."""
+    """Return a gradient that differs after it was reduced between ranks."""
     culprit, detail = _of_ranks(evidence, words.code(place))
     lead = up_to_loss(iteration, agrees=evidence.loss_agrees)
     head = tr("{lead} {told}", lead=lead, told=clause(detail))
@@ -223,7 +223,7 @@ _NOT_ONE_SUM = {
 
 
 def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
-    """What made the difference, and the detail."""
+    """Return what made the difference, and the detail."""
     if evidence.local_equal is False:
         return None, tr(
             "The reduced gradient of {name} differs, and so do local gradients before it.",
@@ -265,7 +265,7 @@ def _of_ranks(evidence: ReducedDiffers, name: str) -> tuple[str | None, str]:
 
 
 def up_to_loss(iteration: int, *, agrees: bool) -> str:
-    """How a sentence on a gradient begins."""
+    """Return how a sentence on a gradient begins."""
     within = words.within(iteration)
     if not agrees:
         return within

@@ -73,7 +73,7 @@ class OfBatch:
 
 
 def batch(evidence: BatchDiffers, step: Step, known: OfBatch) -> Said:
-    """A batch, or an order of samples, that differs."""
+    """Return a batch, or an order of samples, that differs."""
     who = tr("{place} hands out", place=words.code(step.seen.place))
     if not evidence.by_loader:
         who = tr(
@@ -118,12 +118,12 @@ def _change(evidence: BatchDiffers, step: Step, known: OfBatch) -> str:
 
 
 def unequal_samples(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many samples of a batch are not the same, place by place."""
+    """Return how many samples of a batch are not the same, place by place."""
     return sum(x != y for x, y in zip(one, other, strict=False))
 
 
 def _leaves(content: Difference) -> str:
-    """The parts of a batch that differ, where the others do not."""
+    """Return the parts of a batch that differ, where the others do not."""
     leaves, total = content.outputs, len(content.seen.outputs)
     if not 0 < len(leaves) < total:
         return ""
@@ -137,7 +137,7 @@ def _leaves(content: Difference) -> str:
 
 
 def _why(evidence: BatchDiffers, known: OfBatch) -> str:
-    """What the states and seeds of the generators say."""
+    """Return what the states and seeds of the generators say."""
     if evidence.only_in_one_run:
         return ""
     if known.own_seeds:
@@ -178,7 +178,7 @@ def _seeds(own: Sequence[Seeding]) -> str:
 
 
 def _seeded_late(evidence: BatchDiffers) -> str:
-    """Generators that were drawn from before the script seeded them, as a clause."""
+    """Return generators that were drawn from before the script seeded them, as a clause."""
     early = evidence.drawn_before_seed
     if not early:
         return tr("and nothing recorded explains that")

@@ -20,8 +20,8 @@ _SEVERAL = mark("do not"), mark("differ")
 
 
 def own(evidence: CallDiffers, seen: Seen, *, last: Seen | None) -> Said:
-    """A module that returns another output for the same inputs; `last`: its last child, behind
-    which the difference came.
+    """Return a module that returns another output for the same inputs; `last`: its last child,
+    behind which the difference came.
     """
     name = words.module(seen.place, seen.class_)
     stretch = ""
@@ -59,7 +59,7 @@ def own(evidence: CallDiffers, seen: Seen, *, last: Seen | None) -> Said:
 
 
 def victim(seen: Seen, enters: Seen, before: Seen | None) -> Said:
-    """A module whose inputs differ; `enters`: the outermost around it that they came into,
+    """Return a module whose inputs differ; `enters`: the outermost around it that they came into,
     `before`: the last fact before it that agrees.
     """
     into = words.module(enters.place, enters.class_)
@@ -119,7 +119,7 @@ class Agreed:
         return tr("{listed} agree", listed=words.listed(agreeing))
 
     def beside(self, what: str, verbs: tuple[str, str]) -> str:
-        """A clause that something does not agree, beside what does."""
+        """Return a clause that something does not agree, beside what does."""
         beside, alone = verbs
         if not self.text:
             return tr("{what} {verb}", what=what, verb=tr(alone))
@@ -138,7 +138,7 @@ class Unseen:
 
 
 def labels_of_module(seen: Seen, agreed: Agreed) -> Said:
-    """The call of a loss that is given other labels."""
+    """Return the call of a loss that is given other labels."""
     name = words.module(seen.place, seen.class_)
     differ = agreed.beside(
         tr("the labels that the loss {name} is taken against", name=name), _SEVERAL
@@ -157,8 +157,8 @@ def labels_of_module(seen: Seen, agreed: Agreed) -> Said:
 def labels(
     seen: Seen, path: str, names: Sequence[str], *, last: Seen | None, agreed: Agreed
 ) -> Said:
-    """What the loss is taken against differs; `names`: its inputs that differ and are labels,
-    `path`: the first that differs.
+    """Return what the loss is taken against differs; `names`: its inputs that differ and are
+    labels, `path`: the first that differs.
     """
     culprit = tr("something between {after} and the loss that was not recorded", after=_after(last))
     other = agreed.beside(tr("what else the loss is taken from (labels, targets, constants)"), _ONE)
@@ -189,7 +189,7 @@ def labels(
 
 
 def loss(iteration: int, unseen: Unseen, *, last: Seen | None, agreed: Agreed) -> Said:
-    """A loss that nothing recorded explains."""
+    """Return a loss that nothing recorded explains."""
     culprit = tr("something between {after} and the loss that was not recorded", after=_after(last))
     shown = ""
     if unseen.first_weights:
@@ -224,7 +224,7 @@ def _after(last: Seen | None) -> str:
 
 
 def other_path(step: Step) -> Said:
-    """What only one run does."""
+    """Return what only one run does."""
     seen = step.seen
     does = tr("has {seen}", seen=words.fact(seen))
     if seen.kind == "call":

@@ -14,8 +14,8 @@ from reprocheck.trace.deep import Seen
 def drawn(
     names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding], *, agreed: Seen | None
 ) -> Said:
-    """A module or a loader draws from generators whose states differ; `agreed`: the last fact at
-    which they were still the same.
+    """Return a module or a loader draws from generators whose states differ; `agreed`: the last
+    fact at which they were still the same.
     """
     kind, who = tr("loader"), words.code(seen.place)
     if seen.kind == "call":
@@ -56,8 +56,8 @@ def drawn(
 
 
 def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding]) -> Said:
-    """The script draws from generators whose states differ; `seen` is the first to get something
-    else.
+    """Return the script draws from generators whose states differ; `seen` is the first to get
+    something else.
     """
     generators = words.generators(names)
     where = words.code(seen.place)
@@ -84,7 +84,7 @@ def drawn_outside(names: Sequence[str], seen: Seen, seeded: Mapping[str, Seeding
 
 
 def why_unequal(seeded: Mapping[str, Seeding], generators: Sequence[str]) -> str:
-    """Why the states of generators differ, as a clause."""
+    """Return why the states of generators differ, as a clause."""
     concerned = [seeded[name] for name in generators if name in seeded]
     if not concerned:
         return tr("because nothing seeds {generators}", generators=words.listed(sorted(generators)))
@@ -121,7 +121,7 @@ def equally(seeding: Seeding) -> str:
 
 
 def since_then(seeding: Seeding) -> str:
-    """What happened behind an equal seed, where the states differ.
+    """Return what happened behind an equal seed, where the states differ.
 
     A key does not move: how often it was drawn from says nothing.
     """

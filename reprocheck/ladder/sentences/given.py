@@ -21,7 +21,7 @@ _MOST_SAID = 3
 
 
 def environment(differences: Sequence[EnvironmentDifference]) -> str:
-    """Facts of the environment that are not the same in a run as in run 1."""
+    """Return facts of the environment that are not the same in a run as in run 1."""
     one, *others = differences
     said = tr(
         "`{key}` is not the same in run {run} as in run 1: {values}.",
@@ -37,14 +37,14 @@ def environment(differences: Sequence[EnvironmentDifference]) -> str:
 
 
 def called(given: Given) -> str:
-    """The name in a sentence: argument `--seed`, argument 1."""
+    """Return the name in a sentence: argument `--seed`, argument 1."""
     if given.name.startswith(BY_NUMBER):
         return given.name
     return tr(_KINDS[given.kind], name=words.code(given.name))
 
 
 def sentence(given: Given) -> str:
-    """One thing that the runs were not given alike, with both values."""
+    """Return one thing that the runs were not given alike, with both values."""
     name = called(given)
     if given.second is None:
         return tr("Run 1 alone was given the {name}, `{first}`.", name=name, first=given.first)
@@ -104,7 +104,7 @@ def _of_code(one: SourceDifference) -> str:
 
 
 def left_behind(paths: Sequence[str], found: FoundState | None) -> str:
-    """Files of run 1 that run 2 reads, with what its log says of them."""
+    """Return files of run 1 that run 2 reads, with what its log says of them."""
     read = tr("Run 2 reads {named}, which run 1 wrote.", named=words.named(paths))
     if found is None:
         return read
@@ -117,8 +117,8 @@ def left_behind(paths: Sequence[str], found: FoundState | None) -> str:
 
 
 def left_without_effect(alike: Sequence[str], left: Sequence[str]) -> str:
-    """Files of run 1 that run 2 reads, and which explain nothing: `alike` are those that run 1 read
-    in the same way, `left` all of them.
+    """Return files of run 1 that run 2 reads, and which explain nothing: `alike` are those that run
+    1 read in the same way, `left` all of them.
     """
     if alike:
         return tr(

@@ -16,7 +16,7 @@ NOTHING_RECORDED = mark("The two runs at a deeper level recorded nothing in comm
 
 
 def behind(finding: Finding, first: Finding) -> str:
-    """A difference that can follow from the first."""
+    """Return a difference that can follow from the first."""
     before = words.code(tr(first.rung))
     if finding.rank != first.rank:
         before += tr(" of rank {rank}", rank=first.rank)
@@ -29,8 +29,8 @@ def behind(finding: Finding, first: Finding) -> str:
 
 
 def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
-    """Where the runs first diverge: on this rung, whose finding is `first`; `where`: on which
-    ranks, where there are several.
+    """Return where the runs first diverge: on this rung, whose finding is `first`; `where`: on
+    which ranks, where there are several.
     """
     given = _given(rung, first)
     if given:
@@ -43,7 +43,7 @@ def where_and_why(rung: Rung | None, first: Finding | None, where: str) -> str:
 
 
 def hidden(series: str) -> str:
-    """A series alone differs, and nothing that was recorded deeply."""
+    """Return a series alone differs, and nothing that was recorded deeply."""
     return tr(
         "The training agrees in everything that was recorded; what computes {series} was not.",
         series=words.code(series),
@@ -51,7 +51,7 @@ def hidden(series: str) -> str:
 
 
 def agreed_again(rung: Rung | None, iterations: int) -> str:
-    """Two runs that agree, although others did not; `rung` differs nevertheless."""
+    """Return two runs that agree, although others did not; `rung` differs nevertheless."""
     also = ""
     if rung is not None and rung.detail:
         also = tr(", although {clause}", clause=clause(rung.detail))
@@ -67,7 +67,7 @@ def agreed_again(rung: Rung | None, iterations: int) -> str:
 
 
 def _given(rung: Rung | None, first: Finding | None) -> str:
-    """What the runs were given otherwise, or what run 1 left; "" where a rung is neither."""
+    """Return what the runs were given otherwise, or what run 1 left; "" where a rung is neither."""
     if rung is None:
         return ""
     if isinstance(rung.evidence, GivenOtherwise):
@@ -97,7 +97,7 @@ def _follows(first: Finding | None) -> str:
 
 
 def on_ranks(same: Sequence[int], of: int) -> str:
-    """The ranks that have the first difference, of so many."""
+    """Return the ranks that have the first difference, of so many."""
     if len(same) < of:
         return tr("({ranks})", ranks=named(same))
     if of == 2:
@@ -111,7 +111,7 @@ def later(iteration: int) -> str:
 
 
 def only_later(iteration: int, agreeing: int) -> str:
-    """Runs that begin to differ behind the iterations that were recorded deeply."""
+    """Return runs that begin to differ behind the iterations that were recorded deeply."""
     return tr(
         "The first {agreeing} iterations agree in everything that was recorded; the losses differ"
         " from iteration {iteration} on.",
@@ -129,7 +129,7 @@ def of_one_run(ranks: Sequence[int]) -> str:
 
 
 def not_recorded(lines: Mapping[int, Sequence[str]]) -> list[str]:
-    """What could not be recorded, by rank; with the ranks where there are several."""
+    """Return what could not be recorded, by rank; with the ranks where there are several."""
     said = [(rank, line) for rank, of_rank in lines.items() for line in of_rank]
     if len(lines) < 2:
         return [line for _, line in said]

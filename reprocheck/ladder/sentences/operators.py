@@ -29,8 +29,8 @@ class UnequalInput:
 def operator(
     evidence: OperatorDiffers, seen: Seen, drawn: Generators, unequal: UnequalInput | None
 ) -> Said:
-    """The first operator that differs; `drawn`: the generators that it draws from whose states
-    differ.
+    """Return the first operator that differs; `drawn`: the generators that it draws from whose
+    states differ.
     """
     named = words.code(seen.place) + _where(seen)
     culprit = None if evidence.inputs_differ else named
@@ -40,7 +40,7 @@ def operator(
 
 
 def _given(unequal: UnequalInput) -> str:
-    """An input that differs, with its values where they are plain."""
+    """Return an input that differs, with its values where they are plain."""
     differs = tr("input {path} differs already", path=words.code(unequal.path))
     if unequal.values is not None:
         differs = tr(
@@ -56,7 +56,7 @@ def _given(unequal: UnequalInput) -> str:
 
 
 def _own(evidence: OperatorDiffers, seen: Seen, drawn: Generators) -> str:
-    """What it means that the inputs agree, as a clause."""
+    """Return what it means that the inputs agree, as a clause."""
     if evidence.reads_unfilled:
         return tr("it reads memory that nothing has filled")
     if evidence.given_generator:
@@ -78,7 +78,7 @@ def _own(evidence: OperatorDiffers, seen: Seen, drawn: Generators) -> str:
 
 
 def elsewhere(iteration: int) -> str:
-    """The runs that recorded operators differ in another iteration than those that named the
+    """Return the runs that recorded operators differ in another iteration than those that named the
     module.
     """
     return tr(
@@ -88,7 +88,7 @@ def elsewhere(iteration: int) -> str:
 
 
 def alone(step: Step) -> Said:
-    """An operator that only one run calls."""
+    """Return an operator that only one run calls."""
     here, there = words.runs(step)
     detail = tr(
         "Run {here} calls {named}, which run {there} does not: the control flow differs.",

@@ -25,5 +25,5 @@ WHY: Mapping[str, str] = {
 
 
 def not_made(of: str, missing: str) -> str:
-    """An operation without a replay, as a line of the coverage."""
+    """Return an operation without a replay, as a line of the coverage."""
     return tr("No `replay.py` was made of {of}: {why}.", of=words.code(of), why=tr(WHY[missing]))

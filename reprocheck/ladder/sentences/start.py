@@ -27,7 +27,9 @@ def hyper_parameter(
     *,
     all_before_agrees: bool,
 ) -> Said:
-    """A value of an optimizer that differs at an update; `others`: those that differ there, too."""
+    """Return a value of an optimizer that differs at an update; `others`: those that differ there,
+    too.
+    """
     both = tr("not the same in both runs")
     if values is not None:
         both = words.both(*values)
@@ -69,7 +71,7 @@ class OfWeights:
 
 
 def weights(evidence: WeightsDiffer, step: Step, known: OfWeights) -> Said:
-    """A parameter or buffer that differs before the first iteration."""
+    """Return a parameter or buffer that differs before the first iteration."""
     seen = step.seen
     count = tr(
         "{differing} of {compared} parameters and buffers",
@@ -102,7 +104,7 @@ def _what(step: Step) -> str:
 
 
 def _subject(seen: Seen) -> str:
-    """`the weights of stem.0 differ` for `stem.0.weight`."""
+    """Return `the weights of stem.0 differ` for `stem.0.weight`."""
     module = seen.place.rpartition(".")[0]
     if not module:
         return tr("{weight} differs", weight=words.weight(seen))
@@ -181,7 +183,7 @@ def _why(evidence: WeightsDiffer, seen: Seen, known: OfWeights) -> str:
 
 
 def _of_generators(seen: Seen, names: Sequence[str], known: OfWeights) -> str:
-    """Why generators stood differently when a weight was made."""
+    """Return why generators stood differently when a weight was made."""
     concerned = [known.seeded[name] for name in names if name in known.seeded]
     if not concerned:
         return _nothing_seeds(seen, names, known.later)

@@ -10,7 +10,7 @@ KEPT = "values"
 
 
 def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
-    """What it says, and what had another value in it before."""
+    """Return what it says, and what had another value in it before."""
     assert outcome.resumed is not None
     run = outcome.resumed
     names = {
@@ -30,7 +30,9 @@ def attempt_of(arm: Arm, outcome: Outcome) -> Attempt:
 
 
 def _unavailable(arm: Arm, outcome: Outcome) -> tuple[str, ...]:
-    """Why something could not be put back: what the continued run could not keep is said first."""
+    """Return why something could not be put back: what the continued run could not keep is said
+    first.
+    """
     assert outcome.continued is not None and outcome.resumed is not None
     kept, put = outcome.continued.controls.unavailable, outcome.resumed.controls.unavailable
     not_put = [why for rung, why in put if rung in arm.rungs]
@@ -40,7 +42,7 @@ def _unavailable(arm: Arm, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _agrees(outcome: Outcome) -> bool | None:
-    """Whether it goes on exactly: losses, weights, states of optimizers and schedules."""
+    """Return whether it goes on exactly: losses, weights, states of optimizers and schedules."""
     if outcome.verdict == "resumes_exactly":
         return True
     if outcome.verdict in NOTHING_TO_COMPARE or not outcome.compared:

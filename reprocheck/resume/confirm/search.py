@@ -19,7 +19,9 @@ Rungs = tuple[model.StateRungName, ...]
 
 
 def next_rungs(outcome: model.Outcome) -> Rungs:
-    """The rungs that are put back in the next run; none where the search has come to its end."""
+    """Return the rungs that are put back in the next run; none where the search has come to its
+    end.
+    """
     attempts = outcome.confirmation.attempts if outcome.confirmation else ()
     try:
         _found(outcome, attempts)
@@ -31,7 +33,9 @@ def next_rungs(outcome: model.Outcome) -> Rungs:
 def confirmation(
     outcome: model.Outcome, attempts: Sequence[model.Attempt]
 ) -> model.Confirmation | None:
-    """What the runs have shown that were made by now; None where there is nothing to confirm."""
+    """Return what the runs have shown that were made by now; None where there is nothing to
+    confirm.
+    """
     if outcome.verdict not in LOOKED_INTO:
         return None
     try:
@@ -49,7 +53,7 @@ def confirmation(
 
 
 def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
-    """The search as the runs answer it. Raises Unanswered where one is missing."""
+    """Return the search as the runs answer it. Raises Unanswered where one is missing."""
     rungs = differing(outcome.explained)
     if outcome.verdict not in LOOKED_INTO or not outcome.compared or not rungs:
         return Found()
@@ -69,7 +73,7 @@ def _found(outcome: model.Outcome, attempts: Sequence[model.Attempt]) -> Found:
 
 
 def differing(explained: model.Explained) -> Rungs:
-    """The rungs that differ, or are behind one that does, and can be put back; from the top
+    """Return the rungs that differ, or are behind one that does, and can be put back; from the top
     down. Generators are compared up to the first batch that is another one, and may differ behind
     it.
     """
@@ -82,8 +86,8 @@ def differing(explained: model.Explained) -> Rungs:
 
 
 def by_rung(explained: model.Explained) -> Mapping[model.StateRungName, model.Mechanism]:
-    """The mechanisms by the rung that undoes them: a generator that made another batch is put back
-    itself.
+    """Return the mechanisms by the rung that undoes them: a generator that made another batch is
+    put back itself.
     """
     found: dict[model.StateRungName, model.Mechanism] = {}
     for rung, mechanism in explained.mechanisms.items():

@@ -32,12 +32,12 @@ OBJECTS: Mapping[StateRungName, str] = {
 
 
 def objects(rungs: Sequence[StateRungName]) -> str:
-    """`the state of the optimizer and the batches`."""
+    """Return `the state of the optimizer and the batches`."""
     return listed(OBJECTS[rung] for rung in rungs)
 
 
 def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> str:
-    """What was put back, and that nothing differs any more; what each part did alone."""
+    """Return what was put back, and that nothing differs any more; what each part did alone."""
     many = count(outcome.compared, "iteration")
     said = [
         f"Confirmed: with {objects(attempt.rungs)} of the continued run put back{_names(attempt)},"
@@ -49,7 +49,7 @@ def confirmed(outcome: Outcome, attempt: Attempt, parts: Sequence[Attempt]) -> s
 
 
 def not_confirmed(attempt: Attempt) -> str:
-    """What did not suffice, and what is left."""
+    """Return what did not suffice, and what is left."""
     given = f"with {objects(attempt.rungs)} of the continued run put back{_names(attempt)}"
     if attempt.unavailable:
         what = objects(attempt.rungs)
@@ -79,7 +79,7 @@ def _left(attempt: Attempt) -> str:
 
 
 def _names(attempt: Attempt) -> str:
-    """What had another value."""
+    """Return what had another value."""
     names = [name for rung in attempt.rungs for name in attempt.names.get(rung, ())]
     batches = len(attempt.names.get("batch", ()))
     if batches:

@@ -35,8 +35,8 @@ class Draft:
         self._loaded.append(line)
 
     def texts(self) -> dict[str, str]:
-        """The files that are changed; {} where none is, or where one is no Python any more, as with
-        several statements on one line.
+        """Return the files that are changed; {} where none is, or where one is no Python any more,
+        as with several statements on one line.
         """
         made = {file: list(changes) for file, changes in self.edits.items()}
         if self._saved:

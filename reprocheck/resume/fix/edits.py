@@ -22,7 +22,7 @@ class Edit:
 
 
 def before(statement: ast.stmt, lines: Sequence[str]) -> Edit:
-    """Lines above a statement, with its indentation."""
+    """Return lines above a statement, with its indentation."""
     decorators: Sequence[ast.expr] = getattr(statement, "decorator_list", ())
     top = (min([statement.lineno, *(one.lineno for one in decorators)]), 0)
     indent = " " * statement.col_offset
@@ -30,20 +30,20 @@ def before(statement: ast.stmt, lines: Sequence[str]) -> Edit:
 
 
 def behind(statement: ast.stmt, lines: Sequence[str]) -> Edit:
-    """Lines below a statement, with its indentation."""
+    """Return lines below a statement, with its indentation."""
     end = (statement.end_lineno or 0, _END)
     indent = "\n" + " " * statement.col_offset
     return Edit(end, end, "".join(indent + row for row in lines))
 
 
 def following(node: ast.expr, text: str) -> Edit:
-    """Text right behind an expression."""
+    """Return text right behind an expression."""
     end = _end(node)
     return Edit(end, end, text)
 
 
 def instead(node: ast.expr, text: str) -> Edit:
-    """Text in place of an expression."""
+    """Return text in place of an expression."""
     return Edit((node.lineno, node.col_offset), _end(node), text)
 
 
@@ -52,7 +52,7 @@ def _end(node: ast.expr) -> Place:
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all of it. Of two edits of one place the first stands first."""
+    """Return the text with all of it. Of two edits of one place the first stands first."""
     data = text.encode()
     lines = data.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, lines))]

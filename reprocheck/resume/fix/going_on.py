@@ -29,7 +29,7 @@ class _Names:
 
     @property
     def is_pending(self) -> str:
-        """Whether the loop has still to go on."""
+        """Return whether the loop has still to go on."""
         return f"{self.pending} is not None"
 
 
@@ -109,7 +109,7 @@ def _save(draft: Draft, states: Sequence[State]) -> None:
 
 
 def _put_back(names: _Names, states: Sequence[tuple[State, str]]) -> list[str]:
-    """States, each with the key of what it is set to."""
+    """Return states, each with the key of what it is set to."""
     if not states:
         return []
     lines = [state.set_to(value_of(names.pending, key)) for state, key in states]
@@ -144,6 +144,6 @@ def _declare(draft: Draft, place: Pass, names: _Names, noted: Sequence[str]) -> 
 
 
 def _shared(scope: Scope, names: Sequence[str]) -> Edit:
-    """A function assigns these names of its module."""
+    """Return a function assigns these names of its module."""
     below_text = int(ast.get_docstring(scope) is not None)
     return edits.before(scope.body[below_text], [f"global {', '.join(names)}"])

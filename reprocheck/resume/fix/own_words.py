@@ -35,8 +35,8 @@ _WORDS = (
 
 
 def in_own_words(outcome: Outcome, code: UserCode, *, drafts: bool) -> Outcome:
-    """The outcome, whose mechanisms have fixes that fit the script; `drafts`: as a patch, where one
-    is known.
+    """Return the outcome, whose mechanisms have fixes that fit the script; `drafts`: as a patch,
+    where one is known.
     """
     explained = outcome.explained
     first, archive = explained.mechanism, explained.archive
@@ -72,7 +72,7 @@ def _difference(texts: Mapping[str, str], changed: Mapping[str, str]) -> Iterato
 
 
 def _lines(explained: Explained) -> Iterator[str]:
-    """What is to be saved and loaded, where the file is one of the script's own making."""
+    """Yield what is to be saved and loaded, where the file is one of the script's own making."""
     archive = explained.archive
     if not archive.is_known or not archive.saving or not archive.reading:
         return
@@ -116,7 +116,7 @@ def _of_counter(explained: Explained, line: str, otherwise: str) -> str:
 
 
 def _renamed(fix: str, archive: Archive) -> str:
-    """The lines of the catalogue with the names that the script has for such parts."""
+    """Return the lines of the catalogue with the names that the script has for such parts."""
     frames = (*archive.saving, *archive.training, *archive.reading)
     known = {part: name for frame in reversed(frames) for part, name in frame.names.items()}
     for word, pattern in _WORDS if "\n" in fix else ():

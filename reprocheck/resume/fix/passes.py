@@ -40,8 +40,8 @@ class Pass:
 
 
 def pass_of(source: Source) -> Pass | None:
-    """The only loop that trains; None where there is none, or where checkpoints are saved both
-    within it and outside.
+    """Return the only loop that trains; None where there is none, or where checkpoints are saved
+    both within it and outside.
     """
     making = {one.name for one in source.script.index.functions if calls(one, {_TRAINS})}
     calling = _calling(source.script, {_TRAINS}) or _calling(source.script, making)
@@ -76,8 +76,8 @@ def has_own_position(source: Source, place: Pass) -> bool:
 
 
 def loop_around(source: Source) -> Pass | None:
-    """The outermost loop of the function that trains, in the file that loads: what is loaded is put
-    back in front of it.
+    """Return the outermost loop of the function that trains, in the file that loads: what is loaded
+    is put back in front of it.
     """
     for spot in source.training:
         if spot.file != source.loading.file:
@@ -100,8 +100,8 @@ def _calling(script: Script, names: set[str]) -> list[ast.For]:
 
 
 def _places(source: Source, loop: ast.For) -> Sequence[ast.AST]:
-    """Where checkpoints are saved: where the dict is made, or the function is called that makes
-    it.
+    """Return where checkpoints are saved: where the dict is made, or the function is called that
+    makes it.
     """
     script = source.script
     scope = source.handed or script.scope(source.saved)

@@ -39,8 +39,8 @@ class Lost:
 
 
 def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str, str]:
-    """The files of a script, with what was lost saved and loaded; {} where that is not known, or
-    all of it is there already.
+    """Return the files of a script, with what was lost saved and loaded; {} where that is not
+    known, or all of it is there already.
     """
     source = read(archive, texts)
     if source is None:
@@ -52,7 +52,7 @@ def patched(texts: Mapping[str, str], archive: Archive, lost: Lost) -> dict[str,
 
 
 def _add_parts(draft: Draft, lost: Lost) -> list[State]:
-    """Saves and loads parts; returns those that can be set only where the loop begins, as they are
+    """Save and load parts; return those that can be set only where the loop begins, as they are
     not there yet where the file is read, or are made anew behind that.
     """
     source = draft.source
@@ -74,7 +74,7 @@ def _add_parts(draft: Draft, lost: Lost) -> list[State]:
 
 
 def _asked(source: Source, state: State) -> list[str]:
-    """The keys under which the script asks for a part where it loads it."""
+    """Return the keys under which the script asks for a part where it loads it."""
     calls = [
         one for one in source.loading.script.index.calls if ast.unparse(one.func) == state.setter
     ]
@@ -82,7 +82,7 @@ def _asked(source: Source, state: State) -> list[str]:
 
 
 def _save_as(draft: Draft, state: State, key: str) -> None:
-    """Saves a part under the key that the script asks for."""
+    """Save a part under the key that the script asks for."""
     saved = draft.source.saved
     written = saved.keys if isinstance(saved, ast.Dict) else []
     keys = (one for one in written if isinstance(one, ast.Constant))
@@ -95,8 +95,8 @@ def _save_as(draft: Draft, state: State, key: str) -> None:
 
 
 def _chosen(draft: Draft, state: State) -> bool:
-    """Saves all of a module in place of what the script chooses of it; False where it saves none
-    of it.
+    """Save all of a module in place of what the script chooses of it; False where it saves none of
+    it.
     """
     for value in draft.source.held.values():
         text = ast.unparse(value)
@@ -156,7 +156,9 @@ def _around_the_loop(
 
 
 def _order(draft: Draft, place: Pass | None) -> list[State]:
-    """What the order is made from, where it is known at all places that save it and put it back."""
+    """Return what the order is made from, where it is known at all places that save it and put it
+    back.
+    """
     source = draft.source
     places = [source.saved, source.behind]
     if place is not None and place.saves_within:

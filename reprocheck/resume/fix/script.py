@@ -65,34 +65,36 @@ class Script:
         return self.name_of(function) or ast.unparse(function)
 
     def name_of(self, node: ast.AST) -> str:
-        """The dotted name of an expression, through imports; "" where it has none."""
+        """Return the dotted name of an expression, through imports; "" where it has none."""
         return self.names.of(node) or ""
 
     def holder(self, node: ast.AST) -> ast.AST:
-        """What a node stands in."""
+        """Return what a node stands in."""
         return self.index.parents.get(id(node), self.tree)
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What a node stands in, from the inside out to the module."""
+        """Yield what a node stands in, from the inside out to the module."""
         while node is not self.tree:
             node = self.holder(node)
             yield node
 
     def scope(self, node: ast.AST) -> Scope:
-        """The function that a node stands in, or the module."""
+        """Return the function that a node stands in, or the module."""
         return next(one for one in self.around(node) if isinstance(one, Scope))
 
     def is_known(self, name: str, scope: Scope) -> bool:
-        """Whether a name is bound in a scope or around it."""
+        """Return whether a name is bound in a scope or around it."""
         inside = next(within(scope.body, ast.Name), scope)
         return any(name in one.bound for one in self.names.scope_of(inside).outward())
 
     def calls_of(self, function: Scope) -> tuple[ast.Call, ...]:
-        """The calls of a function of the script by its name, or of a method by `self`."""
+        """Return the calls of a function of the script by its name, or of a method by `self`."""
         names = {getattr(function, "name", ""), "self." + getattr(function, "name", "")}
         return tuple(call for call in self.index.calls if ast.unparse(call.func) in names)
 
 
 def calls(node: ast.AST, names: Collection[str]) -> bool:
-    """Whether something of these names is called in a node: `backward` of `loss.backward()`."""
+    """Return whether something of these names is called in a node: `backward` of
+    `loss.backward()`.
+    """
     return any(word(call) in names for call in within(node, ast.Call))

@@ -68,12 +68,12 @@ class Source:
 
     @property
     def is_single(self) -> bool:
-        """Whether one file saves and loads."""
+        """Return whether one file saves and loads."""
         return self.saving.file == self.loading.file
 
     @property
     def seeds_behind(self) -> bool:
-        """Whether a seed is set behind what is loaded, in the same function."""
+        """Return whether a seed is set behind what is loaded, in the same function."""
         script, line = self.loading.script, self.load.statement.lineno
         scope = script.scope(self.load.statement)
         calls = (one for one in script.index.calls if one.lineno > line and "seed" in word(one))
@@ -86,16 +86,16 @@ class Source:
 
     @property
     def is_moved(self) -> bool:
-        """Whether tensors may be loaded to a device."""
+        """Return whether tensors may be loaded to a device."""
         return "map_location=" in ast.unparse(self.load.call)
 
     def saved_as(self, value: str, otherwise: str) -> str:
-        """The key under which a value is saved already; else one that is free."""
+        """Return the key under which a value is saved already; else one that is free."""
         texts = {ast.unparse(held): key for key, held in self.held.items()}
         return texts.get(value) or _free(otherwise, self.held)
 
     def fresh_name(self, wanted: str) -> str:
-        """A name that the script does not use."""
+        """Return a name that the script does not use."""
         return _free(wanted, dict.fromkeys(self.script.words))
 
 
@@ -106,7 +106,7 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
 
 
 def read(archive: Archive, texts: Mapping[str, str]) -> Source | None:
-    """The places in a script, whose files have these texts; None where it is another kind of
+    """Return the places in a script, whose files have these texts; None where it is another kind of
     script.
     """
     try:
@@ -153,9 +153,9 @@ def _spots(frames: Sequence[Frame], scripts: Mapping[str, Script]) -> list[Spot]
 
 
 def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
-    """The dict that is saved, or the expression that makes it, and the function in which that
-    stands: the one that calls the saver, or the one that hands the dict to another one, which is
-    given, too.
+    """Return the dict that is saved, or the expression that makes it, and the function in which
+    that stands: the one that calls the saver, or the one that hands the dict to another one, which
+    is given, too.
     """
     wanted: ast.expr | None = None
     scope: Scope | None = None
@@ -180,7 +180,7 @@ def _saved(spots: Sequence[Spot]) -> tuple[Spot, ast.expr, Scope | None] | None:
 
 
 def _calls_on(spot: Spot) -> list[ast.Call]:
-    """The calls that the line of a function is part of."""
+    """Return the calls that the line of a function is part of."""
     calls = spot.script.index.calls
     return [one for one in calls if one.lineno <= spot.line <= (one.end_lineno or 0)]
 
@@ -194,8 +194,8 @@ def _given(saver: ast.Call | None) -> ast.expr | None:
 
 
 def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]:
-    """What an expression stands for, where that is a dict that is written there, or given to its
-    name last above it; else the name, which may be that of a parameter.
+    """Return what an expression stands for, where that is a dict that is written there, or given to
+    its name last above it; else the name, which may be that of a parameter.
     """
     if isinstance(given, ast.Dict):
         return given, ""
@@ -212,7 +212,7 @@ def _dict(script: Script, given: ast.expr | None) -> tuple[ast.Dict | None, str]
 
 
 def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
-    """What a call gives to a parameter."""
+    """Return what a call gives to a parameter."""
     if isinstance(scope, ast.Module):
         return None
     names = [one.arg for one in scope.args.args if one.arg != "self"]
@@ -221,7 +221,7 @@ def _argument(scope: Scope, call: ast.Call, name: str) -> ast.expr | None:
 
 
 def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
-    """The assignment of what is loaded: by the loader itself, or by what calls it."""
+    """Return the assignment of what is loaded: by the loader itself, or by what calls it."""
     for spot in spots:
         for made in spot.script.made:
             if made.statement.lineno <= spot.line <= last_line(made.statement):
@@ -230,8 +230,8 @@ def _load(spots: Sequence[Spot]) -> tuple[Spot, Made] | None:
 
 
 def _behind(script: Script, load: Made) -> ast.stmt:
-    """The last statement that loads a part from what was loaded, whatever way the loading took; the
-    assignment where none does.
+    """Return the last statement that loads a part from what was loaded, whatever way the loading
+    took; the assignment where none does.
     """
     around = list(script.around(load.statement))
     beside = [one for one in script.index.of(ast.Expr) if script.holder(one) in around]

@@ -43,7 +43,7 @@ class State:
         return f"{self.key}_of_pass"
 
     def set_to(self, value: str) -> str:
-        """The statement that sets it."""
+        """Return the statement that sets it."""
         return self.write.format(value)
 
 
@@ -81,7 +81,7 @@ _DRAWS = (("RandomSampler", "RandomSampler("), ("DataLoader", "shuffle=True"))
 
 
 def key_of(expression: str) -> str:
-    """A key for what an expression reads: its last name.
+    """Return a key for what an expression reads: its last name.
 
     >>> key_of("self.optimizers[0]")
     'optimizers_0'
@@ -90,14 +90,14 @@ def key_of(expression: str) -> str:
 
 
 def value_of(loaded: str, key: str) -> str:
-    """A value of what was loaded, by its key or by subscripts."""
+    """Return a value of what was loaded, by its key or by subscripts."""
     subscripts = key if key.startswith("[") else f"[{key!r}]"
     return loaded + subscripts.replace("'", '"')
 
 
 def generators(source: Source, names: Collection[str]) -> Iterator[State]:
-    """The generators that the script has a name for: those of modules, such as `torch` or `cuda:0`,
-    and its own.
+    """Yield the generators that the script has a name for: those of modules, such as `torch` or
+    `cuda:0`, and its own.
     """
     for name in dict.fromkeys(one if class_of(one) else one.partition(":")[0] for one in names):
         expression = source.saving.names.get(name, "")
@@ -127,8 +127,8 @@ def _own(source: Source, expression: str, kind: str) -> State:
 
 
 def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
-    """What the order of the data is made from: generators of the script's own, counters of its
-    samplers, and the generator of PyTorch where a loader shuffles with it.
+    """Yield what the order of the data is made from: generators of the script's own, counters of
+    its samplers, and the generator of PyTorch where a loader shuffles with it.
 
     scopes  in all of which it has to be known by its name
     """
@@ -148,7 +148,7 @@ def of_the_order(source: Source, scopes: Collection[Scope]) -> Iterator[State]:
 
 
 def _counted(script: Script, name: str) -> list[str]:
-    """The attributes that `__iter__` of a class counts on."""
+    """Return the attributes that `__iter__` of a class counts on."""
     methods = [
         one
         for one in script.index.functions
@@ -160,7 +160,7 @@ def _counted(script: Script, name: str) -> list[str]:
 
 
 def _shuffles(call: ast.Call) -> bool:
-    """Whether a call makes what draws its order from PyTorch's own generator."""
+    """Return whether a call makes what draws its order from PyTorch's own generator."""
     text = ast.unparse(call)
     named = any(word(call) == name and draws in text for name, draws in _DRAWS)
     return named and "generator=" not in text

@@ -16,8 +16,8 @@ EXACTLY = "With the patch, the training resumes exactly."
 
 
 def proposed(outcome: Outcome) -> Mapping[Path, str]:
-    """The files of the script as they would be with a patch for what was lost; {} where none is
-    known.
+    """Return the files of the script as they would be with a patch for what was lost; {} where none
+    is known.
     """
     if outcome.verdict not in LOOKED_INTO:
         return {}
@@ -29,8 +29,8 @@ def proposed(outcome: Outcome) -> Mapping[Path, str]:
 
 
 def lost_of(outcome: Outcome) -> Lost:
-    """What a patch is for: all parts that were lost, and the generators, unless it is confirmed
-    that the resume goes on without them.
+    """Return what a patch is for: all parts that were lost, and the generators, unless it is
+    confirmed that the resume goes on without them.
     """
     found, explained = outcome.confirmation, outcome.explained
     confirmed = found.rungs if found is not None else ()
@@ -49,7 +49,9 @@ def lost_of(outcome: Outcome) -> Lost:
 
 
 def repair_of(before: Outcome, outcome: Outcome, patch: str) -> Repair:
-    """The patch, where what was lost is lost no more in the runs with it; else what came of it."""
+    """Return the patch, where what was lost is lost no more in the runs with it; else what came of
+    it.
+    """
     if outcome.verdict in (*NOTHING_TO_COMPARE, "starts_over"):
         return Repair(patch="", sentence=FAILED)
     if outcome.verdict == "resumes_exactly":

@@ -38,8 +38,8 @@ class Provenance:
 
 
 def archive_of(continued: Side, resumed: Side, files: Sequence[str]) -> Archive:
-    """What the continued run saved last before the boundary, and what the resumed one loaded of
-    these files.
+    """Return what the continued run saved last before the boundary, and what the resumed one loaded
+    of these files.
     """
     last = saved_last(continued.before("saved"))
     saving = _frames(last[-1].frames) if last else ()
@@ -137,15 +137,15 @@ def _located(
 
 
 def _own(names: Sequence[str], archive: Archive) -> list[Entry]:
-    """The entries with the last part of a name that an object of the script has: `['updates']` of
-    `ema.updates`, or what holds as many tensors as that object does.
+    """Return the entries with the last part of a name that an object of the script has:
+    `['updates']` of `ema.updates`, or what holds as many tensors as that object does.
     """
     ends = {name.partition("[")[0].rpartition(".")[2] for name in names}
     return [one for one in archive.entries if ends & set(words_of(one.key))]
 
 
 def words_of(key: str) -> list[str]:
-    """The keys of subscripts.
+    """Return the keys of subscripts.
 
     >>> words_of("['ema']['updates']")
     ['ema', 'updates']
@@ -178,7 +178,7 @@ def _same_part(name: str, archive: Archive) -> str:
 
 
 def _are_alike(one: str, other: str) -> bool:
-    """Whether two names are of one generator, found by way of other variables.
+    """Return whether two names are of one generator, found by way of other variables.
 
     >>> _are_alike("self.rng (random.Random)", "data.rng (random.Random)")
     True
@@ -190,8 +190,8 @@ def _are_alike(one: str, other: str) -> bool:
 
 
 def parts_of(gap: evidence.Gap, archive: Archive) -> list[tuple[str, str, bool]]:
-    """The parts of the training that a gap is of: what they are called among the names of frames,
-    the key in the file, and whether they were loaded.
+    """Return the parts of the training that a gap is of: what they are called among the names of
+    frames, the key in the file, and whether they were loaded.
     """
     found = provenance(gap, archive)
     key = found.keys[0] if found.keys else ""

@@ -17,8 +17,8 @@ from reprocheck.resume.model import StateRungName
 def behind(
     continued: Side, resumed: Side, gaps: Mapping[StateRungName, Gap]
 ) -> dict[StateRungName, Gap]:
-    """The gap on the rung of the weights, where the first that differs is what a module returns or
-    what follows from it; {} where it is something else.
+    """Return the gap on the rung of the weights, where the first that differs is what a module
+    returns or what follows from it; {} where it is something else.
     """
     first = next(iter(gaps.values()), None)
     if not isinstance(first, StepGap) or not (continued.marked and resumed.marked):
@@ -31,6 +31,6 @@ def behind(
 
 
 def _is_used_in(place: str, name: str) -> bool:
-    """Whether an attribute belongs to the module at a place, or to one around it."""
+    """Return whether an attribute belongs to the module at a place, or to one around it."""
     owner = name.partition("[")[0].rpartition(".")[0]
     return not owner or f"{place}.".startswith(f"{owner}.")

@@ -62,17 +62,17 @@ class Batch:
 
     @property
     def samples(self) -> tuple[object, ...]:
-        """What its samples are known by: their indices, else the hashes of their content."""
+        """Return what its samples are known by: their indices, else the hashes of their content."""
         return self.indices or tuple(self.fact.samples or ())
 
     def equals(self, other: Batch) -> bool:
-        """Whether both hold the same in the same order."""
+        """Return whether both hold the same in the same order."""
         if self.fact.samples and other.fact.samples:
             return self.fact.samples == other.fact.samples
         return _hashes(self.fact.outputs) == _hashes(other.fact.outputs)
 
     def is_of(self, other: Batch) -> bool:
-        """Whether both are of the same samples, whatever was made of them."""
+        """Return whether both are of the same samples, whatever was made of them."""
         if self.indices and self.indices == other.indices:
             return True
         mine, others = self.fact.samples, other.fact.samples
@@ -123,8 +123,8 @@ class _Taking:
 
 
 def taken(facts: Iterable[Seen]) -> list[Batch]:
-    """The batches that a run trained on, in order: of those that a loader handed out, the ones that
-    a module was given before a loss.
+    """Return the batches that a run trained on, in order: of those that a loader handed out, the
+    ones that a module was given before a loss.
 
     Batches of a validation, those that a loop passes over, and those that were fetched ahead are
     left out.
@@ -137,7 +137,7 @@ def taken(facts: Iterable[Seen]) -> list[Batch]:
 
 
 def _hashes(leaves: Leaves) -> set[str]:
-    """The hashes of the tensors among some leaves."""
+    """Return the hashes of the tensors among some leaves."""
     return {leaf.hash for _, leaf in leaves if leaf.hash and leaf.shape}
 
 
@@ -155,17 +155,17 @@ class Data:
 
     @property
     def due(self) -> list[Batch]:
-        """What the continued run trained on from there on."""
+        """Return what the continued run trained on from there on."""
         return [batch for batch in self.continued if batch.iteration > self.offset]
 
     @property
     def done(self) -> list[Batch]:
-        """What it had trained on before."""
+        """Return what it had trained on before."""
         return [batch for batch in self.continued if batch.iteration <= self.offset]
 
 
 def data_of(continued: Side, resumed: Side) -> Data:
-    """The batches of two sides."""
+    """Return the batches of two sides."""
     return Data(
         continued=taken(continued.trace.seen),
         resumed=taken(resumed.trace.seen),
@@ -175,8 +175,8 @@ def data_of(continued: Side, resumed: Side) -> Data:
 
 
 def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
-    """The first batch of the resumed run that is not the one of the continued run; None where all
-    that both have agree, and where none are known.
+    """Return the first batch of the resumed run that is not the one of the continued run; None
+    where all that both have agree, and where none are known.
 
     unrestored  generators that the training draws from, that stood elsewhere when the resumed run
                 went on, and of which no state was put back
@@ -189,7 +189,7 @@ def first_gap(data: Data, unrestored: Collection[str] = ()) -> BatchGap | None:
 
 
 def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
-    """A batch that the script makes itself, of what it draws from a generator that stands
+    """Return a batch that the script makes itself, of what it draws from a generator that stands
     elsewhere: it has no place in an epoch then.
     """
     if gap.iteration != 1 or (generator is None and not gap.unrestored):
@@ -205,8 +205,8 @@ def drawn(gap: BatchGap, generator: GeneratorGap | None) -> BatchGap:
 
 
 def ended_early(data: Data, facts: Iterable[Seen] = ()) -> BatchGap | None:
-    """The first batch that the resumed run does not reach, although it ended by itself. `facts`:
-    all that it did.
+    """Return the first batch that the resumed run does not reach, although it ended by itself.
+    `facts`: all that it did.
     """
     number = len(data.resumed)
     if number >= len(data.due):
@@ -256,8 +256,9 @@ def _gap(data: Data, rest: Sequence[tuple[Batch, Batch]], unrestored: Collection
 
 
 def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]:
-    """The generators that the loader has of its own, where they stood elsewhere when its order was
-    drawn: those that stand anywhere, and those that stand where they stood at the checkpoint.
+    """Return the generators that the loader has of its own, where they stood elsewhere when its
+    order was drawn: those that stand anywhere, and those that stand where they stood at the
+    checkpoint.
     """
     elsewhere: list[str] = []
     put_back: list[str] = []
@@ -270,9 +271,9 @@ def _private(data: Data, due: Batch, came: Batch) -> tuple[list[str], list[str]]
 
 
 def _own_position(due: Batch, came: Batch) -> int | None:
-    """Where a batch stands in the pass of the resumed run itself: in the order that was drawn,
-    where that is known, as a sampler may have passed over the batches before, or gives the rest of
-    its order alone.
+    """Return where a batch stands in the pass of the resumed run itself: in the order that was
+    drawn, where that is known, as a sampler may have passed over the batches before, or gives the
+    rest of its order alone.
     """
     if came.of.fact is None:
         return None
@@ -284,7 +285,7 @@ def _own_position(due: Batch, came: Batch) -> int | None:
 
 
 def _position_in(order: Sequence[object], batch: Batch) -> int | None:
-    """Which batch of an order another one is; None where it is none."""
+    """Return which batch of an order another one is; None where it is none."""
     size = len(batch.indices)
     if not size:
         return None
@@ -295,7 +296,7 @@ def _position_in(order: Sequence[object], batch: Batch) -> int | None:
 
 
 def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Where each batch of the continued run stands."""
+    """Return where each batch of the continued run stands."""
     untold = [batch for batch in batches if batch.of.fact is None]
     found = {
         batch: Spot(batch.iteration, batch.of.number, batch.position)
@@ -306,7 +307,9 @@ def spots(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
 
 
 def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
-    """Where batches stand of which no loader tells: an epoch ends where a sample comes again."""
+    """Return where batches stand of which no loader tells: an epoch ends where a sample comes
+    again.
+    """
     epochs: list[list[Batch]] = []
     seen: set[object] = set()
     for batch in batches:
@@ -325,8 +328,8 @@ def _without_loader(batches: Sequence[Batch]) -> Mapping[Batch, Spot]:
 
 
 def _are_epochs(found: Sequence[Sequence[Batch]]) -> bool:
-    """Whether each goes through the same data, but for less than a batch that an epoch may drop at
-    its end: not so where samples are drawn with replacement or from a buffer that grows.
+    """Return whether each goes through the same data, but for less than a batch that an epoch may
+    drop at its end: not so where samples are drawn with replacement or from a buffer that grows.
     """
     whole = found[:-1]
     if not whole:
@@ -338,7 +341,7 @@ def _are_epochs(found: Sequence[Sequence[Batch]]) -> bool:
 
 
 def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> Spot | None:
-    """Where the batch that came stands in the continued run.
+    """Return where the batch that came stands in the continued run.
 
     Of several places the one in the epoch that is under way comes first, then the one at the same
     position of another epoch.
@@ -359,7 +362,9 @@ def _spot(data: Data, due: Batch, came: Batch, known: Mapping[Batch, Spot]) -> S
 
 
 def _in_orders(data: Data, came: Batch) -> Spot | None:
-    """Its place in an order of the continued run that was drawn, but not yet walked through."""
+    """Return its place in an order of the continued run that was drawn, but not yet walked
+    through.
+    """
     for one in list({id(batch.of): batch.of for batch in data.continued}.values()):
         position = _position_in(one.order, came)
         if position is not None:
@@ -368,8 +373,8 @@ def _in_orders(data: Data, came: Batch) -> Spot | None:
 
 
 def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
-    """Whether the resumed run walks in the order of the first epoch, which is another than that of
-    the epoch that is due.
+    """Return whether the resumed run walks in the order of the first epoch, which is another than
+    that of the epoch that is due.
     """
     first, own = data.continued[0].of, came.of
     if first is due.of or own.fact is None or first.fact is None or due.of.fact is None:
@@ -380,7 +385,7 @@ def _in_first_order(data: Data, due: Batch, came: Batch) -> bool:
 
 
 def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
-    """Whether an order is another one, or the end of it."""
+    """Return whether an order is another one, or the end of it."""
     if not order or len(order) > len(whole):
         return False
     return list(whole[len(whole) - len(order) :]) == list(order)
@@ -389,8 +394,8 @@ def _is_part(order: Sequence[object], whole: Sequence[object]) -> bool:
 def _counts(
     data: Data, due: Batch, rest: Sequence[tuple[Batch, Batch]], known: Mapping[Batch, Spot]
 ) -> Counts:
-    """What came and was due up to the end of the epoch, or of what was recorded; nothing where
-    there are no epochs.
+    """Return what came and was due up to the end of the epoch, or of what was recorded; nothing
+    where there are no epochs.
     """
     epoch = known[due].epoch
     if epoch is None:

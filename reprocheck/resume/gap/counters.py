@@ -22,7 +22,9 @@ OF_SCRIPTS = ("", "torch.save", "pickle.dump", "joblib.dump")
 
 
 def counter(continued: Side, resumed: Side) -> CounterGap | None:
-    """The number that the resumed run counts from the beginning again; None where none is known."""
+    """Return the number that the resumed run counts from the beginning again; None where none is
+    known.
+    """
     saved = _saved_at(continued.before("saved"))
     if not saved:
         return None
@@ -55,8 +57,8 @@ def _own_numbers(continued: Side) -> Numbers:
 
 
 def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
-    """A variable that counts from the beginning again, where a rate is another one: it may be
-    computed from that.
+    """Return a variable that counts from the beginning again, where a rate is another one: it may
+    be computed from that.
     """
     found = _restarted(continued, resumed)
     counted = (continued.offset, continued.offset + 1)
@@ -68,7 +70,7 @@ def behind_a_rate(continued: Side, resumed: Side) -> CounterGap | None:
 
 
 def _saved_at(saves: Iterable[Seen]) -> Numbers:
-    """The whole numbers in what was saved last."""
+    """Return the whole numbers in what was saved last."""
     return {key: number for fact in saved_last(saves) for key, number in _numbers(fact).items()}
 
 
@@ -78,7 +80,9 @@ def _numbers(fact: Seen) -> Numbers:
 
 
 def _next_saves(continued: Side, resumed: Side) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """The checkpoints that both write after as many updates: the iteration of the resumed run."""
+    """Yield the checkpoints that both write after as many updates: the iteration of the resumed
+    run.
+    """
     due = {fact.iteration - continued.offset: fact for fact in continued.since("saved")}
     came = {fact.iteration: fact for fact in resumed.since("saved")}
     for iteration in sorted(due.keys() & came.keys()):
@@ -96,7 +100,7 @@ def _restarted(continued: Side, resumed: Side) -> dict[str, CounterGap]:
 
 
 def _are_alike(key: str, name: str) -> bool:
-    """Whether a variable has the name of a key: `self.start_step` of `['step']`."""
+    """Return whether a variable has the name of a key: `self.start_step` of `['step']`."""
     word = words_of(key)[-1]
     own = name.rpartition(".")[2].strip("]'\"[")
     return bool(word) and (word in own or own in word)

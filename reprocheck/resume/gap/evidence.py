@@ -36,7 +36,7 @@ class WeightsGap:
 
     @property
     def all_initial(self) -> bool:
-        """Whether nothing of the model is what it was at the checkpoint."""
+        """Return whether nothing of the model is what it was at the checkpoint."""
         return not self.equal and len(self.initial) == len(self.names)
 
 
@@ -228,8 +228,8 @@ class BatchGap:
 
     @property
     def is_passed_over_wrongly(self) -> bool:
-        """Whether the resumed run begins elsewhere than at the beginning of its data: what it goes
-        by was saved, and is applied in another way.
+        """Return whether the resumed run begins elsewhere than at the beginning of its data: what
+        it goes by was saved, and is applied in another way.
         """
         return bool(self.position) or self.later_pass or self.first_epoch or self.ended
 
@@ -242,8 +242,8 @@ class BatchGap:
 
     @property
     def came(self) -> Spot:
-        """Where the batch that came stands; of one that the continued run has not, nothing is
-        known.
+        """Return where the batch that came stands; of one that the continued run has not, nothing
+        is known.
         """
         return self.found or Spot()
 

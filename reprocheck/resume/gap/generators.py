@@ -34,8 +34,8 @@ def gaps(
     until: float = inf,
     others: Mapping[int, States] = NO_RANKS,
 ) -> list[GeneratorGap]:
-    """The generators that stand elsewhere and are drawn from behind the point where the training
-    goes on, in the order in which they are first drawn from.
+    """Return the generators that stand elsewhere and are drawn from behind the point where the
+    training goes on, in the order in which they are first drawn from.
 
     until   the iteration of the resumed run from which on a draw may follow from something else
     others  rank -> the states there of the other ranks of the continued run
@@ -47,7 +47,7 @@ def gaps(
 def apart(
     continued: Side, resumed: Side, others: Mapping[int, States] = NO_RANKS
 ) -> tuple[GeneratorGap, ...]:
-    """All generators that stand elsewhere and that either run draws from at any time."""
+    """Return all generators that stand elsewhere and that either run draws from at any time."""
     moving = _moving(continued) | _moving(resumed)
     named = ((name, "") for name in elsewhere(continued, resumed) if name in moving)
     return tuple(_gaps(named, continued, resumed, others))
@@ -56,7 +56,7 @@ def apart(
 def beside_a_batch(
     continued: Side, resumed: Side, iteration: int, others: Mapping[int, States] = NO_RANKS
 ) -> GeneratorGap | None:
-    """The first generator that stands elsewhere and that the continued run draws from in the
+    """Return the first generator that stands elsewhere and that the continued run draws from in the
     iteration in which the resumed run has another batch: that may have moved it, too.
     """
     drawn = _draws(_behind(continued, iteration + 1))
@@ -65,8 +65,8 @@ def beside_a_batch(
 
 
 def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
-    """A generator that stands elsewhere and that the script itself draws from until the next step:
-    where no loader hands batches out, it makes them, one ahead or several for one step.
+    """Return a generator that stands elsewhere and that the script itself draws from until the next
+    step: where no loader hands batches out, it makes them, one ahead or several for one step.
     """
     second = continued.first + 1
     drawn = _draws(_behind(continued, second - continued.offset + 1))
@@ -90,7 +90,7 @@ def _gaps(
     resumed: Side,
     others: Mapping[int, States] = NO_RANKS,
 ) -> Iterator[GeneratorGap]:
-    """Those of some generators that stand elsewhere; each with what draws from it."""
+    """Yield those of some generators that stand elsewhere; each with what draws from it."""
     apart = elsewhere(continued, resumed)
     for name, drawer in named:
         if name in apart:
@@ -98,7 +98,7 @@ def _gaps(
 
 
 def elsewhere(continued: Side, resumed: Side) -> list[str]:
-    """The generators that do not stand in the same state."""
+    """Return the generators that do not stand in the same state."""
     both = continued.states.keys() & resumed.states.keys()
     return sorted(
         name for name in both if not _same(name, continued.states[name], resumed.states[name])
@@ -106,8 +106,8 @@ def elsewhere(continued: Side, resumed: Side) -> list[str]:
 
 
 def unrestored(continued: Side, resumed: Side) -> list[str]:
-    """The generators that stand elsewhere, that the continued run draws from at all, and of which
-    no state was put back.
+    """Return the generators that stand elsewhere, that the continued run draws from at all, and of
+    which no state was put back.
     """
     restored = {fact.place for fact in resumed.before("restore")}
     moving = _moving(continued)
@@ -122,7 +122,7 @@ def _same(name: str, one: str, other: str) -> bool:
 
 
 def drawers(side: Side, until: float = inf) -> dict[str, str]:
-    """Generator -> what draws from it first behind the point, in words of the place."""
+    """Return generator -> what draws from it first behind the point, in words of the place."""
     found: dict[str, str] = {}
     for name, fact in _draws(_behind(side, until)):
         found.setdefault(name, _place(fact))
@@ -130,7 +130,7 @@ def drawers(side: Side, until: float = inf) -> dict[str, str]:
 
 
 def _behind(side: Side, until: float) -> list[Seen]:
-    """The facts behind the point, before an iteration of the resumed run."""
+    """Return the facts behind the point, before an iteration of the resumed run."""
     return [fact for fact in side.trace.seen[side.start :] if fact.iteration - side.offset < until]
 
 
@@ -148,12 +148,12 @@ def _place(fact: Seen) -> str:
 
 
 def _moving(side: Side) -> set[str]:
-    """The generators that a run draws from at any time that was recorded."""
+    """Return the generators that a run draws from at any time that was recorded."""
     return {name for name, _ in _draws(side.trace.seen)}
 
 
 def _draws(facts: Iterable[Seen]) -> Iterator[tuple[str, Seen]]:
-    """Each draw that shows: the generator, and the fact that shows it.
+    """Yield each draw that shows: the generator, and the fact that shows it.
 
     Between two looks at the generators the script has drawn itself where no other fact has.
     """
@@ -185,7 +185,7 @@ class _Known:
     since: str | None = None
 
     def is_passed(self, state: str | None) -> bool:
-        """Whether something else than a call has drawn until it stands in this state."""
+        """Return whether something else than a call has drawn until it stands in this state."""
         return self.since is not None or self.state != state
 
 
@@ -280,5 +280,5 @@ def _behind_a_rank(name: str, now: twister.State | None, others: Mapping[int, St
 
 
 def _base(name: str) -> str:
-    """The generator that a seed names: `cuda` of `cuda:0`."""
+    """Return the generator that a seed names: `cuda` of `cuda:0`."""
     return name.partition(":")[0]

@@ -13,8 +13,8 @@ from reprocheck.trace.deep_run import read_deep
 
 
 def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str, object]:
-    """What the recorder of a resumed run is told of the batches of the continued run (its first
-    rank): `docs/reference/trace-format.md`. {} where no loader is known on both sides.
+    """Return what the recorder of a resumed run is told of the batches of the continued run (its
+    first rank): `docs/reference/trace-format.md`. {} where no loader is known on both sides.
     """
     one, other = (read_deep(folder, run) for run in runs)
     ranks = sorted({*one.ranks} & {*other.ranks})
@@ -38,12 +38,12 @@ def batches(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> dict[str
 
 
 def _places(batches: Iterable[Batch]) -> Sequence[str]:
-    """The loaders that handed batches out, in their order."""
+    """Return the loaders that handed batches out, in their order."""
     return list(dict.fromkeys(batch.fact.place for batch in batches))
 
 
 def _number(facts: Sequence[Seen], batch: Batch) -> int:
-    """How many batches its loader had handed out before."""
+    """Return how many batches its loader had handed out before."""
     place = batch.fact.place
     same = [fact for fact in facts if fact.kind == "batch" and fact.place == place]
     return next(number for number, fact in enumerate(same) if fact is batch.fact)

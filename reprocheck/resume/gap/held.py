@@ -54,12 +54,12 @@ def compared_rungs(was: Held, now: Held) -> Iterator[StateRungName]:
 
 
 def held(side: Side) -> Held:
-    """What one run holds there."""
+    """Return what one run holds there."""
     return _sorted(side, side.held)
 
 
 def held_next(side: Side) -> Held:
-    """What of it was written once more, one iteration later."""
+    """Return what of it was written once more, one iteration later."""
     return _sorted(side, side.held_next)
 
 
@@ -126,7 +126,7 @@ class Compared:
 
 
 def compared(was: Mapping[str, Seen], now: Mapping[str, Seen]) -> Compared:
-    """The facts of the continued run against those of the resumed run, in their order."""
+    """Return the facts of the continued run against those of the resumed run, in their order."""
     equal: list[str] = []
     unequal: list[str] = []
     for name in was.keys() & now.keys():
@@ -147,12 +147,12 @@ def _among(ordered: Mapping[str, Seen], names: Collection[str]) -> tuple[str, ..
 
 
 def agrees(was: Seen, now: Seen) -> bool:
-    """Whether two facts hold the same."""
+    """Return whether two facts hold the same."""
     return was.outputs == now.outputs or not unequal_leaves(was, now)
 
 
 def unequal_leaves(was: Seen, now: Seen) -> list[tuple[str, Leaf, Leaf]]:
-    """The leaves that are not the same, with their paths; what one side lacks is not one of
+    """Return the leaves that are not the same, with their paths; what one side lacks is not one of
     them.
     """
     others = dict(now.outputs)

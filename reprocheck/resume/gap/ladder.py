@@ -115,13 +115,13 @@ class Found:
         return next((name for name in RUNGS if name in self.gaps), None)
 
     def undecided(self, name: model.StateRungName) -> Sequence[Gap]:
-        """What differs on a rung, and may follow from a later one, or was not drawn from."""
+        """Return what differs on a rung, and may follow from a later one, or was not drawn from."""
         if name in self.open:
             return [self.open[name]]
         return self.apart if name == "RNG state" else ()
 
     def origin(self, name: model.StateRungName) -> model.StateRungName | None:
-        """The first rung, where what differs on this one follows from it."""
+        """Return the first rung, where what differs on this one follows from it."""
         first = self.first
         if first is None or first not in ORIGINS or name in ORIGINS:
             return None
@@ -129,7 +129,7 @@ class Found:
 
     @property
     def starts_over(self) -> bool:
-        """Whether nothing of the model is what it was at the checkpoint."""
+        """Return whether nothing of the model is what it was at the checkpoint."""
         gap = self.gaps.get("weights")
         return isinstance(gap, WeightsGap) and gap.all_initial
 
@@ -143,7 +143,8 @@ def explain(
     checkpoint: model.Checkpoint = NO_CHECKPOINT,
     trees: Trees = NO_TREES,
 ) -> model.Explained:
-    """What the continued and the resumed run of a report folder show of a resume after update k.
+    """Return what the continued and the resumed run of a report folder show of a resume after
+    update k.
 
     checkpoint  what it resumes from: a library's own way to save asks for a fix of its own
     trees       the files of the script
@@ -172,8 +173,8 @@ def own_end(trace: DeepTrace, run: RunRecord) -> DeepTrace:
 
 
 def explained(ranks: Sequence[Found]) -> model.Explained:
-    """What is said of all ranks: of each rung the first rank that differs on it, and the mechanism
-    of the first rung.
+    """Return what is said of all ranks: of each rung the first rank that differs on it, and the
+    mechanism of the first rung.
     """
     if not ranks:
         return model.Explained()
@@ -195,7 +196,7 @@ def explained(ranks: Sequence[Found]) -> model.Explained:
 
 
 def _lost(found: Found) -> Iterator[model.LostPart]:
-    """What a rank has lost, rung by rung."""
+    """Yield what a rank has lost, rung by rung."""
     gaps = {**found.open, **found.gaps}
     for rung in (name for name in RUNGS[: RUNGS.index("RNG state")] if name in gaps):
         for gap in _each(gaps[rung]):
@@ -209,12 +210,12 @@ def _lost(found: Found) -> Iterator[model.LostPart]:
 
 
 def _each(gap: Gap) -> Sequence[Gap]:
-    """A gap of each scheduler and scaler, where it is of several."""
+    """Return a gap of each scheduler and scaler, where it is of several."""
     return gap.each if isinstance(gap, ScheduleGap) else [gap]
 
 
 def with_text(explained: model.Explained, code: UserCode) -> model.Explained:
-    """The same with the texts of the lines of its mechanisms."""
+    """Return the same with the texts of the lines of its mechanisms."""
 
     def told(mechanism: model.Mechanism) -> model.Mechanism:
         marks = tuple(
@@ -276,7 +277,7 @@ def _rung(name: model.StateRungName, ranks: Sequence[Found]) -> model.StateRung:
 
 
 def _detail(gap: Gap, found: Found, name: model.StateRungName) -> str:
-    """What a rung shows; of the generators all that stand elsewhere."""
+    """Return what a rung shows; of the generators all that stand elsewhere."""
     if not isinstance(gap, GeneratorGap):
         return sentences.detail(gap, behind=found.origin(name))
     others = [one for one in found.apart if one.name != gap.name]
@@ -284,7 +285,7 @@ def _detail(gap: Gap, found: Found, name: model.StateRungName) -> str:
 
 
 def _mechanisms(ranks: Sequence[Found]) -> Mapping[model.StateRungName, model.Mechanism]:
-    """The mechanism of each rung, of the first rank that has one there."""
+    """Return the mechanism of each rung, of the first rank that has one there."""
     found: dict[model.StateRungName, model.Mechanism] = {}
     for rank in ranks:
         for name in (*rank.gaps, *rank.open):
@@ -295,7 +296,9 @@ def _mechanisms(ranks: Sequence[Found]) -> Mapping[model.StateRungName, model.Me
 
 
 def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanism | None:
-    """The mechanism of a rung, where it has one, with what the other rungs of the state show."""
+    """Return the mechanism of a rung, where it has one, with what the other rungs of the state
+    show.
+    """
     if rung is None or found.starts_over:
         return None
     gaps = {**found.open, **found.gaps}
@@ -327,14 +330,14 @@ def _mechanism(found: Found, rung: model.StateRungName | None) -> model.Mechanis
 
 
 def _custody(gaps: Sequence[Gap], found: Found) -> Iterator[str]:
-    """What became of what was lost, between the file and the training."""
+    """Yield what became of what was lost, between the file and the training."""
     each = (one for gap in gaps for one in _each(gap))
     told = (sentences.custody(gap, provenance(gap, found.archive)) for gap in each)
     yield from filter(None, dict.fromkeys(told))
 
 
 def _marks(gaps: Sequence[Gap], found: Found) -> tuple[model.Mark, ...]:
-    """The lines of gaps of one mechanism, each once."""
+    """Return the lines of gaps of one mechanism, each once."""
     roles: dict[str, model.Role] = {}
     for gap in gaps:
         origin = provenance(gap, found.archive)
@@ -345,8 +348,8 @@ def _marks(gaps: Sequence[Gap], found: Found) -> tuple[model.Mark, ...]:
 
 
 def _kind_of(gap: Gap) -> str:
-    """What a fix is chosen by before the framework: the class of a generator of the script's own,
-    or that no `state_dict` has what is lost; "" of others.
+    """Return what a fix is chosen by before the framework: the class of a generator of the script's
+    own, or that no `state_dict` has what is lost; "" of others.
     """
     if getattr(gap, "own", False):
         return "an object of the script"
@@ -367,8 +370,8 @@ def found_of(
     states: Mapping[int, States] = NO_RANKS,
     files: Sequence[str] = (),
 ) -> Found:
-    """What one rank shows: its trace of the continued run, and that of the resumed one; `equal` as
-    for `explain`. `states`: those of the generators of each rank of the continued run.
+    """Return what one rank shows: its trace of the continued run, and that of the resumed one;
+    `equal` as for `explain`. `states`: those of the generators of each rank of the continued run.
     """
     others = {rank: held for rank, held in states.items() if rank != first.rank}
     continued, resumed = Side(first, k), Side(second)
@@ -434,7 +437,9 @@ def _open(
     gaps: Mapping[model.StateRungName, Gap],
     others: Mapping[int, States],
 ) -> Mapping[model.StateRungName, Gap]:
-    """A generator beside a batch that is another one: what made that batch may have moved it."""
+    """Return a generator beside a batch that is another one: what made that batch may have moved
+    it.
+    """
     batch = gaps.get("batch")
     if not isinstance(batch, BatchGap) or batch.ended or "RNG state" in gaps:
         return {}
@@ -459,7 +464,7 @@ def _batch(continued: Side, resumed: Side, data: Data) -> BatchGap | None:
 
 
 def _steps(pair: Pair) -> Iterator[At]:
-    """What differs from the forward pass on, as on the ladder of a check."""
+    """Yield what differs from the forward pass on, as on the ladder of a check."""
     findings = rank_of(pair).findings
     for name in _STEPS:
         finding = findings.get(name)
@@ -482,7 +487,7 @@ def _pair(continued: Side, resumed: Side, data: Data) -> Pair:
 def _compared(
     continued: Side, resumed: Side, data: Data, pair: Pair
 ) -> Iterator[model.StateRungName]:
-    """The rungs of which both runs say something."""
+    """Yield the rungs of which both runs say something."""
     if continued.held and resumed.held:
         yield from compared_rungs(held(continued), held(resumed))
     if counters.are_known(continued, resumed):

@@ -17,8 +17,8 @@ Line = tuple[Role, str]
 def lines_of(
     gap: Gap, found: Provenance, archive: Archive, saved_at: str, trees: Trees
 ) -> list[Line]:
-    """The lines of a gap. `saved_at`: the line that saved the checkpoint, where no content of it is
-    known; `trees`: the files of the script.
+    """Return the lines of a gap. `saved_at`: the line that saved the checkpoint, where no content
+    of it is known; `trees`: the files of the script.
     """
     saves: Line = ("saves", archive.saving[0].line if archive.saving else saved_at)
     reading = archive.reading[0].line if archive.reading else ""
@@ -41,7 +41,7 @@ def lines_of(
 
 
 def _leading(gap: Gap, found: Provenance, saves: Line, loop: str) -> Iterator[Line]:
-    """The lines that stand in front of those that save and read the checkpoint."""
+    """Yield the lines that stand in front of those that save and read the checkpoint."""
     generator = _generator_of(gap)
     if generator is not None and generator.restored:
         if generator.reseeded is not None:

@@ -20,7 +20,7 @@ def _always(_: evidence.Gap) -> bool:
 
 
 def name_of(gap: evidence.Gap) -> str | None:
-    """The name of the entry of the catalogue that a gap shows; None where none fits."""
+    """Return the name of the entry of the catalogue that a gap shows; None where none fits."""
     rules = _RULES.get(type(gap), ())
     return next((name for name, holds in rules if holds(gap)), None)
 
@@ -110,7 +110,7 @@ def _is_of_another_order(gap: evidence.BatchGap) -> bool:
 
 
 def _is_made_of_others(gap: evidence.BatchGap) -> bool:
-    """What the batches are packed or drawn of was lost: none is put together as it was."""
+    """Return what the batches are packed or drawn of was lost: none is put together as it was."""
     is_drawn_by_the_script = gap.without_loader and gap.found is None and not gap.may_be_drawn
     is_another = gap.strange or is_drawn_by_the_script
     return is_another and not gap.content and gap.iteration == 1

@@ -8,7 +8,7 @@ from reprocheck.trace.deep import Seen
 
 
 def optimizer(was: Held, now: Held) -> OptimizerGap | None:
-    """The states of optimizers that are not those after update k; None where all agree."""
+    """Return the states of optimizers that are not those after update k; None where all agree."""
     found = compared(was.states, now.states)
     if found.lost:
         index = was.states[found.lost[0]].optimizer or 0
@@ -22,7 +22,7 @@ def optimizer(was: Held, now: Held) -> OptimizerGap | None:
 
 
 def _other(names: tuple[str, ...], was: Facts, now: Facts) -> OptimizerGap:
-    """States that hold something else: zero as at the beginning, or whatever it is."""
+    """Return states that hold something else: zero as at the beginning, or whatever it is."""
     content: Content = "another"
     # powers and counts of one element may begin elsewhere than at zero
     leaves = [leaf for name in names for _, leaf in now[name].outputs]
@@ -38,7 +38,7 @@ def _other(names: tuple[str, ...], was: Facts, now: Facts) -> OptimizerGap:
 
 
 def _dtypes(was: Seen, now: Seen) -> tuple[str, str] | None:
-    """The types of the first tensor of both that differs, where they are not the same."""
+    """Return the types of the first tensor of both that differs, where they are not the same."""
     _, leaf, other = unequal_leaves(was, now)[0]
     if leaf.dtype == other.dtype:
         return None

@@ -26,7 +26,7 @@ from reprocheck.trace.deep_run import DeepRun, read_deep
 
 
 def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> Explained:
-    """What both runs of a report folder show, with other numbers of ranks."""
+    """Return what both runs of a report folder show, with other numbers of ranks."""
     one, other = (read_deep(folder, run) for run in runs)
     if not one.ranks or not other.ranks:
         return Explained()
@@ -68,7 +68,7 @@ def explain_others(folder: Path, runs: tuple[RunRecord, RunRecord], k: int) -> E
 
 
 def _batches(run: DeepRun) -> Iterator[list[Batch]]:
-    """The batches that each rank trained on."""
+    """Yield the batches that each rank trained on."""
     for rank in run.ranks:
         yield taken(run.read(rank).seen)
 
@@ -93,9 +93,9 @@ def _shapes(fact: object) -> list[object]:
 
 
 def _is_scaled(gap: ScheduleGap | AverageGap | None, ranks: tuple[int, int]) -> bool:
-    """Whether a value was scaled with the number of ranks: a learning rate linearly (Goyal et al.
-    2017, arXiv:1706.02677) or with the square root (Krizhevsky 2014, arXiv:1404.5997), a number of
-    iterations inversely.
+    """Return whether a value was scaled with the number of ranks: a learning rate linearly (Goyal
+    et al. 2017, arXiv:1706.02677) or with the square root (Krizhevsky 2014, arXiv:1404.5997), a
+    number of iterations inversely.
     """
     if not isinstance(gap, ScheduleGap) or gap.values is None:
         return False

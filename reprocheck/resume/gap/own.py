@@ -16,7 +16,9 @@ from reprocheck.resume.model import StateRungName
 
 
 def lost(continued: Side, resumed: Side) -> dict[StateRungName, Gap]:
-    """The gaps on the rungs of the weights and of the hyper-parameters; {} where there are none."""
+    """Return the gaps on the rungs of the weights and of the hyper-parameters; {} where there are
+    none.
+    """
     weights, counts = _lost_names(continued, resumed)
     was, now = held(continued), held(resumed)
     gaps: dict[StateRungName, Gap] = {}
@@ -31,9 +33,9 @@ def lost(continued: Side, resumed: Side) -> dict[StateRungName, Gap]:
 
 
 def beside(continued: Side, resumed: Side, gaps: Mapping[StateRungName, Gap]) -> tuple[str, ...]:
-    """What is put back with weights and hyper-parameters although no `state_dict` has it: what the
-    gaps are of. Where they are of something else, an average may be lost behind that: all that
-    objects of the script hold and that is not what it was.
+    """Return what is put back with weights and hyper-parameters although no `state_dict` has it:
+    what the gaps are of. Where they are of something else, an average may be lost behind that: all
+    that objects of the script hold and that is not what it was.
     """
     if any(isinstance(gap, (WeightsGap, ScheduleGap)) and gap.own for gap in gaps.values()):
         weights, counts = _lost_names(continued, resumed)
@@ -45,7 +47,7 @@ def beside(continued: Side, resumed: Side, gaps: Mapping[StateRungName, Gap]) ->
 
 
 def _lost_names(continued: Side, resumed: Side) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of copies of weights and of numbers."""
+    """Return the names of copies of weights and of numbers."""
     if not (continued.marked and resumed.marked):
         return (), ()
     was, now = held(continued), held(resumed)
@@ -57,7 +59,7 @@ def _lost_names(continued: Side, resumed: Side) -> tuple[tuple[str, ...], tuple[
 
 
 def _lost(was: Facts, now: Facts, then: Facts, later: Facts) -> tuple[str, ...]:
-    """The names of what differs at both points, and changes in the continued run."""
+    """Return the names of what differs at both points, and changes in the continued run."""
     still = set(compared(then, later).unequal)
     unequal = compared(was, now).unequal
     return tuple(name for name in unequal if name in still and not agrees(was[name], then[name]))

@@ -26,14 +26,14 @@ _WORDS_OF = {
 
 
 def detail(gap: evidence.Gap, behind: str | None = None) -> str:
-    """One sentence, without its full stop; `behind`: the rung that the gap follows from."""
+    """Return one sentence, without its full stop; `behind`: the rung that the gap follows from."""
     if isinstance(gap, evidence.StepGap) and behind is not None:
         return f"`{gap.place}` is the first here that differs, behind the rung {behind}"
     return _SAY[type(gap)](gap)
 
 
 def custody(gap: evidence.Gap, found: Provenance) -> str:
-    """What became of it between the file and the training; "" where that is not known."""
+    """Return what became of it between the file and the training; "" where that is not known."""
     what = _what(gap)
     if not what:
         return ""
@@ -54,7 +54,7 @@ def custody(gap: evidence.Gap, found: Provenance) -> str:
 
 
 def _what(gap: evidence.Gap) -> str:
-    """What is saved of it."""
+    """Return what is saved of it."""
     if isinstance(gap, evidence.BatchGap):
         gap = gap.generator or gap
     if isinstance(gap, evidence.OptimizerGap) or _is_rate(gap):
@@ -73,7 +73,7 @@ def _is_rate(gap: evidence.Gap) -> bool:
 
 
 def place(gap: evidence.Gap) -> str:
-    """What differs first: a weight, a state, a value, a generator; "" of a batch."""
+    """Return what differs first: a weight, a state, a value, a generator; "" of a batch."""
     if isinstance(gap, evidence.ScheduleGap):
         return f"{gap.place} {gap.name}".strip()
     if isinstance(gap, evidence.StepGap):
@@ -84,7 +84,7 @@ def place(gap: evidence.Gap) -> str:
 
 
 def generator(name: str) -> str:
-    """A generator as a reader knows it: `PyTorch's generator`."""
+    """Return a generator as a reader knows it: `PyTorch's generator`."""
     if class_of(name):
         return f"the script's own generator {name}"
     base, _, device = name.partition(":")
@@ -195,7 +195,7 @@ def _apart(gap: evidence.GeneratorGap) -> str:
 
 
 def draws(words: int) -> str:
-    """A number of draws of 32 bits in words: two of them are one draw of 64 bits.
+    """Return a number of draws of 32 bits in words: two of them are one draw of 64 bits.
 
     >>> draws(2)
     'one 64-bit draw'
@@ -225,7 +225,7 @@ def _of_batch(gap: evidence.BatchGap) -> str:
 
 
 def _drawn(gap: evidence.BatchGap) -> str:
-    """What was done to the generator that the order was drawn from."""
+    """Return what was done to the generator that the order was drawn from."""
     if gap.of_its_own:
         return (
             "; the order was drawn from the state that the loader's own generator had at the"
@@ -246,7 +246,7 @@ def _of_shares(gap: evidence.SharesGap) -> str:
 
 
 def spot(where: evidence.Spot, *, again: bool = False) -> str:
-    """Where a batch stands in the continued run, in words.
+    """Return where a batch stands in the continued run, in words.
 
     >>> spot(Spot(1, 0, 0), again=True)
     'the first batch of epoch 0 again (iteration 1)'

@@ -44,7 +44,9 @@ class Point:
 
 
 def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
-    """What all ranks of a run used before and behind update k. `ranks`: the batches of each."""
+    """Return what all ranks of a run used before and behind update k. `ranks`: the batches of
+    each.
+    """
     passes = [_pass_at(batches, k) for batches in ranks]
     before = chain.from_iterable(done for done, _ in passes)
     behind = zip_longest(*(due for _, due in passes))
@@ -78,8 +80,8 @@ def points(due: Shares, came: Shares) -> tuple[Point, ...]:
 def shares_gap(
     places: Sequence[Point], before: Samples, ranks: tuple[int, int]
 ) -> SharesGap | None:
-    """The first point at which the samples of all ranks are not those that were due; counted up to
-    the last.
+    """Return the first point at which the samples of all ranks are not those that were due; counted
+    up to the last.
     """
     iteration = next((point.iteration for point in places if point.due != point.came), None)
     if iteration is None:

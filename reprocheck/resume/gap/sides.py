@@ -65,12 +65,12 @@ class Side:
 
     @property
     def rested(self) -> bool:
-        """Whether steps were recorded deeply up to some point only."""
+        """Return whether steps were recorded deeply up to some point only."""
         return self.end < len(self.trace.seen)
 
     @property
     def marked(self) -> bool:
-        """Whether the point itself was recorded."""
+        """Return whether the point itself was recorded."""
         return self.start < len(self.trace.seen) and self._is_boundary(self.trace.seen[self.start])
 
     @property
@@ -81,12 +81,14 @@ class Side:
 
     @cached_property
     def held(self) -> Mapping[str, Seen]:
-        """What the training holds there by name: weights, buffers, `weight:state`, schedules."""
+        """Return what the training holds there by name: weights, buffers, `weight:state`,
+        schedules.
+        """
         return _by_place(self._of_live(self._at_start("held")))
 
     @cached_property
     def held_next(self) -> Mapping[str, Seen]:
-        """What was written of it once more, one iteration later."""
+        """Return what was written of it once more, one iteration later."""
         return _by_place(self._of_live(self._in_iteration(self.first + 1, "held")))
 
     def _of_live(self, facts: Iterator[Seen]) -> Iterator[Seen]:
@@ -100,12 +102,12 @@ class Side:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """What the variables of the script count there."""
+        """Return what the variables of the script count there."""
         return _numbers(self._at_start("counts"))
 
     @property
     def counts_at_first(self) -> Mapping[str, int]:
-        """What they counted before the first iteration of all."""
+        """Return what they counted before the first iteration of all."""
         return _numbers(_of_kinds(self.trace.seen, ("counts",)))
 
     @cached_property
@@ -120,11 +122,11 @@ class Side:
         return frozenset(state for one in facts if isinstance(one, dict) for state in one.values())
 
     def before(self, *kinds: str) -> Iterator[Seen]:
-        """The facts of these kinds before it, in order."""
+        """Return the facts of these kinds before it, in order."""
         return _of_kinds(self.trace.seen[: self.start], kinds)
 
     def since(self, *kinds: str) -> Iterator[Seen]:
-        """The facts of these kinds behind it, in order."""
+        """Return the facts of these kinds behind it, in order."""
         return _of_kinds(self.trace.seen[self.start :], kinds)
 
     @cached_property
@@ -134,7 +136,7 @@ class Side:
 
     @cached_property
     def iterations(self) -> int:
-        """How many iterations with a loss were recorded from there on."""
+        """Return how many iterations with a loss were recorded from there on."""
         return len(set(map(_ITERATION, self.since("loss"))))
 
     def _is_boundary(self, fact: Seen) -> bool:
@@ -148,7 +150,7 @@ class Side:
 
 
 def _numbers(facts: Iterator[Seen]) -> Mapping[str, int]:
-    """The numbers of the first of some facts."""
+    """Return the numbers of the first of some facts."""
     leaves = next((fact.outputs for fact in facts), [])
     return {name: leaf.value for name, leaf in leaves if isinstance(leaf.value, int)}
 
@@ -158,13 +160,13 @@ def _of_kinds(facts: Sequence[Seen], kinds: Sequence[str]) -> Iterator[Seen]:
 
 
 def _by_place(facts: Iterator[Seen]) -> Mapping[str, Seen]:
-    """The last fact of each place."""
+    """Return the last fact of each place."""
     return {fact.place: fact for fact in facts}
 
 
 def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTrace:
-    """What a run did from there on, its steps numbered from 1, so that the two runs compare like
-    with like; up to where the recorder rested.
+    """Return what a run did from there on, its steps numbered from 1, so that the two runs compare
+    like with like; up to where the recorder rested.
 
     A step is what leads to an update. It stands for the iteration: which optimizers belong to one
     is known only once each has stepped again, and the two runs may have built another number.
@@ -184,19 +186,19 @@ def shifted(side: Side, used: Collection[Seen] = (), place: str = "") -> DeepTra
 
 
 def last_step(facts: Sequence[Seen]) -> int:
-    """The last step that came to its update; the last of all where none has one."""
+    """Return the last step that came to its update; the last of all where none has one."""
     updated = [fact.iteration for fact in facts if fact.kind == "update"]
     return max(updated or map(_ITERATION, facts), default=0)
 
 
 def cut(trace: DeepTrace, step: int) -> DeepTrace:
-    """The steps of a shifted trace up to this one."""
+    """Return the steps of a shifted trace up to this one."""
     return replace(trace, seen=tuple(fact for fact in trace.seen if fact.iteration <= step))
 
 
 def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
-    """The facts with their steps counted from 1, the calls of each place counted anew within a
-    step, and the optimizers in the order in which they step.
+    """Yield the facts with their steps counted from 1, the calls of each place counted anew within
+    a step, and the optimizers in the order in which they step.
     """
     counts: Counter[tuple[int, str, str]] = Counter()
     optimizers: dict[int | None, int | None] = {None: None}
@@ -218,5 +220,5 @@ def _renumbered(facts: Sequence[Seen]) -> Iterator[Seen]:
 
 
 def numbered(place: str, number: int | None) -> str:
-    """An optimizer by its class and another number: `Adam[0]` of `Adam[1]`."""
+    """Return an optimizer by its class and another number: `Adam[0]` of `Adam[1]`."""
     return f"{place.partition('[')[0]}[{number}]"

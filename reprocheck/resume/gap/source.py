@@ -27,7 +27,7 @@ def place_of(line: str) -> Place:
 
 
 def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
-    """The line that counts a number, or gives it its first value; "" where none is known."""
+    """Return the line that counts a number, or gives it its first value; "" where none is known."""
     files = dict.fromkeys(place_of(one.line)[0] for one in (*archive.saving, *archive.training))
     names = [gap.name.rpartition(".")[2]]
     if gap.key:
@@ -41,7 +41,7 @@ def counted_at(gap: CounterGap, archive: Archive, trees: Trees) -> str:
 
 
 def _value(tree: ast.Module, key: str) -> ast.expr | None:
-    """What stands behind a key in a dict that is written there."""
+    """Return what stands behind a key in a dict that is written there."""
     word = words_of(key)[-1]
     for node in within([tree], ast.Dict):
         for name, value in zip(node.keys, node.values, strict=True):
@@ -51,7 +51,7 @@ def _value(tree: ast.Module, key: str) -> ast.expr | None:
 
 
 def _named(value: ast.expr | Sequence[ast.expr] | None) -> Iterator[str]:
-    """The variables and attributes that an expression reads."""
+    """Yield the variables and attributes that an expression reads."""
     for node in within(value, ast.expr):
         if isinstance(node, ast.Attribute):
             yield node.attr
@@ -60,14 +60,14 @@ def _named(value: ast.expr | Sequence[ast.expr] | None) -> Iterator[str]:
 
 
 def _assigned(tree: ast.Module, name: str) -> list[int]:
-    """The lines that give a variable a value, those of loops first."""
+    """Return the lines that give a variable a value, those of loops first."""
     loops = [(one.lineno, [one.target]) for one in within([tree], ast.For)]
     given = [(one.lineno, targets(one)) for one in within([tree], ast.Assign, ast.AnnAssign)]
     return [line for line, assigned in (*loops, *given) if name in _named(assigned)]
 
 
 def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
-    """The lines that ask a loaded file for a key that it does not hold, and the keys."""
+    """Yield the lines that ask a loaded file for a key that it does not hold, and the keys."""
     held = {words_of(entry.key)[0] for entry in archive.entries}
     for frame in archive.reading[:1]:
         file, line = place_of(frame.line)
@@ -81,7 +81,9 @@ def asked_for(archive: Archive, trees: Trees) -> Iterator[tuple[str, str]]:
 
 
 def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr, str]]:
-    """The keys that variables are asked for: `state["a"]`, `state.get("a")`, `"a" in state`."""
+    """Yield the keys that variables are asked for: `state["a"]`, `state.get("a")`, `"a" in
+    state`.
+    """
     for node in within(around, ast.Subscript, ast.Compare, ast.Call):
         holder: ast.expr | None = None
         key: ast.expr | None = None
@@ -98,7 +100,7 @@ def keys_of(around: ast.AST | None, names: set[str]) -> Iterator[tuple[ast.expr,
 
 
 def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.AST], ...]) -> ast.AST | None:
-    """The innermost of some statements that a line stands in."""
+    """Return the innermost of some statements that a line stands in."""
     found = [
         node
         for node in within([tree], *kinds)
@@ -108,7 +110,7 @@ def innermost(tree: ast.AST, line: int, kinds: tuple[type[ast.AST], ...]) -> ast
 
 
 def loop_of(frames: Sequence[Frame], trees: Trees) -> str:
-    """The line of the loop that trains: the innermost one around the functions under way."""
+    """Return the line of the loop that trains: the innermost one around the functions under way."""
     for frame in frames:
         file, line = place_of(frame.line)
         loop = innermost(trees[file], line, _LOOPS) if file in trees else None

@@ -9,7 +9,7 @@ from reprocheck.trace.deep import Leaf, Seen
 
 
 def weights(was: Held, now: Held, continued: Side, resumed: Side) -> WeightsGap | None:
-    """The weights and buffers that are not those after update k; None where all agree."""
+    """Return the weights and buffers that are not those after update k; None where all agree."""
     found = compared(was.weights, now.weights)
     if not found.unequal:
         return None
@@ -26,7 +26,7 @@ def weights(was: Held, now: Held, continued: Side, resumed: Side) -> WeightsGap 
 
 
 def schedule(was: Held, now: Held) -> ScheduleGap | AverageGap | None:
-    """The first value of a scheduler, a scaler or an optimizer's groups that differs, or the
+    """Return the first value of a scheduler, a scaler or an optimizer's groups that differs, or the
     averages of weights that do; None where all agree.
     """
     first = _first(was.schedules, now.schedules) or _first(was.rates, now.rates)
@@ -56,7 +56,7 @@ def _values(leaf: Leaf, other: Leaf) -> tuple[object, object] | None:
 
 
 def _missing(load: Seen) -> str:
-    """The keys that a module did not find in what it was given."""
+    """Return the keys that a module did not find in what it was given."""
     text = dict(load.inputs).get("missing")
     if text is None or not isinstance(text.value, str):
         return ""

@@ -36,7 +36,7 @@ class Twister:
     drawn: int
 
     def after(self) -> Twister:
-        """The state with the next block of words, none of it drawn."""
+        """Return the state with the next block of words, none of it drawn."""
         copy = Random()
         copy.setstate((3, (*self.words, WORDS), None))
         copy.getrandbits(32)
@@ -55,8 +55,8 @@ State = Twister | Counter
 
 
 def class_of(generator: str) -> str:
-    """The class of a generator of the script's own, which stands behind the variable that holds it;
-    "" of one that all code shares.
+    """Return the class of a generator of the script's own, which stands behind the variable that
+    holds it; "" of one that all code shares.
 
     >>> class_of("data.rng (random.Random)")
     'random.Random'
@@ -72,7 +72,9 @@ def form_of(generator: str) -> str:
 
 
 def state_of(generator: str, raw: str) -> State | None:
-    """A recorded state (base64) of the generator of that name; None where its form is not known."""
+    """Return a recorded state (base64) of the generator of that name; None where its form is not
+    known.
+    """
     read = _READ.get(form_of(generator))
     if read is None and ":" in generator:
         read = _counter
@@ -109,7 +111,7 @@ def ahead(state: State | None, other: State | None, most: int = MOST) -> int | N
 
 
 def _forward(state: Twister, other: Twister, most: int) -> int | None:
-    """Draws from one state to another in the same block or a later one."""
+    """Return draws from one state to another in the same block or a later one."""
     block = state
     for blocks in range(most // WORDS + 1):
         if block.words == other.words:
@@ -119,7 +121,7 @@ def _forward(state: Twister, other: Twister, most: int) -> int | None:
 
 
 def seeded(generator: str, seed: int) -> Twister:
-    """The state that a seed gives: that of `random.seed`, `numpy.random.seed` or
+    """Return the state that a seed gives: that of `random.seed`, `numpy.random.seed` or
     `torch.manual_seed`.
     """
     if generator == "python":
@@ -132,7 +134,7 @@ def seeded(generator: str, seed: int) -> Twister:
 
 
 def _of_python(data: bytes) -> Twister | None:
-    """The position, then the words; behind them the second of a pair of normal draws."""
+    """Return the position, then the words; behind them the second of a pair of normal draws."""
     if len(data) < 4 * (WORDS + 1):
         return None
     position, *words = array("I", data[: 4 * (WORDS + 1)])
@@ -140,7 +142,7 @@ def _of_python(data: bytes) -> Twister | None:
 
 
 def _of_numpy(data: bytes) -> Twister | None:
-    """The words, then the position."""
+    """Return the words, then the position."""
     if len(data) != 4 * (WORDS + 1):
         return None
     *words, position = array("I", data)
@@ -148,7 +150,9 @@ def _of_numpy(data: bytes) -> Twister | None:
 
 
 def _of_torch(data: bytes) -> Twister | None:
-    """Each word in 8 bytes, behind a head that says how many are left: 1 before a new block."""
+    """Return each word in 8 bytes, behind a head that says how many are left: 1 before a new
+    block.
+    """
     end = _TORCH_HEAD + 8 * WORDS
     if len(data) < end:
         return None

@@ -21,7 +21,7 @@ def render(check: model.ResumeCheck) -> bytes:
 
 
 def to_json(check: model.ResumeCheck) -> dict[str, Any]:
-    """The check as a dictionary that `json.dumps` takes."""
+    """Return the check as a dictionary that `json.dumps` takes."""
     record, decisive = check.record, check.decisive
     document = {
         "kind": KIND,
@@ -104,7 +104,7 @@ def _outside(outcome: model.Outcome) -> dict[str, object] | None:
 
 
 def _numbers(iteration: int | None, offset: model.Offset | None) -> dict[str, int] | None:
-    """An iteration of the resumed run with both its numbers."""
+    """Return an iteration of the resumed run with both its numbers."""
     if iteration is None or offset is None:
         return None
     return {"continued": offset.continued(iteration), "resumed": iteration}

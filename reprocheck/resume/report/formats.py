@@ -39,7 +39,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def known(name: str) -> str:
-    """The name of a format, where there is such a report. Raises UsageError."""
+    """Return the name of a format, where there is such a report. Raises UsageError."""
     if name not in FORMATS:
         raise UsageError(
             f"A check of a resume has no report in the format {name}.",
@@ -49,7 +49,7 @@ def known(name: str) -> str:
 
 
 def write(check: ResumeCheck, folder: Path, formats: Iterable[str] | None = None) -> None:
-    """Writes the formats (all by default) into a folder. Raises ReportError."""
+    """Write the formats (all by default) into a folder. Raises ReportError."""
     for name in FORMATS if formats is None else formats:
         form = FORMATS[name]
         put(folder, form.filename, form.render(check))

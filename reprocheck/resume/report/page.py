@@ -19,7 +19,7 @@ _TITLE = "Loss of the continued and of the resumed run over the iterations of th
 
 
 def render(check: ResumeCheck, issue: str) -> bytes:
-    """The page, in UTF-8. `issue`: what its button copies."""
+    """Return the page, in UTF-8. `issue`: what its button copies."""
     from markupsafe import Markup
 
     script = source("templates/copy.js")
@@ -44,7 +44,7 @@ def render(check: ResumeCheck, issue: str) -> bytes:
 
 
 def _chart(outcome: Outcome, number: int) -> Markup | str:
-    """Both losses on the axis of the continued run, with a line behind the checkpoint."""
+    """Return both losses on the axis of the continued run, with a line behind the checkpoint."""
     from markupsafe import Markup
 
     compared = [*rows.before(outcome), *pairs(outcome)]

@@ -43,7 +43,7 @@ class Row:
 
 
 def facts(outcome: model.Outcome) -> tuple[Row, ...]:
-    """The rows of one place, behind its verdict and its reason."""
+    """Return the rows of one place, behind its verdict and its reason."""
     return tuple(_facts(outcome))
 
 
@@ -82,7 +82,7 @@ def _why(outcome: model.Outcome) -> Iterator[Row]:
 
 
 def _fixes(outcome: model.Outcome) -> Iterator[Row]:
-    """The patch that was tried; of several causes their own fixes, too."""
+    """Yield the patch that was tried; of several causes their own fixes, too."""
     if outcome.repair is not None:
         yield Row(label="tried", said=outcome.repair.sentence)
     if outcome.repair is not None and outcome.repair.patch:
@@ -97,12 +97,12 @@ def _fixes(outcome: model.Outcome) -> Iterator[Row]:
 
 
 def _ranks_of(rung: model.StateRung, explained: model.Explained) -> str:
-    """Which of several ranks differ on a rung; "" where all do."""
+    """Return which of several ranks differ on a rung; "" where all do."""
     return sentences.on_ranks(rung.ranks, explained.ranks)
 
 
 def losses(outcome: model.Outcome) -> Table:
-    """The first losses of both sides, those around the first that differs among them."""
+    """Return the first losses of both sides, those around the first that differs among them."""
     many = len(outcome.ranks)
     compared = [pair for pair in pairs(outcome) if pair.shown]
     marked = frozenset(
@@ -118,8 +118,8 @@ def losses(outcome: model.Outcome) -> Table:
 
 
 def reported(outcome: model.Outcome) -> Table:
-    """What both runs report beside their losses: of each series the first values that differ, else
-    the last ones.
+    """Return what both runs report beside their losses: of each series the first values that
+    differ, else the last ones.
     """
     shown = [series for series in outcome.reported if series.rank == outcome.rank]
     differ = [series.first_unequal is not None for series in shown]
@@ -146,7 +146,7 @@ def _reported(series: model.Reported, offset: model.Offset | None) -> tuple[str,
 
 
 def rungs(explained: model.Explained) -> Table:
-    """The ladder across the gap."""
+    """Return the ladder across the gap."""
     return Table(
         title="The state after the checkpoint, and what the resumed run starts from",
         heads=("rung", "status", "where", "what"),
@@ -188,12 +188,12 @@ class Pair:
 
 
 def pairs(outcome: model.Outcome) -> list[Pair]:
-    """The losses of both sides, iteration by iteration, of the rank that a report shows."""
+    """Return the losses of both sides, iteration by iteration, of the rank that a report shows."""
     return pairs_of(outcome, outcome.rank)
 
 
 def pairs_of(outcome: model.Outcome, rank: int) -> list[Pair]:
-    """The losses of both sides of one rank."""
+    """Return the losses of both sides of one rank."""
     continued, resumed, offset = outcome.continued, outcome.resumed, outcome.offset
     if continued is None or resumed is None or offset is None:
         return []
@@ -213,7 +213,9 @@ def pairs_of(outcome: model.Outcome, rank: int) -> list[Pair]:
 
 
 def before(outcome: model.Outcome) -> list[Pair]:
-    """The losses of the continued run up to the checkpoint: the resumed run has none of them."""
+    """Return the losses of the continued run up to the checkpoint: the resumed run has none of
+    them.
+    """
     if outcome.before is None or outcome.offset is None:
         return []
     rank, k = outcome.rank, outcome.offset.k
@@ -236,7 +238,7 @@ def _series(run: Run, rank: int) -> LossSeries:
 
 
 def _sum(series: LossSeries, iteration: int) -> float | None:
-    """An iteration's loss: the sum of its list; None behind the last."""
+    """Return an iteration's loss: the sum of its list; None behind the last."""
     if iteration > len(series):
         return None
     values: Sequence[float] = series.losses(iteration)
@@ -244,8 +246,8 @@ def _sum(series: LossSeries, iteration: int) -> float | None:
 
 
 def next_command(check: model.ResumeCheck) -> str:
-    """The command that says more: the same check with the option that the script has to be given,
-    or one that confirms what was lost; "" where there is none.
+    """Return the command that says more: the same check with the option that the script has to be
+    given, or one that confirms what was lost; "" where there is none.
     """
     decisive = check.decisive
     if decisive.option is not None:
@@ -257,7 +259,7 @@ def next_command(check: model.ResumeCheck) -> str:
 
 
 def command(check: model.ResumeCheck, resume_with: str = "") -> str:
-    """The command as one would type it; `resume_with`: with other words added."""
+    """Return the command as one would type it; `resume_with`: with other words added."""
     asked = check.asked
     options = []
     for name in asked.at:
@@ -289,7 +291,7 @@ def _quoted(word: str) -> str:
 
 
 def lines(check: model.ResumeCheck) -> Iterator[str]:
-    """The verdict and what follows from it, as plain lines."""
+    """Yield the verdict and what follows from it, as plain lines."""
     for outcome in check.outcomes:
         yield f"{outcome.place.name}: {outcome.title}: {sentence(outcome.reason)}"
         for row in facts(outcome):
@@ -297,5 +299,5 @@ def lines(check: model.ResumeCheck) -> Iterator[str]:
 
 
 def sentence(reason: str) -> str:
-    """A reason as a sentence."""
+    """Return a reason as a sentence."""
     return f"{capital(reason)}." if reason else ""

@@ -20,7 +20,7 @@ def are_nothing(order: Order, call: Call) -> bool:
 
 
 def _is_still(call: Call, takes: Sequence[str]) -> bool:
-    """Whether what a call takes leaves it nothing to draw."""
+    """Return whether what a call takes leaves it nothing to draw."""
     given = {
         name: value
         for at, name in enumerate(takes)
@@ -41,7 +41,7 @@ def _is_zero(value: Value) -> bool:
 
 
 def _is_fixed(name: str, value: Value) -> bool:
-    """Whether an argument leaves no range: zero, zeros, or equal ends. The two numbers of a
+    """Return whether an argument leaves no range: zero, zeros, or equal ends. The two numbers of a
     translation are no ends.
     """
     if not isinstance(value, Items):

@@ -49,7 +49,7 @@ _TARGET_AT = {"submit": 0}
 
 @check_orders("RC508")
 def arrival(order: Order) -> Iterator[Hit]:
-    """What is ready first comes first."""
+    """Yield what is ready first comes first."""
     for call in every(order):
         found = _arrival(order, call)
         if found is None:
@@ -85,7 +85,7 @@ class _Option:
     message: str
 
     def is_off(self, call: Call) -> bool:
-        """Whether a call gives up its order by this argument."""
+        """Return whether a call gives up its order by this argument."""
         is_meant = self.methods.search(call.method) and self.keyword <= call.keywords.keys()
         return bool(is_meant) and given(call, self.condition, sure=True)
 
@@ -109,7 +109,7 @@ _UNORDERED = (
 
 
 def _of_queue(order: Order, call: Call) -> Hit | None:
-    """What comes first out of a queue into which several put something."""
+    """Return what comes first out of a queue into which several put something."""
     if not streams.trains(order) or not _has_several_producers(order):
         return None
     around = call.module.expressions_around(call.node)
@@ -143,7 +143,7 @@ _BY_HAND = {
 
 @check_orders("RC508")
 def unordered_options(order: Order) -> Iterator[Hit]:
-    """An option of a data pipeline of TensorFlow."""
+    """Yield an option of a data pipeline of TensorFlow."""
     for store in order.stores():
         if literal(store.value) is False and _UNORDERED_OPTION.search(store.name):
             yield hit(
@@ -154,7 +154,7 @@ def unordered_options(order: Order) -> Iterator[Hit]:
 
 
 def _has_several_producers(order: Order) -> bool:
-    """Whether what puts into one queue is started more than once."""
+    """Return whether what puts into one queue is started more than once."""
     makers: dict[int, set[int]] = defaultdict(set)
     for put, by in _in_parallel(order, "put", "put_nowait"):
         queues = _receivers(put)
@@ -166,8 +166,8 @@ def _has_several_producers(order: Order) -> bool:
 
 
 def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
-    """The calls of such methods that threads or processes make, each with the call that starts the
-    thread or process.
+    """Yield the calls of such methods that threads or processes make, each with the call that
+    starts the thread or process.
     """
     for call in order.methods(*methods):
         if call.by is not None and call.by.named(*_THREADS):
@@ -175,28 +175,28 @@ def _in_parallel(order: Order, *methods: str) -> Iterator[tuple[Call, Call]]:
 
 
 def _receivers(call: Call) -> tuple[Value, ...]:
-    """The objects of which a call may call a method: queues into which it puts, pools."""
+    """Return the objects of which a call may call a method: queues into which it puts, pools."""
     if call.receiver is None:
         return ()
     return call.receiver.options()
 
 
 def _identity(queue: Value) -> int:
-    """The same for all queues of which it is not known where they were made."""
+    """Return the same for all queues of which it is not known where they were made."""
     if isinstance(queue, Made):
         return id(queue)
     return 0
 
 
 def _loops_of(queues: tuple[Value, ...]) -> int:
-    """How many loops stand around the making of a queue: in each turn it is a new one."""
+    """Return how many loops stand around the making of a queue: in each turn it is a new one."""
     made = of_kind(queues, Made)
     return min((one.call.loops for one in made), default=0)
 
 
 def _has_order(call: Call) -> bool:
-    """Whether what it waits for has an order of its own: `imap` keeps that, and futures in a list
-    can be gone over as they are.
+    """Return whether what it waits for has an order of its own: `imap` keeps that, and futures in a
+    list can be gone over as they are.
     """
     if call.method == "imap_unordered":
         return syntax.is_method_call(call.node)
@@ -214,7 +214,7 @@ def _has_order(call: Call) -> bool:
 
 
 def _draws_in_order(order: Order) -> bool:
-    """Whether deterministic operators are on: then tf.data runs a `map` that draws in one
+    """Return whether deterministic operators are on: then tf.data runs a `map` that draws in one
     thread.
     """
     return any(order.calls("tensorflow.config.experimental.enable_op_determinism"))
@@ -236,7 +236,9 @@ def parallel_map(order: Order) -> Iterator[Hit]:
 
 
 def _of_shared_generators(order: Order) -> Iterator[tuple[Call, Call]]:
-    """Draws from one generator object of TensorFlow in a `map`, each with the call of that."""
+    """Yield draws from one generator object of TensorFlow in a `map`, each with the call of
+    that.
+    """
     for call in order.methods(*_OF_GENERATORS):
         is_of_generator = call.name.startswith("tensorflow.random.Generator.")
         if is_of_generator and call.by is not None and call.by.method in _OF_THREADS:
@@ -246,8 +248,8 @@ def _of_shared_generators(order: Order) -> Iterator[tuple[Call, Call]]:
 def _driven(
     order: Order, methods: frozenset[str], wanted: Set[str]
 ) -> Iterator[tuple[streams.Drawing, Call]]:
-    """The draws from one of these streams that a library makes in one of these methods, each with
-    the call of that.
+    """Yield the draws from one of these streams that a library makes in one of these methods, each
+    with the call of that.
     """
     for drawing in streams.drawings(order):
         by = drawing.call.by
@@ -256,7 +258,7 @@ def _driven(
 
 
 def _drawn(drawn: Call, call: Call) -> str:
-    """A draw, and where it stands seen from a call."""
+    """Return a draw, and where it stands seen from a call."""
     return f"`{short(drawn.name)}` ({at(drawn, call.module)})"
 
 
@@ -279,7 +281,7 @@ def in_threads(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC509")
 def in_pool(order: Order) -> Iterator[Hit]:
-    """Functions that several threads run at a time, and that draw from one generator."""
+    """Yield functions that several threads run at a time, and that draw from one generator."""
     told: set[int] = set()
     if not streams.trains(order):
         return
@@ -318,7 +320,7 @@ def _draws_for_several(order: Order, by: Call) -> bool:
 
 
 def _has_threads(order: Order, call: Call) -> bool:
-    """Whether a pipeline runs Python in several threads: `map` and `batch` do unless told
+    """Return whether a pipeline runs Python in several threads: `map` and `batch` do unless told
     otherwise, `GeneratorDataset` has one worker, and starts processes for more, unless told
     otherwise.
     """
@@ -372,7 +374,7 @@ def shared_weights(order: Order) -> Iterator[Hit]:
 
 
 def _is_unlocked(order: Order, call: Call, by: Call) -> bool:
-    """Whether one of several threads or processes makes a call, and waits for no other."""
+    """Return whether one of several threads or processes makes a call, and waits for no other."""
     if not _are_several(order, by) or not _uses_tensors(call.module):
         return False
     if call.name.startswith(_ENVIRONMENTS):
@@ -388,13 +390,13 @@ _ENVIRONMENTS = ("gymnasium.", "gym.")
 
 
 def _are_several(order: Order, by: Call) -> bool:
-    """Whether more than one is started."""
+    """Return whether more than one is started."""
     return _is_repeated(by) or len(list(order.calls(*_THREADS))) > 1
 
 
 def _is_repeated(by: Call, *, since: int = 0) -> bool:
-    """Whether several of it are made before one is waited for: in a comprehension, or in a loop
-    that `since` loops stand around.
+    """Return whether several of it are made before one is waited for: in a comprehension, or in a
+    loop that `since` loops stand around.
     """
     around = by.module.expressions_around(by.node)
     if any(isinstance(node, _COMPREHENSIONS) for node in around):
@@ -403,7 +405,9 @@ def _is_repeated(by: Call, *, since: int = 0) -> bool:
 
 
 def _is_waited_for(by: Call) -> bool:
-    """Whether the loop around it ends each turn with a `join`, or what is made is a list of one."""
+    """Return whether the loop around it ends each turn with a `join`, or what is made is a list of
+    one.
+    """
     loops = of_kind(by.module.around(by.node), ast.For, ast.While)
     read = within(next(loops, None), ast.Attribute)
     return not _WAITS.isdisjoint(syntax.attributes(read))
@@ -421,7 +425,7 @@ def _uses_tensors(module: Module) -> bool:
 
 
 def _argument(node: ast.AST) -> ast.AST:
-    """The argument that makes it parallel."""
+    """Return the argument that makes it parallel."""
     match node:
         case ast.Call(keywords=keywords):
             named = {keyword.arg: keyword.value for keyword in keywords}

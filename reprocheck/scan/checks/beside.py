@@ -27,8 +27,8 @@ _DRIVERS = re.compile(r"(trainer|runner|learner|experiment|agent)\w*\.\w+$", re.
 
 
 def is_below_guard(root: Module, step: Step) -> bool:
-    """Whether a step happens below `if __name__ == "__main__":` of the module that its order begins
-    in.
+    """Return whether a step happens below `if __name__ == "__main__":` of the module that its order
+    begins in.
     """
     module, node = (*step.through, (step.module, step.node))[0]
     is_guarded = any(map(is_guard, (node, *module.around(node))))
@@ -37,7 +37,7 @@ def is_below_guard(root: Module, step: Step) -> bool:
 
 @kept
 def is_without_training(order: Order) -> bool:
-    """Whether a program in a folder trains nothing, and starts nothing that may: it shows,
+    """Return whether a program in a folder trains nothing, and starts nothing that may: it shows,
     measures, converts or prepares something. A file that is named itself is taken for what it may
     become.
     """
@@ -49,8 +49,8 @@ def is_without_training(order: Order) -> bool:
 
 
 def _is_example(order: Order) -> bool:
-    """Whether what a module for others trains stands in its guard alone, and reads no data: it
-    shows how the module is used.
+    """Return whether what a module for others trains stands in its guard alone, and reads no data:
+    it shows how the module is used.
     """
     root = order.root
     is_for_others = id(root) in root.project.imported or "." in root.name
@@ -65,7 +65,7 @@ def _is_in_guard(call: Call) -> bool:
 
 
 def _reads(call: Call) -> bool:
-    """Whether a call reads data or options, or makes a data set."""
+    """Return whether a call reads data or options, or makes a data set."""
     return bool(_READS.match(call.method)) or ".datasets." in call.name
 
 
@@ -75,8 +75,9 @@ _READS = re.compile(
 
 
 def _goes_on(root: Module, call: Call) -> bool:
-    """Whether a call is a part of a training, or starts one. A single backward pass below a guard
-    and outside of any loop shows how a model is called, as do gradients that no optimizer takes.
+    """Return whether a call is a part of a training, or starts one. A single backward pass below a
+    guard and outside of any loop shows how a model is called, as do gradients that no optimizer
+    takes.
     """
     if call.name == "torch.autograd.grad":
         return False
@@ -89,21 +90,21 @@ _PASSES = frozenset({"backward", "zero_grad"})
 
 
 def _trains_in_text(order: Order) -> bool:
-    """Whether a part of a program that was not followed may train."""
+    """Return whether a part of a program that was not followed may train."""
     calls = (module.index.calls for module in streams.closure(order))
     return not streams.TRAINING_METHODS.isdisjoint(map(last_word, chain.from_iterable(calls)))
 
 
 @kept
 def leaves_nothing(order: Order) -> bool:
-    """Whether a program writes no files: no other one can train on what it makes."""
+    """Return whether a program writes no files: no other one can train on what it makes."""
     return not any(_WRITES.match(call.method) for call in streams.every(order))
 
 
 @kept
 def is_chore(order: Order) -> bool:
-    """Whether the file of a program, or the folder that holds it, is named after what it does, and
-    that is no training.
+    """Return whether the file of a program, or the folder that holds it, is named after what it
+    does, and that is no training.
     """
     path = Path(order.root.shown)
     is_named = _CHORE.search(path.stem) or _CHORES.fullmatch(path.parent.name)
@@ -123,14 +124,16 @@ _SPEED = re.compile(r"(?:^|_)(?:bench|benchmark|profil\w+)(?:_|$)")
 
 
 def is_for_nobody(order: Order) -> bool:
-    """Whether a program trains nothing, and leaves nothing that another one could train on."""
+    """Return whether a program trains nothing, and leaves nothing that another one could train
+    on.
+    """
     return order.whole and is_without_training(order) and leaves_nothing(order)
 
 
 @kept
 def is_trial(order: Order) -> bool:
-    """A program that trains nothing and writes nothing, of a module that others import: those use
-    it, and this tries it out.
+    """Return a program that trains nothing and writes nothing, of a module that others import:
+    those use it, and this tries it out.
     """
     root = order.root
     if not order.whole or order.cut or id(root) not in root.project.imported:
@@ -141,7 +144,7 @@ def is_trial(order: Order) -> bool:
 
 
 def _drives(call: Call) -> bool:
-    """Whether a call starts a training that the program does not show."""
+    """Return whether a call starts a training that the program does not show."""
     if call.name.startswith(_SEARCHES):
         return False
     if _DRIVES.match(call.method):

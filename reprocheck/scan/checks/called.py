@@ -54,18 +54,22 @@ class Parts:
 
 
 def may_run(order: Order, modules: Iterable[Module], module: Module, call: ast.Call) -> bool:
-    """Whether a call in one of a program's modules may be made, by what the program mentions."""
+    """Return whether a call in one of a program's modules may be made, by what the program
+    mentions.
+    """
     return id(_parts(module).of_call[id(call)]) in _running(order.root, tuple(modules))
 
 
 def mentions(module: Module) -> Iterable[str]:
-    """The names that the code of a module mentions, executed or not, those of imports left out."""
+    """Return the names that the code of a module mentions, executed or not, those of imports left
+    out.
+    """
     return chain.from_iterable(part.mentions for part in _parts(module).every)
 
 
 @kept
 def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
-    """The parts that may run in a program, by their ids.
+    """Return the parts that may run in a program, by their ids.
 
     A guard of `__main__` runs in its own program alone.
     """
@@ -85,7 +89,7 @@ def _running(root: Module, modules: tuple[Module, ...]) -> frozenset[int]:
 
 
 def _runs(part: Part, running: set[int], mentioned: set[str]) -> bool:
-    """Whether a part may run by what runs and is mentioned so far."""
+    """Return whether a part may run by what runs and is mentioned so far."""
     is_defined = part.around is None or id(part.around) in running
     is_mentioned = not part.names or mentioned & {_ANY, *part.names}
     return is_defined and bool(is_mentioned)
@@ -123,8 +127,8 @@ def _parts(module: Module) -> Parts:
 
 
 def _calls_nothing(node: ast.AST) -> bool:
-    """Whether a statement names things and calls none: an import, `__all__ = [...]`, which says
-    what may be imported, or `seed_everything` in a line of its own and without a call.
+    """Return whether a statement names things and calls none: an import, `__all__ = [...]`, which
+    says what may be imported, or `seed_everything` in a line of its own and without a call.
     """
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Name() | ast.Attribute()):
@@ -135,13 +139,13 @@ def _calls_nothing(node: ast.AST) -> bool:
 
 
 def _aliases(module: Module) -> dict[str, str]:
-    """The names that imports give another name in the module."""
+    """Return the names that imports give another name in the module."""
     imported = (alias for node in module.index.of(ast.ImportFrom) for alias in node.names)
     return {alias.asname: alias.name for alias in imported if alias.asname}
 
 
 def _holder_inside(node: ast.AST, holder: ast.ClassDef | None) -> ast.ClassDef | None:
-    """The class whose methods are defined directly below a node."""
+    """Return the class whose methods are defined directly below a node."""
     if isinstance(node, ast.ClassDef):
         return node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -150,7 +154,7 @@ def _holder_inside(node: ast.AST, holder: ast.ClassDef | None) -> ast.ClassDef |
 
 
 def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
-    """The part that a function or guard opens; that around it for other nodes."""
+    """Return the part that a function or guard opens; that around it for other nodes."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return Part(names=_called_by(node, holder), around=around)
@@ -164,7 +168,7 @@ def _own_part(node: ast.AST, around: Part, holder: ast.ClassDef | None) -> Part:
 
 
 def _holds_functions(value: ast.expr | None) -> bool:
-    """Whether an expression names functions and calls none: a table of them, a lambda, a
+    """Return whether an expression names functions and calls none: a table of them, a lambda, a
     partial.
     """
     match value:
@@ -178,7 +182,7 @@ def _holds_functions(value: ast.expr | None) -> bool:
 
 
 def _dead(node: ast.AST) -> frozenset[int]:
-    """The parts right inside a node that never run, as its own text shows, by their ids."""
+    """Return the parts right inside a node that never run, as its own text shows, by their ids."""
     match node:
         case ast.If(test=test) | ast.IfExp(test=test):
             branches = {True: _ids(node.orelse), False: _ids(node.body), None: _NOTHING}
@@ -199,12 +203,12 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 def _ends(statement: ast.AST) -> bool:
-    """Whether what follows a statement never runs."""
+    """Return whether what follows a statement never runs."""
     return isinstance(statement, ast.Return | ast.Raise)
 
 
 def _after(nodes: Sequence[ast.AST], marks: Iterable[bool | None], last: bool) -> Sequence[ast.AST]:
-    """The nodes after the first one with such a mark; none where none has it."""
+    """Return the nodes after the first one with such a mark; none where none has it."""
     return nodes[[*marks, last].index(last) + 1 :]
 
 
@@ -218,8 +222,8 @@ _NEGATED = {True: False, False: True, None: None}
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Whether a condition holds, where it is written down as a constant; `TYPE_CHECKING` never does
-    in a program that runs.
+    """Return whether a condition holds, where it is written down as a constant; `TYPE_CHECKING`
+    never does in a program that runs.
     """
     match test:
         case ast.Constant(value=value):
@@ -234,7 +238,7 @@ def _known(test: ast.expr) -> bool | None:
 def _called_by(
     function: ast.FunctionDef | ast.AsyncFunctionDef, holder: ast.ClassDef | None
 ) -> frozenset[str]:
-    """The names of which one must be mentioned before a function can run."""
+    """Return the names of which one must be mentioned before a function can run."""
     names = frozenset({function.name})
     if not _PLAIN_DECORATORS.issuperset(map(syntax.decorator, function.decorator_list)):
         return frozenset()
@@ -244,7 +248,7 @@ def _called_by(
 
 
 def _mentioned(node: ast.AST) -> tuple[str, ...]:
-    """The name that a node mentions: a variable, an attribute, or a text that is a name (for
+    """Return the name that a node mentions: a variable, an attribute, or a text that is a name (for
     `getattr` and tables).
     """
     match node:

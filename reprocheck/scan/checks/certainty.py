@@ -45,7 +45,7 @@ _MOST = 2_000
 
 
 def lowered(order: Order, hit: Hit, severity: Severity) -> Severity:
-    """The severity of a finding of an order, from that of its rule."""
+    """Return the severity of a finding of an order, from that of its rule."""
     if severity == "note" or order.root.single or hit.module.single:
         return severity
     doubts = _DOUBTS.get(hit.code, _OF_PROGRAMS)
@@ -75,8 +75,8 @@ def _goes_elsewhere(order: Order, hit: Hit) -> int:
 
 
 def _is_beside_loop(order: Order, hit: Hit) -> int:
-    """The same where a program that speaks of seeds draws in a function that trains: what it draws
-    there, outside of the loop and for no sample, was wrong in two of five cases.
+    """Return the same where a program that speaks of seeds draws in a function that trains: what it
+    draws there, outside of the loop and for no sample, was wrong in two of five cases.
     """
     step = hit.step
     if step is None or isinstance(step, Store):
@@ -94,8 +94,8 @@ def _is_far_from_optimizer(order: Order, hit: Hit) -> int:
 
 @kept
 def _speaks_of_seeds(order: Order) -> bool:
-    """Whether a module of the program has a word of seeds, or another may be imported by a name
-    that is made at run time. Where none has, that nothing is seeded needs no inference.
+    """Return whether a module of the program has a word of seeds, or another may be imported by a
+    name that is made at run time. Where none has, that nothing is seeded needs no inference.
     """
     modules = streams.closure(order)
     return any(_SEEDS.search(one.source.text) or reach.imports_by_name(one) for one in modules)
@@ -115,7 +115,7 @@ def _is_for_others(order: Order, hit: Hit) -> int:
 
 
 def _of_files(order: Order, module: Module) -> int:
-    """What the folders and names of a program and of a module in it say."""
+    """Return what the folders and names of a program and of a module in it say."""
     if _is_foreign(order.root) or _is_foreign(module):
         return 1
     if _is_named_beside(module) and module is not order.root:
@@ -124,7 +124,7 @@ def _of_files(order: Order, module: Module) -> int:
 
 
 def _of_functions(order: Order, step: Step | None) -> int:
-    """What the names of the functions on the way to a step say."""
+    """Return what the names of the functions on the way to a step say."""
     if not isinstance(step, Call):
         return 0
     beside_it = (one for one in reach.functions(step) if _FUNCTIONS.search(one.name.lower()))
@@ -153,7 +153,7 @@ Doubt = Callable[[Order, Hit], int]
 
 
 def _refuted_by(doubt: Doubt) -> Doubt:
-    """A doubt that leaves a note alone: findings of which it was true were mostly wrong."""
+    """Return a doubt that leaves a note alone: findings of which it was true were mostly wrong."""
 
     def refutes(order: Order, hit: Hit) -> int:
         return 2 * doubt(order, hit)
@@ -171,8 +171,8 @@ def _is_kept_from_training(order: Order, hit: Hit) -> int:
 
 
 def _is_idle(order: Order, hit: Hit) -> int:
-    """The program trains nothing and writes nothing that another one could train on, or no program
-    that trains imports the module.
+    """Return the program trains nothing and writes nothing that another one could train on, or no
+    program that trains imports the module.
     """
     if not order.whole:
         return int(training.ground(order) is training.Ground.NONE)
@@ -192,7 +192,7 @@ def _takes_one(node: ast.AST) -> bool:
 
 
 def _is_for_evaluation(order: Order, hit: Hit) -> int:
-    """What it is called, or what it is given, is the data of a test."""
+    """Return what it is called, or what it is given, is the data of a test."""
     if not isinstance(hit.step, Call):
         return 0
     given = " ".join(map(ast.unparse, syntax.given(hit.step.node)[:1])).lower()
@@ -210,7 +210,9 @@ def _is_unsure(order: Order, hit: Hit) -> int:
 
 
 def _is_path(order: Order, hit: Hit) -> int:
-    """What differs is the name of a file or a run, of which other things are made than seeds."""
+    """Return what differs is the name of a file or a run, of which other things are made than
+    seeds.
+    """
     return int(hit.evidence.get("source", "").startswith("tempfile."))
 
 
@@ -227,7 +229,7 @@ def _is_under_condition(order: Order, hit: Hit) -> int:
 
 
 def _may_be_replaced(order: Order, hit: Hit) -> int:
-    """What holds the weights loads a checkpoint, and no option that is off asks for that."""
+    """Return what holds the weights loads a checkpoint, and no option that is off asks for that."""
     if not isinstance(hit.step, Call):
         return 0
     loads = (one for one in order.flow(hit.step.result) if one.method in _LOADS)
@@ -238,7 +240,9 @@ _LOADS = words("weights", "may_load")
 
 
 def _is_drawn_again(order: Order, hit: Hit) -> int:
-    """A loop over all parameters of the model fills them: that draw counts, and not this one."""
+    """Return a loop over all parameters of the model fills them: that draw counts, and not this
+    one.
+    """
     taken = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
     return int(any(map(_fills_parameters, taken)))
 
@@ -255,7 +259,7 @@ _BY_SHAPE = re.compile("dim|shape|size|len|requires_grad")
 
 
 def _is_resume(order: Order, load: Step) -> bool:
-    """Whether a checkpoint is loaded only where somebody asks to go on from it."""
+    """Return whether a checkpoint is loaded only where somebody asks to go on from it."""
     return any(_RESUMES.search(ast.unparse(one.test).lower()) for one in load.conditions)
 
 
@@ -265,7 +269,9 @@ _RESUMES = re.compile(
 
 
 def _is_seeded_in_some_way(order: Order, hit: Hit) -> int:
-    """The class or function that makes an environment seeds one, or the program does somewhere."""
+    """Return the class or function that makes an environment seeds one, or the program does
+    somewhere.
+    """
     near = hit.module.class_of(hit.node) or hit.module.function_of(hit.node)
     if near is not None and any(map(_seeds_object, within(near, ast.Call))):
         return 2
@@ -301,13 +307,15 @@ _ENVIRONMENT = re.compile(r"env|space")
 
 
 def _is_one_of_several(order: Order, hit: Hit) -> int:
-    """What it is called on may be something else."""
+    """Return what it is called on may be something else."""
     receiver = getattr(hit.step, "receiver", None)
     return int(receiver is not None and len(receiver.options()) > 1)
 
 
 def _is_played(order: Order, hit: Hit) -> int:
-    """What comes of an environment is given to a model that predicts, and to none that learns."""
+    """Return what comes of an environment is given to a model that predicts, and to none that
+    learns.
+    """
     flow = islice(order.flow(getattr(hit.step, "result", UNKNOWN)), _MOST)
     methods = set(map(attrgetter("method"), flow))
     return int("predict" in methods and methods.isdisjoint(_LEARNS))
@@ -317,8 +325,8 @@ _LEARNS = frozenset({"learn", "fit", "train", "backward", "minimize", "apply_gra
 
 
 def _is_careful(order: Order, hit: Hit) -> int:
-    """The program speaks of seeds: there, sets whose order may differ held numbers, or were only
-    asked, in three of five cases.
+    """Return the program speaks of seeds: there, sets whose order may differ held numbers, or were
+    only asked, in three of five cases.
     """
     return int(_speaks_of_seeds(order))
 
@@ -329,7 +337,7 @@ def _is_for_tests(order: Order, hit: Hit) -> int:
 
 
 def _is_drawn_on_request(order: Order, hit: Hit) -> int:
-    """A generator of which all draws stand under conditions that its making does not."""
+    """Return a generator of which all draws stand under conditions that its making does not."""
     if not isinstance(hit.step, Call):
         return 0
     own = set(hit.step.conditions)
@@ -337,7 +345,9 @@ def _is_drawn_on_request(order: Order, hit: Hit) -> int:
 
 
 def _fits_classifiers_alone(order: Order, hit: Hit) -> int:
-    """All that trains is scikit-learn's, as in an evaluation of features: no network does."""
+    """Return all that trains is scikit-learn's, as in an evaluation of features: no network
+    does.
+    """
     trainings = filter(training.goes_on, streams.every(order))
     return int(syntax.are_all(trainings, lambda one: one.name.startswith("sklearn.")))
 
@@ -352,7 +362,7 @@ _CONVOLUTION = re.compile("conv|resnet|vgg|torchvision|timm|unet", re.IGNORECASE
 
 
 def _is_pictured(order: Order, hit: Hit) -> int:
-    """What is made is shown in a picture."""
+    """Return what is made is shown in a picture."""
     shown = order.flow(getattr(hit.step, "result", UNKNOWN))
     return 2 * any(step.method in _PICTURES for step in islice(shown, _MOST))
 
@@ -366,7 +376,9 @@ def _is_of_queue(order: Order, hit: Hit) -> int:
 
 
 def _always(order: Order, hit: Hit) -> int:
-    """What the rule says was wrong more often than right where it was read in public code."""
+    """Return what the rule says was wrong more often than right where it was read in public
+    code.
+    """
     return 1
 
 

@@ -41,18 +41,18 @@ def accelerators(order: Order) -> frozenset[str]:
 
 
 def is_on_cpu_alone(order: Order) -> bool:
-    """Whether no accelerator is named or used."""
+    """Return whether no accelerator is named or used."""
     return not accelerators(order)
 
 
 def lacks_cuda(order: Order) -> bool:
-    """Whether no GPU of NVIDIA is named or used."""
+    """Return whether no GPU of NVIDIA is named or used."""
     return "cuda" not in accelerators(order)
 
 
 @kept
 def is_deterministic(order: Order) -> bool:
-    """Whether deterministic kernels are asked for, by any of the ways there are."""
+    """Return whether deterministic kernels are asked for, by any of the ways there are."""
     switches = order.calls(*_SWITCHES)
     if any(not given(call, "mode=False", 0, sure=True) for call in switches):
         return True
@@ -69,7 +69,7 @@ def _asks_for_determinism(call: Call) -> bool:
 
 
 def first_use(order: Order, kind: str, *, sure: bool = False) -> Step | None:
-    """The first step that puts something on an accelerator; with `sure`, on no other device
+    """Return the first step that puts something on an accelerator; with `sure`, on no other device
     instead.
     """
     return next((call for call in every(order) if _moves(call, kind, sure=sure)), None)
@@ -86,19 +86,21 @@ def _moves(call: Call, kind: str, *, sure: bool) -> bool:
 
 
 def on(device: Value | None, kind: str) -> bool:
-    """Whether a device is, or may be, of a kind; none where none is given."""
+    """Return whether a device is, or may be, of a kind; none where none is given."""
     return any(str(literal(one)).startswith(kind) for one in _spellings(device))
 
 
 def _spellings(device: Value | None) -> Iterable[Value]:
-    """The values that may name a device: itself, its options, and what `torch.device` is given."""
+    """Return the values that may name a device: itself, its options, and what `torch.device` is
+    given.
+    """
     if device is None:
         return ()
     return reached(device, _named_by, _MOST)
 
 
 def _named_by(device: Value) -> Iterator[Value]:
-    """The options of a device, and the arguments of `torch.device(...)`."""
+    """Yield the options of a device, and the arguments of `torch.device(...)`."""
     for option in device.options():
         yield option
         match option:
@@ -108,7 +110,7 @@ def _named_by(device: Value) -> Iterator[Value]:
 
 @kept
 def named(module: Module) -> frozenset[str]:
-    """The accelerators that the text of a module names."""
+    """Return the accelerators that the text of a module names."""
     found = chain.from_iterable(_TEXT.findall(module.source.text))
     words = set(map(str.lower, found))
     kinds = {_KIND_OF_WORD[word] for word in words & _KIND_OF_WORD.keys()}

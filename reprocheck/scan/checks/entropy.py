@@ -45,14 +45,14 @@ _LISTS = names("entropy", "lists")
 
 
 def kind(name: str) -> str | None:
-    """What a call by this name gives: `clock`, `process`, `system`, `load`; None where nothing of
-    the sort.
+    """Return what a call by this name gives: `clock`, `process`, `system`, `load`; None where
+    nothing of the sort.
     """
     return next((kind for kind in KINDS if name in tables.calls("entropy", kind)), None)
 
 
 def source(call: Call) -> str | None:
-    """The same of a call, hashes of strings and memory addresses included."""
+    """Return the same of a call, hashes of strings and memory addresses included."""
     if call.name == "builtins.hash":
         return _HASHED[is_text(call.first)]
     if call.name == "builtins.id":
@@ -63,25 +63,25 @@ def source(call: Call) -> str | None:
 
 
 def described(call: Call) -> str:
-    """The clock (`time.time`)."""
+    """Return the clock (`time.time`)."""
     what = tr(WORDS[source(call) or "system"])
     return f"{what} (`{call.name.removeprefix('builtins.')}`)"
 
 
 def inside(value: Value) -> Call | None:
-    """The first call of this kind that a value was computed from."""
+    """Return the first call of this kind that a value was computed from."""
     return next(filter(source, mixed(value)), None)
 
 
 def mixed(value: Value) -> Iterator[Call]:
-    """The calls whose results went into a number: through arithmetic and conversions, not through
-    the arguments of other calls.
+    """Return the calls whose results went into a number: through arithmetic and conversions, not
+    through the arguments of other calls.
     """
     return (one.call for one in of_kind(reached(value, _mixed_of, _MOST), Made))
 
 
 def _mixed_of(value: Value) -> Iterable[Value]:
-    """What went into a value directly."""
+    """Return what went into a value directly."""
     match value:
         case Made(call=call) if _passes(call):
             return call.inputs
@@ -93,14 +93,14 @@ def _mixed_of(value: Value) -> Iterable[Value]:
 
 
 def is_one_of_several(value: Value) -> bool:
-    """Whether a number may also be another one: a branch chooses, or an argument that the source
-    does not show.
+    """Return whether a number may also be another one: a branch chooses, or an argument that the
+    source does not show.
     """
     return any(len(one.options()) > 1 for one in reached(value, _computed_of, _MOST))
 
 
 def _computed_of(value: Value) -> Iterable[Value]:
-    """What a value was computed from directly."""
+    """Return what a value was computed from directly."""
     match value:
         case Derived():
             return value.sources
@@ -110,7 +110,9 @@ def _computed_of(value: Value) -> Iterable[Value]:
 
 
 def is_text(value: Value, depth: int = 0) -> bool:
-    """Whether a value is, or may be for all that is known, a string: only what shows it counts."""
+    """Return whether a value is, or may be for all that is known, a string: only what shows it
+    counts.
+    """
     if depth > _DEEPEST:
         return False
     return any(_is_text(option, depth) for option in value.options())
@@ -137,7 +139,9 @@ _GIVE_TEXTS = frozenset({"split", "splitlines", "listdir", "glob", "keys", "read
 
 
 def _holds_text(value: Value, depth: int) -> bool:
-    """Whether what is taken from a value is text: the first of its options that tells says so."""
+    """Return whether what is taken from a value is text: the first of its options that tells says
+    so.
+    """
     for option in value.options():
         if _is_read_from_table(option):
             return True
@@ -154,14 +158,18 @@ def _holds_text(value: Value, depth: int) -> bool:
 
 
 def _is_read_from_table(value: Value) -> bool:
-    """A row of a table of text, and rows in lists: `list(csv.DictReader(file))[0]["name"]`."""
+    """Return a row of a table of text, and rows in lists:
+    `list(csv.DictReader(file))[0]["name"]`.
+    """
     for _ in range(_DEEPEST):
         value = _list_of(value)
     return isinstance(value, Made) and value.call.name in _TABLES
 
 
 def _list_of(value: Value) -> Value:
-    """The list from which a value is an item, or of which it is made; else the value itself."""
+    """Return the list from which a value is an item, or of which it is made; else the value
+    itself.
+    """
     match value:
         case Part(key=None, whole=whole):
             return whole
@@ -176,5 +184,5 @@ _PASSING_METHODS = words("entropy", "methods")
 
 
 def _passes(call: Call) -> bool:
-    """Whether what a call gives is made of what it is given."""
+    """Return whether what a call gives is made of what it is given."""
     return call.method in _PASSING_METHODS or call.name in tables.calls("entropy", "through")

@@ -34,7 +34,7 @@ _PACKAGES = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib")
 
 
 def _trains_no_agent(order: Order) -> bool:
-    """Whether a program has no environments, or no training in which they could matter."""
+    """Return whether a program has no environments, or no training in which they could matter."""
     trains = streams.trains(order) or any(order.methods("learn", "train"))
     return not trains or not any(order.imports(*_PACKAGES))
 
@@ -50,7 +50,7 @@ def unseeded_environments(order: Order) -> Iterator[Hit]:
 
 
 def _resets(order: Order) -> Iterator[Hit]:
-    """The first reset, where none is given a seed."""
+    """Yield the first reset, where none is given a seed."""
     resets = list(_named(order.methods("reset"), _RESET))
     if not all(map(_is_unseeded, resets)):
         return
@@ -90,17 +90,17 @@ def _learners(order: Order) -> Iterator[Hit]:
 
 
 def _named(calls: Iterable[Call], pattern: re.Pattern[str]) -> Iterator[Call]:
-    """The calls with such names."""
+    """Return the calls with such names."""
     return (call for call in calls if pattern.fullmatch(call.name))
 
 
 def _is_unseeded(call: Call) -> bool:
-    """Whether a call is surely given no seed by its keyword."""
+    """Return whether a call is surely given no seed by its keyword."""
     return is_none(call.argument(None, "seed"))
 
 
 def _seeds_environment(order: Order) -> bool:
-    """Whether the program seeds an environment itself."""
+    """Return whether the program seeds an environment itself."""
     if not all(map(_is_unseeded, order.methods("reset", "make_vec_env"))):
         return True
     return any(call.arguments or "seed" in call.keywords for call in order.methods("seed"))
@@ -116,7 +116,7 @@ def _fix_of_reset(reset: Call) -> str:
 
 
 def _has_seed(order: Order, reset: Call) -> bool:
-    """Whether an environment is seeded, or one that it wraps."""
+    """Return whether an environment is seeded, or one that it wraps."""
     wrapped = islice((reset.receiver or UNKNOWN).origin(), _MOST_WRAPPED)
     return any(any(order.on(one, "seed")) for one in wrapped)
 
@@ -125,7 +125,7 @@ _MOST_WRAPPED = 20
 
 
 def _samples(order: Order) -> Iterator[Hit]:
-    """The first action that is drawn, where no space is seeded."""
+    """Yield the first action that is drawn, where no space is seeded."""
     samples = _named(order.methods("sample"), _SAMPLE)
     sample = next((one for one in samples if not shown.is_for_show(order, one)), None)
     if sample is None or any(map(_seeds_space, streams.closure(order))):
@@ -156,7 +156,7 @@ def _seeds_space(module: Module) -> bool:
 
 
 def _owner(call: Call) -> str:
-    """What a method is called on, as it is written; "" where that is no plain name."""
+    """Return what a method is called on, as it is written; "" where that is no plain name."""
     owner = syntax.owner(call.node)
     if owner is None or not all(isinstance(part, _OF_NAMES) for part in ast.walk(owner)):
         return ""

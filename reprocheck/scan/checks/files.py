@@ -83,8 +83,8 @@ def directory_order(order: Order) -> Iterator[Hit]:
 
 
 def _is_of_logs(call: Call) -> bool:
-    """Whether the names are those of logs, figures and checkpoints: the pattern or the module says
-    so.
+    """Return whether the names are those of logs, figures and checkpoints: the pattern or the
+    module says so.
     """
     if _ABOUT_LOGS.search(call.module.source.path.stem):
         return True
@@ -99,7 +99,9 @@ _NAMES_LOGS = re.compile(r"(?:^|[_./*])(?:logs?)(?:$|[_./*])|events\.out")
 
 
 def decides_by_number(step: Step) -> bool:
-    """Whether a loop numbers the names and compares the numbers: which come first go elsewhere."""
+    """Return whether a loop numbers the names and compares the numbers: which come first go
+    elsewhere.
+    """
     match step.parent, step.statement:
         case (
             ast.Call(func=ast.Name(id="enumerate")),
@@ -110,7 +112,7 @@ def decides_by_number(step: Step) -> bool:
 
 
 def _is_bound(comparison: ast.Compare, number: str) -> bool:
-    """`number < count`."""
+    """Return `number < count`."""
     match comparison:
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()]):
             return name == number
@@ -122,7 +124,7 @@ _SEVERITY: dict[bool, Severity | None] = {True: None, False: "note"}
 
 
 def _listing(call: Call) -> str:
-    """The name by which a listing of files is known."""
+    """Return the name by which a listing of files is known."""
     if call.name in _LISTS:
         return call.name
     return f"Path.{call.method}"
@@ -145,7 +147,7 @@ def temporary_names(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC101")
 def state_left(order: Order) -> Iterator[Hit]:
-    """A file that is read if it is there, and that the same program writes."""
+    """Yield a file that is read if it is there, and that the same program writes."""
     saves = [_Save(call, target) for call in order.methods(*_SAVES) if (target := _path(call))]
     for load in filterfalse(attrgetter("own"), order.methods(*_LOADS)):
         source = _path(load)
@@ -162,8 +164,8 @@ def state_left(order: Order) -> Iterator[Hit]:
 
 
 def _loads_nothing(order: Order) -> bool:
-    """Whether the program loads no state, not even under an option that is off by default; callers
-    of a library may.
+    """Return whether the program loads no state, not even under an option that is off by default;
+    callers of a library may.
     """
     if not order.whole or any(order.methods(*_LOADERS)):
         return False
@@ -174,7 +176,7 @@ def _loads_nothing(order: Order) -> bool:
 
 @check_orders("RC102", unless=(_loads_nothing,))
 def resume_not_equal(order: Order) -> Iterator[Hit]:
-    """A checkpoint to resume from that holds the optimizer and no generator."""
+    """Yield a checkpoint to resume from that holds the optimizer and no generator."""
     first: dict[int, Call] = {}
     for call in order.calls("torch.save", "mindspore.save_checkpoint"):
         first.setdefault(id(call.first), call)
@@ -187,7 +189,7 @@ def resume_not_equal(order: Order) -> Iterator[Hit]:
 
 
 def _lacks_generators(save: Call) -> bool:
-    """Whether a checkpoint holds the state of an optimizer, and of no generator."""
+    """Return whether a checkpoint holds the state of an optimizer, and of no generator."""
     keys = "\n".join(_keys(save.first))
     if "optim" not in keys or _GENERATORS.search(keys):
         return False
@@ -195,7 +197,7 @@ def _lacks_generators(save: Call) -> bool:
 
 
 def lists(call: Call) -> bool:
-    """Whether a call lists files."""
+    """Return whether a call lists files."""
     if call.name in _LISTS:
         return True
     # TensorFlow's `gfile` functions that list are named above, and `glob` of `fsspec` sorts.
@@ -206,7 +208,7 @@ def lists(call: Call) -> bool:
 
 
 def _use(order: Order, call: Call) -> sequences.Use | None:
-    """A use of the names by their order; an element that is taken by position counts too."""
+    """Return a use of the names by their order; an element that is taken by position counts too."""
     match call.parent:
         case ast.Subscript(slice=ast.Constant() | ast.UnaryOp() | ast.Slice()):
             return sequences.Use(call, True, "one is taken by its position")
@@ -224,14 +226,14 @@ def _taken(order: Order, call: Call) -> sequences.Use | None:
 
 
 def _returned(order: Order, call: Call) -> sequences.Use | None:
-    """A list of names that a library gives to callers, of whom nothing is known."""
+    """Return a list of names that a library gives to callers, of whom nothing is known."""
     if order.whole or not isinstance(call.parent, ast.Return):
         return None
     return sequences.Use(call, False, "they are handed on in that order")
 
 
 def _assigned(order: Order, call: Call) -> sequences.Use | None:
-    """A list of names that is kept and not looked at any more."""
+    """Return a list of names that is kept and not looked at any more."""
     match call.statement:
         case ast.Assign(value=kept) if kept is call.node:
             if not any(order.uses(call.result)) and not unread.is_only_asked(call):
@@ -250,9 +252,9 @@ def is_sorted_around(call: Call) -> bool:
 
 
 def _is_for_data(order: Order, step: Step) -> bool:
-    """Whether the names may be those of samples: at the top level, in a data set, or in a function
-    whose name does not say otherwise. What a generator function is for that says nothing of it, the
-    place where it is gone over says.
+    """Return whether the names may be those of samples: at the top level, in a data set, or in a
+    function whose name does not say otherwise. What a generator function is for that says nothing
+    of it, the place where it is gone over says.
     """
     name = step.function_name
     if _ASKS_WHICH.search(name.lower()):
@@ -269,7 +271,7 @@ def _is_for_data(order: Order, step: Step) -> bool:
 
 
 def _is_data_class(node: ast.ClassDef, function: str) -> bool:
-    """Whether a class holds samples, seen from a function in it."""
+    """Return whether a class holds samples, seen from a function in it."""
     bases = " ".join(map(ast.unparse, node.bases))
     if "Dataset" in bases or not syntax.methods(node).isdisjoint(_GIVES_SAMPLES):
         return True
@@ -281,7 +283,7 @@ def _is_data_word(name: str) -> bool:
 
 
 def _random_names(value: Value) -> Iterator[Call]:
-    """The random names that a value holds themselves, and not files below a folder of such a
+    """Yield the random names that a value holds themselves, and not files below a folder of such a
     name.
     """
     waiting, seen = [value], 0
@@ -297,7 +299,9 @@ def _random_names(value: Value) -> Iterator[Call]:
 
 
 def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
-    """The calls that leave files with random names in the folder whose files are sorted here."""
+    """Yield the calls that leave files with random names in the folder whose files are sorted
+    here.
+    """
     match call.first:
         case Made(call=listing) if lists(listing):
             folder = list(listing.result.origin())
@@ -311,20 +315,22 @@ def _left_in_folder(order: Order, call: Call) -> Iterator[Call]:
 
 
 def _writes_into(folder: Sequence[Value], save: Call) -> bool:
-    """Whether a call writes a file into a folder that is named among some values, as text."""
+    """Return whether a call writes a file into a folder that is named among some values, as
+    text.
+    """
     path = _path(save) or UNKNOWN
     return not _folders(path.origin()).isdisjoint(_folders(folder))
 
 
 def _folders(values: Iterable[Value]) -> set[str]:
-    """The beginnings of the texts in a path, up to what stands for names of files."""
+    """Return the beginnings of the texts in a path, up to what stands for names of files."""
     texts = filter(None, map(text_of, values))
     beginnings = (text.partition("*")[0].rstrip("/") for text in texts)
     return {one for one in beginnings if one and not one.startswith(".")}
 
 
 def _last_part(path: Value | None) -> Value:
-    """What of a path is the name of the file."""
+    """Return what of a path is the name of the file."""
     match path:
         case Derived(kind="Div", parts=(*_, last)):
             return last
@@ -339,7 +345,7 @@ _MOVES = frozenset({"replace", "rename", "renames", "move", "unlink", "remove", 
 
 
 def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
-    """Whether the folder of a call is one of some values, or written as one of them is."""
+    """Return whether the folder of a call is one of some values, or written as one of them is."""
     text = text_of(folder)
     if text is not None:
         return text in map(text_of, found)
@@ -347,7 +353,7 @@ def _is_among(folder: Value | None, found: Sequence[Value]) -> bool:
 
 
 def _stays(order: Order, made: Call) -> bool:
-    """Whether a file keeps its random name."""
+    """Return whether a file keeps its random name."""
     deleted = made.argument(None, "delete")
     is_deleted = made.method == "NamedTemporaryFile" and deleted is None
     if is_deleted or (isinstance(deleted, Constant) and deleted.value):
@@ -365,8 +371,8 @@ class _Save:
 
 
 def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
-    """Whether this very run has written the file, or a checkpoint, before: then that is what it
-    reads.
+    """Return whether this very run has written the file, or a checkpoint, before: then that is what
+    it reads.
     """
     writes = load.method.replace("load", "save")
     source = _path(load)
@@ -375,8 +381,8 @@ def _is_own(order: Order, load: Call, saves: list[_Save]) -> bool:
 
 
 def _carries_over(order: Order, load: Call, save: Call) -> bool:
-    """Whether the next run differs by it: what was read is written on, is loaded as weights, or its
-    making moves a global generator.
+    """Return whether the next run differs by it: what was read is written on, is loaded as weights,
+    or its making moves a global generator.
     """
     written = filter(None, (save.argument(0, "obj", "data", "state"), save.receiver))
     held = chain.from_iterable(map(Value.origin, written))
@@ -390,7 +396,7 @@ def _carries_over(order: Order, load: Call, save: Call) -> bool:
 
 
 def _path(call: Call) -> Value | None:
-    """The file that a call reads or writes."""
+    """Return the file that a call reads or writes."""
     if call.receiver is not None and call.method in _METHODS_OF_PATHS:
         return call.receiver
     if call.name in _PATH_SECOND:
@@ -399,7 +405,7 @@ def _path(call: Call) -> Value | None:
 
 
 def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
-    """Whether a file is read only if it is there."""
+    """Return whether a file is read only if it is there."""
     conditions = list(map(attrgetter("test"), load.conditions))
     tests = (one for one in within(conditions, ast.Call) if syntax.method(one) in _TESTS)
     asked = map(order.value_of, map(_subject, tests))
@@ -407,7 +413,7 @@ def _is_asked_for(order: Order, load: Call, source: Value | None) -> bool:
 
 
 def _subject(test: ast.Call) -> ast.AST:
-    """The file in `os.path.exists(file)` and `file.exists()`."""
+    """Return the file in `os.path.exists(file)` and `file.exists()`."""
     match test:
         case ast.Call(args=[first, *_]):
             return first
@@ -417,7 +423,7 @@ def _subject(test: ast.Call) -> ast.AST:
 
 
 def _is_same(one: Value, other: Value | None) -> bool:
-    """The same object, or the same path; nothing is the same as what is not given."""
+    """Return the same object, or the same path; nothing is the same as what is not given."""
     if one is other:
         return True
     path = _literal(one)
@@ -425,7 +431,7 @@ def _is_same(one: Value, other: Value | None) -> bool:
 
 
 def _literal(value: Value | None) -> str | None:
-    """A path that the source spells out."""
+    """Return a path that the source spells out."""
     match value:
         case Constant(value=str(text)):
             return text
@@ -445,7 +451,7 @@ def _joined(between: str, parts: Sequence[Value]) -> str | None:
 
 
 def _keys(value: Value | None) -> list[str]:
-    """The keys of a dict that the source spells out."""
+    """Return the keys of a dict that the source spells out."""
     match value:
         case Items(keys=keys):
             return [str(key.value).lower() for key in keys if isinstance(key, Constant)]

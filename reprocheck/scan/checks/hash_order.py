@@ -58,7 +58,9 @@ _KIND_OF_RESULT = {**dict.fromkeys(_NUMBERS, "number"), "builtins.object": "obje
 
 @check_orders("RC505", "RC507")
 def set_order(order: Order) -> Iterator[Hit]:
-    """A set that becomes a sequence, and is numbered, drawn from or collected in its order."""
+    """Yield a set that becomes a sequence, and is numbered, drawn from or collected in its
+    order.
+    """
     steps = of_kind(order.steps, Call, Loop)
     inputs = chain.from_iterable(map(attrgetter("inputs"), steps))
     values = {id(value): value for value in inputs}
@@ -96,14 +98,14 @@ _COMPARING = frozenset({"sort", "sorted", "min", "max"})
 
 
 def is_set(value: Value, depth: int = 0) -> bool:
-    """Whether a value is a set, as far as can be seen."""
+    """Return whether a value is a set, as far as can be seen."""
     if depth > _DEEPEST:
         return False
     return any(_is_set(option, value, depth) for option in value.options())
 
 
 def _is_set(option: Value, of: Value, depth: int) -> bool:
-    """Whether one of the options of a value is a set."""
+    """Return whether one of the options of a value is a set."""
     match option:
         case Items(kind="set") | Made(call=Call(name="builtins.set" | "builtins.frozenset")):
             return True
@@ -115,7 +117,7 @@ def _is_set(option: Value, of: Value, depth: int) -> bool:
 
 
 def _joined(option: Value) -> tuple[Value, ...]:
-    """What a value is made of that is a set where one of these is."""
+    """Return what a value is made of that is a set where one of these is."""
     match option:
         case Made(call=Call(receiver=Value() as receiver, method=method)) if method in _SET_METHODS:
             return (receiver,)
@@ -125,7 +127,9 @@ def _joined(option: Value) -> tuple[Value, ...]:
 
 
 def content(value: Value, depth: int = 0) -> str:
-    """What a set, or what it was made of, holds: `text`, `number`, `object`, or `unknown`."""
+    """Return what a set, or what it was made of, holds: `text`, `number`, `object`, or
+    `unknown`.
+    """
     if depth > _DEEPEST:
         return "unknown"
     return _most_telling({_content(option, depth) for option in value.options()})
@@ -153,7 +157,7 @@ def _of_items(value: Items, depth: int) -> str:
 
 
 def _most_telling(kinds: set[str]) -> str:
-    """The kind of what holds elements of these kinds."""
+    """Return the kind of what holds elements of these kinds."""
     return min(kinds, key=_TELLING.index, default="unknown")
 
 
@@ -164,7 +168,7 @@ def _element(element: Value) -> str:
 
 
 def _kind(option: Value) -> str:
-    """What an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
+    """Return what an element of a set is, if it is no text: `number`, `object`, or `unknown`."""
     match option:
         case Constant(value=int() | float()) | Derived(kind="Mod" | "FloorDiv" | "Sub" | "Pow"):
             return "number"
@@ -180,14 +184,16 @@ def _kind(option: Value) -> str:
 
 
 def _hashes_by_address(instance: Instance) -> bool:
-    """Whether neither its class nor a base, which may be a library's, says how to hash it."""
+    """Return whether neither its class nor a base, which may be a library's, says how to hash
+    it.
+    """
     own = instance.of
     defined = (own.find("__hash__"), own.find("__eq__"))
     return not any(defined) and not own.external_bases()
 
 
 def _of_made(value: Made, depth: int) -> str:
-    """What holds the result of a call."""
+    """Return what holds the result of a call."""
     call = value.call
     known = _HELD_BY_NAME.get(call.name) or _HELD_BY_METHOD.get(call.method)
     if known is not None:
@@ -203,14 +209,14 @@ def _of_made(value: Made, depth: int) -> str:
 
 
 def _of_kept(value: Value, depth: int) -> str:
-    """What a container holds that is made of the elements of a value."""
+    """Return what a container holds that is made of the elements of a value."""
     if entropy.is_text(value):
         return "text"
     return content(value, depth + 1)
 
 
 def _of_several(values: Iterable[Value], depth: int) -> str:
-    """What several sets hold together, as far as it is known of one of them."""
+    """Return what several sets hold together, as far as it is known of one of them."""
     kinds = {content(value, depth + 1) for value in values}
     return min(kinds, key=_KNOWN.index, default="unknown")
 
@@ -227,7 +233,7 @@ def _holds_sets(value: Value, depth: int) -> bool:
 
 
 def _of_set(order: Order, value: Value) -> Iterator[Hit]:
-    """A set whose order decides something."""
+    """Yield a set whose order decides something."""
     kind = content(value)
     if kind == "number":
         return
@@ -276,7 +282,7 @@ What is not here is not sure enough to be reported.
 
 
 def node_of(step: Step) -> ast.AST:
-    """The expression to underline: what is gone over, not the whole loop."""
+    """Return the expression to underline: what is gone over, not the whole loop."""
     match step.node:
         case ast.For(iter=gone_over) | ast.AsyncFor(iter=gone_over):
             return gone_over
@@ -286,7 +292,7 @@ def node_of(step: Step) -> ast.AST:
 
 
 def _is_reckoned_with(call: Call) -> bool:
-    """Whether the number decides something: a bucket, a seed.
+    """Return whether the number decides something: a bucket, a seed.
 
     A place in a table does not, where the key that lies there is looked at.
     """
@@ -306,7 +312,9 @@ _WHOLE_NUMBERS = ("builtins.abs", "builtins.int")
 
 
 def _is_compared(call: Call) -> bool:
-    """Whether the function asks if what lies somewhere equals the very thing that was hashed."""
+    """Return whether the function asks if what lies somewhere equals the very thing that was
+    hashed.
+    """
     match call.node:
         case ast.Call(args=[first, *_]):
             hashed = ast.unparse(first)
@@ -315,7 +323,7 @@ def _is_compared(call: Call) -> bool:
 
 
 def _asks_for(comparison: ast.Compare, hashed: str) -> bool:
-    """Whether something that is no literal is compared with what was hashed."""
+    """Return whether something that is no literal is compared with what was hashed."""
     match comparison:
         case ast.Compare(left=ast.Constant()) | ast.Compare(comparators=[ast.Constant()]):
             return False

@@ -47,7 +47,7 @@ class _Given:
 
 @check_orders("RC201")
 def changing(order: Order) -> Iterator[Hit]:
-    """The clock, the process id or entropy in a hyper-parameter."""
+    """Yield the clock, the process id or entropy in a hyper-parameter."""
     for given in _given(order):
         found = entropy.inside(given.value)
         if found is not None:
@@ -60,7 +60,7 @@ def changing(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_schedule(order: Order) -> Iterator[Hit]:
-    """The clock and the like in a function that gives the learning rate."""
+    """Yield the clock and the like in a function that gives the learning rate."""
     for call in every(order):
         schedule = call.by
         if schedule is None or not _SCHEDULE.search(schedule.name):
@@ -73,7 +73,9 @@ def changing_schedule(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC201")
 def changing_variable(order: Order) -> Iterator[Hit]:
-    """The clock and the like in what has the name of a hyper-parameter, and is given to none."""
+    """Yield the clock and the like in what has the name of a hyper-parameter, and is given to
+    none.
+    """
     for value, name in _assigned(order.root):
         found = entropy.inside(order.value_of(value))
         if found is not None and not _is_given(order, found):
@@ -83,32 +85,34 @@ def changing_variable(order: Order) -> Iterator[Hit]:
 
 @kept
 def _assigned(module: Module) -> tuple[tuple[ast.expr, str], ...]:
-    """What is assigned to variables, attributes and keys with the name of a hyper-parameter."""
+    """Return what is assigned to variables, attributes and keys with the name of a
+    hyper-parameter.
+    """
     nodes = module.nodes(ast.Assign, ast.AnnAssign, ast.AugAssign)
     names = ((node.value, _name(target)) for node in nodes for target in _targets(node))
     return tuple((value, name) for value, name in names if value and _NAMES.match(name))
 
 
 def sink(order: Order, draw: Call) -> str | None:
-    """The hyper-parameter that a draw becomes, if it becomes one."""
+    """Return the hyper-parameter that a draw becomes, if it becomes one."""
     return named(draw) or _fed(order).get(id(draw))
 
 
 def named(call: Call) -> str | None:
-    """The name of a hyper-parameter to which the statement around a call assigns."""
+    """Return the name of a hyper-parameter to which the statement around a call assigns."""
     return next(filter(_NAMES.match, targets(call)), None)
 
 
 def targets(call: Step) -> tuple[str, ...]:
-    """The names that the assignment around a call assigns to; also keys, as of `group["lr"]`, and
-    keywords.
+    """Return the names that the assignment around a call assigns to; also keys, as of
+    `group["lr"]`, and keywords.
     """
     names = map(_name, _targets(call.statement))
     return tuple(filter(None, names))
 
 
 def _targets(statement: ast.AST | None) -> list[ast.expr]:
-    """What an assignment of any kind assigns to."""
+    """Return what an assignment of any kind assigns to."""
     match statement:
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return [target]
@@ -119,14 +123,14 @@ _OTHERS = words("hyper", "others")
 
 
 def is_pause(call: Call) -> bool:
-    """Whether a number only says how long to wait: `time.sleep(random.random() * 0.02)`."""
+    """Return whether a number only says how long to wait: `time.sleep(random.random() * 0.02)`."""
     around = of_kind(call.module.around(call.node), ast.Call)
     return any(last_part(call.module.name_of(one.func)) == "sleep" for one in around)
 
 
 def is_for_others(call: Call) -> bool:
-    """Whether a number is for a port, a name and the like, which change no training: by what is
-    assigned, a key of a dict, a loop.
+    """Return whether a number is for a port, a name and the like, which change no training: by what
+    is assigned, a key of a dict, a loop.
     """
     names = set(targets(call))
     around = [call.node, *call.module.expressions_around(call.node), call.statement]
@@ -141,7 +145,7 @@ def is_for_others(call: Call) -> bool:
 
 
 def _key(key: ast.expr | None) -> str:
-    """A key that is written down, in small letters."""
+    """Return a key that is written down, in small letters."""
     match key:
         case ast.Constant(value=value):
             return str(value).lower()
@@ -149,7 +153,7 @@ def _key(key: ast.expr | None) -> str:
 
 
 def _name(target: ast.AST) -> str:
-    """What something is called that is assigned to: a variable, an attribute, a key."""
+    """Return what something is called that is assigned to: a variable, an attribute, a key."""
     match target:
         case ast.Subscript(slice=key):
             return _key(key)
@@ -158,7 +162,7 @@ def _name(target: ast.AST) -> str:
 
 @kept
 def _fed(order: Order) -> dict[int, str]:
-    """The calls of which a hyper-parameter was made, by id."""
+    """Return the calls of which a hyper-parameter was made, by id."""
     return {id(made): one.word for one in _given(order) for made in entropy.mixed(one.value)}
 
 
@@ -168,7 +172,7 @@ def _is_given(order: Order, source: Call) -> bool:
 
 @kept
 def _given(order: Order) -> tuple[_Given, ...]:
-    """The hyper-parameters that optimizers and schedules are given."""
+    """Return the hyper-parameters that optimizers and schedules are given."""
     found: list[_Given] = []
     for call in every(order):
         if not call.own:
@@ -179,7 +183,7 @@ def _given(order: Order) -> tuple[_Given, ...]:
 
 
 def _rate(call: Call) -> tuple[Value, ...]:
-    """The learning rate that an optimizer is given by position."""
+    """Return the learning rate that an optimizer is given by position."""
     if not call.name.startswith(_PACKAGES) or not _OPTIMIZER.search(call.name):
         return ()
     package = next(filter(call.name.startswith, _PACKAGES))

@@ -44,7 +44,7 @@ _PACKAGES = re.compile(r"(?:keras|tf_keras)(?=\.|$)|tensorflow\.keras")
 
 
 def _package(name: str) -> str:
-    """The package of Keras that a module belongs to; "" for another module."""
+    """Return the package of Keras that a module belongs to; "" for another module."""
     found = _PACKAGES.match(name)
     if found is None:
         return ""
@@ -64,7 +64,7 @@ def _imports(module: Module) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _is_tried(module: Module, node: ast.AST) -> bool:
-    """Whether it stands in a `try`: the program takes what there is, or does without it."""
+    """Return whether it stands in a `try`: the program takes what there is, or does without it."""
     match module.parent(node):
         case ast.Try(body=body, handlers=[_, *_]):
             return node in body

@@ -92,7 +92,7 @@ def noisy(order: Order) -> Iterator[Hit]:
 
 
 def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
-    """The first operator of a call that is noisy on a device that the program uses."""
+    """Return the first operator of a call that is noisy on a device that the program uses."""
     listed = (one for one in _operators(call) if not used.isdisjoint(one.devices))
     operator = next((one for one in listed if _is_triggered(call, one)), None)
     if operator is None or _is_evaluation(order, call):
@@ -103,15 +103,15 @@ def _noise(order: Order, call: Call, used: frozenset[str]) -> _Noise | None:
 
 
 def _is_evaluation(order: Order, call: Call) -> bool:
-    """Whether it runs without gradients in a program that trains nothing: what it gives goes into
-    no weight.
+    """Return whether it runs without gradients in a program that trains nothing: what it gives goes
+    into no weight.
     """
     without_gradients = any(context.made_by(*_WITHOUT_GRADIENTS) for context in call.contexts)
     return without_gradients and not streams.trains(order)
 
 
 def _is_in_function_without_gradients(call: Call) -> bool:
-    """Whether a function around it is decorated so: `@torch.no_grad()`."""
+    """Return whether a function around it is decorated so: `@torch.no_grad()`."""
     decorators = chain.from_iterable(one.decorator_list for one in reach.functions(call))
     return not {"no_grad", "inference_mode"}.isdisjoint(map(syntax.decorator, decorators))
 
@@ -159,14 +159,16 @@ def efficient_attention(order: Order) -> Iterator[Hit]:
 
 
 def _is_flash(call: Call) -> bool:
-    """A call of flash attention, or of a model that is asked to use it."""
+    """Return a call of flash attention, or of a model that is asked to use it."""
     if given(call, "attn_implementation=flash_attention_2", sure=True):
         return True
     return call.named(*_FLASH) and "()" not in call.name
 
 
 def _is_generation(call: Call) -> bool:
-    """Whether a branch generates text, which has no gradient: it looks up what it kept before."""
+    """Return whether a branch generates text, which has no gradient: it looks up what it kept
+    before.
+    """
     branches = of_kind(call.module.around(call.node), ast.If)
     words = map(syntax.word, chain.from_iterable(within(one, ast.Call) for one in branches))
     return _OF_GENERATION in words
@@ -194,7 +196,7 @@ def extensions(order: Order) -> Iterator[Hit]:
 
 
 def _is_lenient(order: Order) -> bool:
-    """Whether deterministic mode is off, or raises no errors."""
+    """Return whether deterministic mode is off, or raises no errors."""
     return not any(
         given(call, "mode=True", 0, sure=True) and not given(call, "warn_only")
         for call in order.calls("torch.use_deterministic_algorithms")
@@ -203,7 +205,7 @@ def _is_lenient(order: Order) -> bool:
 
 @check_programs("RC008", unless=(_is_lenient,))
 def refused(order: Order) -> Iterator[Hit]:
-    """An operator without a deterministic kernel in deterministic mode."""
+    """Yield an operator without a deterministic kernel in deterministic mode."""
     for call in every(order):
         operator = _refused(call)
         if operator is None or not _is_there(order, operator):
@@ -218,7 +220,7 @@ def refused(order: Order) -> Iterator[Hit]:
 
 
 def _refused(call: Call) -> Operator | None:
-    """The operator of a call for which deterministic mode raises an error."""
+    """Return the operator of a call for which deterministic mode raises an error."""
     refusing = (one for one in _operators(call) if one.deterministic_mode == "raises")
     return next(refusing, None)
 
@@ -234,14 +236,14 @@ def ascend(order: Order) -> Iterator[Hit]:
 
 
 def _ascend_name(call: Call) -> str:
-    """The name under which an operator is listed for Ascend; "" of another call."""
+    """Return the name under which an operator is listed for Ascend; "" of another call."""
     if not call.name.startswith(_ASCEND):
         return ""
     return _ascend_names().get(call.method.lower(), "")
 
 
 def _of_ascend(names: list[str]) -> str:
-    """The operators, and that they are noisy, in words."""
+    """Return the operators, and that they are noisy, in words."""
     if len(names) == 1:
         return f"`{names[0]}` is slightly noisy"
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
@@ -268,8 +270,8 @@ def device_draws(order: Order) -> Iterator[Hit]:
 
 
 def _device_of(call: Call) -> str | None:
-    """The accelerator on which a call draws: that which it is told, or that of the tensor that it
-    fills.
+    """Return the accelerator on which a call draws: that which it is told, or that of the tensor
+    that it fills.
     """
     told = next((kind for kind in _DEVICES if devices.on(call.keywords.get("device"), kind)), None)
     filled = call.receiver
@@ -288,7 +290,7 @@ def xla(order: Order) -> Iterator[Hit]:
 
 
 def _fixes_order_of_sums(order: Order) -> bool:
-    """Whether HCCL is told to add in a fixed order: `true` or `strict`, in any case."""
+    """Return whether HCCL is told to add in a fixed order: `true` or `strict`, in any case."""
     values = (literal(store.value) for store in order.environment("HCCL_DETERMINISTIC"))
     return any(str(value).lower() != "false" for value in values)
 
@@ -330,7 +332,7 @@ def _noisy(code: str, noises: list[_Noise], cuda: bool) -> Hit:
 
 
 def _shown(call: Call) -> str:
-    """The call as a message names it: by its method alone where the object is not known."""
+    """Return the call as a message names it: by its method alone where the object is not known."""
     if "()" in call.name or call.name.startswith("?"):
         return f"`{call.method}`"
     return f"`{short(call.name)}`"
@@ -356,7 +358,7 @@ def upsampling(order: Order) -> Iterator[Hit]:
 
 @lru_cache(maxsize=4096)
 def _by_name() -> Mapping[str, tuple[Operator, ...]]:
-    """The operators of PyTorch under the ways in which a program may spell them."""
+    """Return the operators of PyTorch under the ways in which a program may spell them."""
     table: dict[str, tuple[Operator, ...]] = {}
     for operator in _torch_operators():
         name = operator.name
@@ -372,13 +374,13 @@ def _by_name() -> Mapping[str, tuple[Operator, ...]]:
 
 
 def _torch_operators() -> Iterator[Operator]:
-    """The operators of PyTorch that a call shows to be noisy."""
+    """Return the operators of PyTorch that a call shows to be noisy."""
     of_torch = (ops for source, ops in operator_lists() if source.frameworks == ("torch",))
     return (one for one in chain.from_iterable(of_torch) if not _LEFT_OUT.search(one.name))
 
 
 def _operators(call: Call) -> tuple[Operator, ...]:
-    """The listed operators that a call may stand for."""
+    """Return the listed operators that a call may stand for."""
     if call.own:
         return ()
     if call.name.startswith("torch.") and "()" not in call.name:
@@ -391,7 +393,7 @@ def _operators(call: Call) -> tuple[Operator, ...]:
 
 
 def _is_triggered(call: Call, operator: Operator) -> bool:
-    """The conditions that the lists give in words, as far as a call shows them."""
+    """Return the conditions that the lists give in words, as far as a call shows them."""
     adds = given(call, "accumulate=True", 2, sure=True)
     if _ADDING.search(operator.when):
         return adds
@@ -413,19 +415,19 @@ def _is_one(value: Value) -> bool:
 
 
 def _is_there(order: Order, operator: Operator) -> bool:
-    """Whether the program uses a device for which the operator is listed."""
+    """Return whether the program uses a device for which the operator is listed."""
     if "cpu" in operator.devices:
         return True
     return "cuda" in operator.devices and devices.first_use(order, "cuda") is not None
 
 
 def _is_lookup(node: ast.Subscript) -> bool:
-    """Whether items are read under an index that the text does not spell out."""
+    """Return whether items are read under an index that the text does not spell out."""
     return syntax.is_read(node) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple)
 
 
 def _is_trained(value: Value) -> bool:
-    """Whether a value is a parameter, or a tensor that asks for its gradient."""
+    """Return whether a value is a parameter, or a tensor that asks for its gradient."""
     if value.made_by("torch.nn.Parameter") is not None:
         return True
     made = value.made_by(*_TENSORS)
@@ -433,21 +435,21 @@ def _is_trained(value: Value) -> bool:
 
 
 def _is_index(value: Value) -> bool:
-    """Whether a value is a tensor that torch made."""
+    """Return whether a value is a tensor that torch made."""
     if any(_TORCH_MADE.search(option.name or "") for option in value.options()):
         return True
     return any(value.calls("torch.randint", "torch.randperm", "torch.tensor"))
 
 
 def _is_moved(value: Value, kind: str) -> bool:
-    """Whether a tensor was put on an accelerator on its way."""
+    """Return whether a tensor was put on an accelerator on its way."""
     calls = value.calls()
     return any(one.method == kind or devices.on(one.keywords.get("device"), kind) for one in calls)
 
 
 @cache
 def _ascend_names() -> Mapping[str, str]:
-    """The operators that are listed for Ascend, by their names in small letters.
+    """Return the operators that are listed for Ascend, by their names in small letters.
 
     Collectives have a rule of their own, and a call does not show a backward pass.
     """
@@ -461,5 +463,7 @@ def _ascend_names() -> Mapping[str, str]:
 
 
 def _can_be_called(name: str) -> bool:
-    """Whether a listed name may stand in a program: some rows describe an operator in words."""
+    """Return whether a listed name may stand in a program: some rows describe an operator in
+    words.
+    """
     return name.isidentifier() and not _NOT_CALLED.search(name)

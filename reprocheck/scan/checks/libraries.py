@@ -28,7 +28,7 @@ _SEVERITIES: Mapping[str, Severity] = {"timing": "note"}
 
 @check_orders("RC202", "RC407", "RC504", "RC508", "RC602", "RC902")
 def of_libraries(order: Order) -> Iterator[Hit]:
-    """What the table of libraries says of a call."""
+    """Yield what the table of libraries says of a call."""
     for call in every(order):
         known = tables.libraries().get(call.name)
         if known is not None and _differs(order, call, known):
@@ -62,12 +62,14 @@ def _differs(order: Order, call: Call, known: tables.Library) -> bool:
 
 
 def _keyword(condition: str) -> str:
-    """The NAME in `NAME=VALUE`."""
+    """Return the NAME in `NAME=VALUE`."""
     return condition.partition("=")[0]
 
 
 def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
-    """What dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be seen."""
+    """Yield what dicts of options say, as `NAME` and `NAME=VALUE`; `*` for one that cannot be
+    seen.
+    """
     for name, position in known.options.items():
         value = call.argument(position, name)
         match value:
@@ -82,7 +84,7 @@ def _spelt_options(call: Call, known: tables.Library) -> Iterator[list[str]]:
 
 
 def _is_called(order: Order, call: Call) -> bool:
-    """Whether what a decorator has made is given a seed where it is called."""
+    """Return whether what a decorator has made is given a seed where it is called."""
     if not call.name.endswith("pipeline_def"):
         return False
     return any("seed" in one.keywords for one in every(order) if one.own)

@@ -47,7 +47,7 @@ _INITIALISERS = re.compile(r"init|reset|load|weight|materiali[sz]e|from_float|qu
 
 @check_orders("RC303")
 def unfilled(order: Order) -> Iterator[Hit]:
-    """A parameter or buffer of empty memory, or an input of a layer."""
+    """Yield a parameter or buffer of empty memory, or an input of a layer."""
     for call in order.calls(*EMPTY):
         if not _is_allocation(call) or given(call, "device=meta", sure=True):
             continue
@@ -73,7 +73,7 @@ def _of_input(order: Order, call: Call) -> Iterator[Hit]:
 
 
 def _is_layer(step: Step) -> bool:
-    """Whether a layer of torch, or a function for one, is called."""
+    """Return whether a layer of torch, or a function for one, is called."""
     is_object = step.method == "__call__" and step.called.startswith("torch.nn.")
     return is_object or step.named("torch.nn.functional.*")
 
@@ -84,7 +84,9 @@ def _may_be_filled(order: Order, call: Call, kept: Call) -> bool:
 
 @check_programs("RC305")
 def partial(order: Order) -> Iterator[Hit]:
-    """A checkpoint that is loaded with `strict=False`, and nobody looks at what was missing."""
+    """Yield a checkpoint that is loaded with `strict=False`, and nobody looks at what was
+    missing.
+    """
     if beside.is_without_training(order):
         return
     for call in order.methods("load_state_dict"):
@@ -109,7 +111,7 @@ def _of_partial_load(order: Order, call: Call) -> Severity | None:
 
 @check_programs("RC305")
 def partial_in_mindspore(order: Order) -> Iterator[Hit]:
-    """The same in MindSpore, which is not strict unless told."""
+    """Yield the same in MindSpore, which is not strict unless told."""
     for call in order.calls(*_MINDSPORE_LOADS):
         if _is_dropped(call) and not given(call, "strict_load=True", 2, sure=True):
             message = (
@@ -120,7 +122,9 @@ def partial_in_mindspore(order: Order) -> Iterator[Hit]:
 
 
 def _is_partial_load(call: Call) -> bool:
-    """Whether weights may be missing from what is loaded, and the answer which is thrown away."""
+    """Return whether weights may be missing from what is loaded, and the answer which is thrown
+    away.
+    """
     if call.own or _OPTIMIZER.search(call.name.lower()):
         return False
     return _is_dropped(call) and given(call, "strict=False", 1, sure=True)
@@ -152,8 +156,8 @@ def _is_empty_list(value: Value) -> bool:
 
 
 def _is_read(call: Call) -> bool:
-    """Whether an attribute that it is assigned to is read anywhere in the module; variables and
-    names of buffers count as read.
+    """Return whether an attribute that it is assigned to is read anywhere in the module; variables
+    and names of buffers count as read.
     """
     names = syntax.attributes(syntax.targets(call.statement))
     if not names:
@@ -163,7 +167,7 @@ def _is_read(call: Call) -> bool:
 
 
 def _kept(order: Order, call: Call) -> Call | None:
-    """The call that makes a parameter or buffer of it."""
+    """Return the call that makes a parameter or buffer of it."""
     for step in islice(order.uses(call.result), 20):
         is_kept = step.named(*_KEEPS) or step.method == "register_buffer"
         if isinstance(step, Call) and is_kept:
@@ -172,7 +176,7 @@ def _kept(order: Order, call: Call) -> Call | None:
 
 
 def _is_filled(order: Order, call: Call, kept: Call) -> bool:
-    """Whether something writes all of it, or of what holds it."""
+    """Return whether something writes all of it, or of what holds it."""
     values = {id(call.result), id(kept.result)}
     steps = chain(order.flow(call.result), order.flow(kept.result))
     filling = (step for step in steps if step is not kept and _is_filling(order, step))
@@ -183,7 +187,9 @@ def _is_filled(order: Order, call: Call, kept: Call) -> bool:
 
 
 def _is_filling(order: Order, step: Step) -> bool:
-    """Whether a call may fill what it is given: of one that is followed, its own steps say so."""
+    """Return whether a call may fill what it is given: of one that is followed, its own steps say
+    so.
+    """
     if not isinstance(step, Call) or (step.own and id(step.node) in _followed(order)):
         return False
     if step.own or step.named("torch.nn.init.*"):
@@ -193,7 +199,7 @@ def _is_filling(order: Order, step: Step) -> bool:
 
 @kept
 def _followed(order: Order) -> frozenset[int]:
-    """The calls of the user's functions that were followed, by the ids of their nodes."""
+    """Return the calls of the user's functions that were followed, by the ids of their nodes."""
     places = chain.from_iterable(step.through for step in order.steps)
     return frozenset(id(node) for _, node in places)
 
@@ -205,14 +211,14 @@ def _fills(method: str) -> bool:
 
 
 def _is_part(value: Value, wanted: set[int]) -> bool:
-    """Whether a value is one of these, a view of it, or a module or list that holds it; not what
-    was computed with it.
+    """Return whether a value is one of these, a view of it, or a module or list that holds it; not
+    what was computed with it.
     """
     return any(id(one) in wanted for one in reached(value, _viewed, _MOST))
 
 
 def _viewed(value: Value) -> Iterable[Value]:
-    """What a value shows or holds directly."""
+    """Return what a value shows or holds directly."""
     match value:
         case Part() | Either() | Items() | Instance():
             return value.sources
@@ -228,8 +234,8 @@ def _is_whole_object_filled(order: Order) -> bool:
 
 
 def _is_named_in_initialiser(call: Call) -> bool:
-    """Whether the module, or one that imports it, has code elsewhere that may fill what has this
-    name: an `_init_weights` that mentions it, a loader, a loop.
+    """Return whether the module, or one that imports it, has code elsewhere that may fill what has
+    this name: an `_init_weights` that mentions it, a loader, a loop.
     """
     own = call.module.function_of(call.node)
     names = _names(call)
@@ -242,7 +248,9 @@ def _is_named_in_initialiser(call: Call) -> bool:
 
 
 def _names(call: Call) -> set[str]:
-    """The names and texts in the statement around a call, under which its result may be known."""
+    """Return the names and texts in the statement around a call, under which its result may be
+    known.
+    """
     statement = call.statement
     names = set(map(last_word, syntax.targets(statement)))
     match statement:
@@ -254,7 +262,7 @@ def _names(call: Call) -> set[str]:
 
 
 def _initialises(function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[str]) -> bool:
-    """Whether a function may fill what has one of these names."""
+    """Return whether a function may fill what has one of these names."""
     is_initialiser = _INITIALISERS.search(function.name) is not None
     if is_initialiser and _loops_over_parameters(function):
         return True
@@ -265,7 +273,7 @@ def _initialises(function: ast.FunctionDef | ast.AsyncFunctionDef, names: set[st
 
 @kept
 def _mentioned(function: ast.AST) -> frozenset[str]:
-    """The attributes that a function reads, and the texts that it holds."""
+    """Return the attributes that a function reads, and the texts that it holds."""
     texts = within(function, ast.Constant)
     held = {text.value for text in texts if isinstance(text.value, str)}
     return frozenset(held.union(node.attr for node in within(function, ast.Attribute)))
@@ -273,8 +281,8 @@ def _mentioned(function: ast.AST) -> frozenset[str]:
 
 @kept
 def _filled_names(function: ast.AST) -> frozenset[str]:
-    """The names of what a function fills: `self.scale.data.fill_(1)`, `init.ones_(module.scale)`,
-    `self.scale[0] = 1`, `self.scale.data = ...`.
+    """Return the names of what a function fills: `self.scale.data.fill_(1)`,
+    `init.ones_(module.scale)`, `self.scale[0] = 1`, `self.scale.data = ...`.
     """
     filled = chain.from_iterable(map(_filled, ast.walk(function)))
     return frozenset(map(last_word, filled))
@@ -288,7 +296,7 @@ def _whole(node: ast.expr) -> ast.expr:
 
 
 def _filled(node: ast.AST) -> Iterable[ast.AST]:
-    """The expressions that a call or an assignment may fill."""
+    """Return the expressions that a call or an assignment may fill."""
     match node:
         case ast.Assign(targets=targets):
             parts = (one for one in targets if isinstance(one, ast.Subscript | ast.Attribute))
@@ -304,8 +312,8 @@ def _loops_over_parameters(function: ast.AST) -> bool:
 
 
 def _is_reported(order: Order, load: Call) -> bool:
-    """Whether the program says how much of the checkpoint it took: `log.info(f"{len(state)} of
-    {len(model.state_dict())}")`.
+    """Return whether the program says how much of the checkpoint it took: `log.info(f"{len(state)}
+    of {len(model.state_dict())}")`.
     """
     state = load.argument(0, "state_dict")
     counts = (step for step in order.calls("builtins.len") if step.first is state)

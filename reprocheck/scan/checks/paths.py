@@ -23,7 +23,7 @@ _DRAWN = ("random.", "numpy.random.", "torch.", "tensorflow.random.")
 
 @check_orders("RC403")
 def shifted(order: Order) -> Iterator[Hit]:
-    """Draws in a loop whose number of turns is another in each run."""
+    """Yield draws in a loop whose number of turns is another in each run."""
     for loop in order.loops():
         found = _source_of_turns(loop)
         if found is None:
@@ -37,7 +37,7 @@ def shifted(order: Order) -> Iterator[Hit]:
 
 
 def _source_of_turns(loop: Loop) -> Call | None:
-    """What makes the number of turns another one in each run."""
+    """Return what makes the number of turns another one in each run."""
     turns = next(loop.value.calls("builtins.range"), None)
     if turns is None or not turns.arguments:
         return None
@@ -59,7 +59,7 @@ def changing_data(order: Order) -> Iterator[Hit]:
 
 
 def _becomes_data(found: Call, value: Value) -> bool:
-    """Whether a value is data that changes: what is only measured, or a hash, is none."""
+    """Return whether a value is data that changes: what is only measured, or a hash, is none."""
     kind = entropy.source(found)
     if kind == "clock":
         # A remainder is taken of a phase; what is only measured is none.
@@ -70,7 +70,7 @@ def _becomes_data(found: Call, value: Value) -> bool:
 
 @check("RC403")
 def until(module: Module, project: Project) -> Iterator[Hit]:
-    """Draws in a loop that ends by the clock."""
+    """Yield draws in a loop that ends by the clock."""
     for node in module.nodes(ast.While):
         clock = next(filter(None, syntax.called(module, node.test)), "")
         if entropy.kind(clock) != "clock" or _is_apart(module, node):
@@ -85,7 +85,9 @@ def until(module: Module, project: Project) -> Iterator[Hit]:
 
 
 def _apart(module: Module, loop: ast.AST) -> str:
-    """How the draws of a loop move no generator of the rest: PyTorch can fork its own alone."""
+    """Return how the draws of a loop move no generator of the rest: PyTorch can fork its own
+    alone.
+    """
     drawing = {module.name_of(call.func).partition(".")[0] for call in _draws(module, [loop])}
     if drawing == {"torch"} and isinstance(loop, ast.For | ast.While):
         return tr(
@@ -97,7 +99,7 @@ def _apart(module: Module, loop: ast.AST) -> str:
 
 
 def _is_apart(module: Module, node: ast.AST) -> bool:
-    """Whether draws there move no generator of the rest: `with torch.random.fork_rng()`."""
+    """Return whether draws there move no generator of the rest: `with torch.random.fork_rng()`."""
     blocks = of_kind(module.around(node), ast.With)
     contexts = chain.from_iterable(block.items for block in blocks)
     return any("fork_rng" in ast.unparse(item.context_expr) for item in contexts)
@@ -110,15 +112,17 @@ def _draw_in(loop: Loop) -> ast.Call | None:
 
 
 def _draw(module: Module, body: Sequence[ast.AST]) -> ast.Call | None:
-    """The first call in some statements that draws."""
+    """Return the first call in some statements that draws."""
     return next(_draws(module, body), None)
 
 
 def _draws(module: Module, body: Sequence[ast.AST]) -> Iterator[ast.Call]:
-    """The calls in some statements that draw."""
+    """Return the calls in some statements that draw."""
     return (call for call in within(body, ast.Call) if _is_draw(module.name_of(call.func)))
 
 
 def _is_draw(name: str) -> bool:
-    """Whether a call by this name draws from a generator that the rest of the program shares."""
+    """Return whether a call by this name draws from a generator that the rest of the program
+    shares.
+    """
     return name.startswith(_DRAWN) and name in tables.draws()

@@ -68,7 +68,7 @@ class _Generator:
 
     @property
     def is_system(self) -> bool:
-        """Whether each of its numbers comes from there."""
+        """Return whether each of its numbers comes from there."""
         return "System" in self.call.name
 
     @property
@@ -79,7 +79,7 @@ class _Generator:
 
 @check_orders("RC304", "RC407", "RC502", "RC504", "RC601", "RC705", "RC802")
 def unseeded_generators(order: Order) -> Iterator[Hit]:
-    """A generator object that starts from the operating system, by what it is used for."""
+    """Yield a generator object that starts from the operating system, by what it is used for."""
     for made in _unseeded(order):
         if any(excuses(made) for excuses in _EXCUSES):
             continue
@@ -101,8 +101,8 @@ _OF_CHECKS = re.compile(r"valid|test|eval|preproc")
 
 
 def _seeds_pipelines(order: Order) -> bool:
-    """Whether pipelines are given a seed by their method for it; frameworks have functions of that
-    name.
+    """Return whether pipelines are given a seed by their method for it; frameworks have functions
+    of that name.
     """
     calls = order.methods("set_random_seed")
     return any(tables.seeds().get(call.name) is None for call in calls)
@@ -128,8 +128,8 @@ def unseeded_libraries(order: Order) -> Iterator[Hit]:
 
 
 def unseeded(order: Order) -> Iterator[tuple[Call, Value]]:
-    """The calls by which a generator starts from the operating system, and the generators; not
-    where callers may pass a seed.
+    """Yield the calls by which a generator starts from the operating system, and the generators;
+    not where callers may pass a seed.
     """
     for made in _unseeded(order):
         if not _is_left_to_callers(made):
@@ -144,7 +144,9 @@ def _unseeded(order: Order) -> Iterator[_Generator]:
 
 
 def _started(order: Order, call: Call) -> Value | None:
-    """The generator that a call starts from the operating system; None where it starts none."""
+    """Return the generator that a call starts from the operating system; None where it starts
+    none.
+    """
     if call.name in _METHODS_OF_SYSTEM:
         return call.receiver
     is_keras = call.name == _KERAS and _is_unseeded_keras(order, call)
@@ -176,7 +178,7 @@ def _is_left_to_callers(made: _Generator) -> bool:
 
 
 def _is_reseeded(made: _Generator) -> bool:
-    """Whether it gets a seed or a state after all."""
+    """Return whether it gets a seed or a state after all."""
     if made.is_system:
         return False
     if _is_reseeded_in_text(made.call):
@@ -199,7 +201,7 @@ def _is_reseeded_in_text(call: Call) -> bool:
 
 
 def _reseeds(node: ast.Call, names: set[str]) -> bool:
-    """Whether a call seeds an attribute of one of these names with a number."""
+    """Return whether a call seeds an attribute of one of these names with a number."""
     match node:
         case ast.Call(
             func=ast.Attribute(attr=method, value=ast.Attribute(attr=held)), args=[_, *_]
@@ -209,7 +211,9 @@ def _reseeds(node: ast.Call, names: set[str]) -> bool:
 
 
 def _is_for_others(made: _Generator) -> bool:
-    """Whether all that is drawn from it is how long to wait, a port, a name, or what is shown."""
+    """Return whether all that is drawn from it is how long to wait, a port, a name, or what is
+    shown.
+    """
     return syntax.are_all(made.order.on(made.value), partial(_changes_no_training, made.order))
 
 
@@ -218,8 +222,8 @@ def _changes_no_training(order: Order, draw: Call) -> bool:
 
 
 def _is_for_seeds(made: _Generator) -> bool:
-    """Whether all that is drawn from it become seeds that are found to come from the operating
-    system.
+    """Return whether all that is drawn from it become seeds that are found to come from the
+    operating system.
     """
 
     def feeds(draw: Call) -> bool:
@@ -230,8 +234,8 @@ def _is_for_seeds(made: _Generator) -> bool:
 
 
 def _is_fallback(made: _Generator) -> bool:
-    """Whether it is taken only where a caller passes none: `rng or default_rng()`, `if rng is
-    None`.
+    """Return whether it is taken only where a caller passes none: `rng or default_rng()`, `if rng
+    is None`.
     """
     order, call = made.order, made.call
     if _is_made_late(call):
@@ -249,8 +253,8 @@ def _is_fallback(made: _Generator) -> bool:
 
 
 def _is_made_late(call: Call) -> bool:
-    """Whether it is made where it is first asked for: nothing but None is ever assigned to the
-    attribute of the object beside it.
+    """Return whether it is made where it is first asked for: nothing but None is ever assigned to
+    the attribute of the object beside it.
     """
     names = syntax.attributes(_holders(call))
     if not names:
@@ -262,7 +266,9 @@ def _is_made_late(call: Call) -> bool:
 
 
 def _choice(call: Call) -> ast.AST | None:
-    """The nearest expression around a call that takes it only where something else decides so."""
+    """Return the nearest expression around a call that takes it only where something else decides
+    so.
+    """
     around = [call.node, *call.module.expressions_around(call.node)]
     for child, at in pairwise(around):
         match at:
@@ -272,7 +278,7 @@ def _choice(call: Call) -> ast.AST | None:
 
 
 def is_in_fallback(call: Call) -> bool:
-    """Whether it stands in an `if` that asks for None: what callers pass is not known."""
+    """Return whether it stands in an `if` that asks for None: what callers pass is not known."""
     inside = takewhile(_is_no_function, call.module.around(call.node))
     return any(_asks_for_none(at.test) for at in of_kind(inside, ast.If))
 
@@ -291,7 +297,7 @@ _EXCUSES = (_is_left_to_callers, _is_fallback, _is_reseeded, _is_for_others, _is
 
 
 def _purpose(made: _Generator) -> str:
-    """What it is used for, by the first use that tells."""
+    """Return what it is used for, by the first use that tells."""
     order, value = made.order, made.value
     codes = set(map(_use, order.uses(value)))
     codes.update(_uses_in_text(made.call))
@@ -301,14 +307,16 @@ def _purpose(made: _Generator) -> str:
 
 
 def _use(step: Step) -> str | None:
-    """The use of the generator itself: what is called on it or with it, and in which function."""
+    """Return the use of the generator itself: what is called on it or with it, and in which
+    function.
+    """
     if step.method in _ORDERS:
         return "RC502"
     return _late_use(step)
 
 
 def _late_use(step: Step) -> str | None:
-    """The use of what was drawn from it."""
+    """Return the use of what was drawn from it."""
     if step.driver in HOOKS:
         return "RC705"
     if step.stored.endswith(".grad") or "grad" in syntax.attributes(syntax.changed(step.statement)):
@@ -322,7 +330,7 @@ def _late_use(step: Step) -> str | None:
 
 
 def _by_function(module: Module, node: ast.AST) -> str | None:
-    """What a generator is for, by the function and the class in which it is used."""
+    """Return what a generator is for, by the function and the class in which it is used."""
     name = getattr(module.function_of(node), "name", "")
     if name == "__iter__" and "Sampler" in _bases(module, node):
         return "RC502"
@@ -332,7 +340,7 @@ def _by_function(module: Module, node: ast.AST) -> str | None:
 
 
 def _bases(module: Module, node: ast.AST) -> str:
-    """The bases of the class around a node, as text."""
+    """Return the bases of the class around a node, as text."""
     bases = getattr(module.class_of(node), "bases", ())
     return " ".join(map(ast.unparse, bases))
 
@@ -349,8 +357,8 @@ def _uses_in_text(call: Call) -> Iterator[str | None]:
 
 
 def is_drawn_in_samples(call: Call) -> bool:
-    """Whether the text of a function that makes samples uses the generator of a call, which more
-    than the function around the call can see.
+    """Return whether the text of a function that makes samples uses the generator of a call, which
+    more than the function around the call can see.
     """
     is_inside = call.module.function_of(call.node) is not None
     if is_inside and not syntax.attributes(_holders(call)):
@@ -359,7 +367,7 @@ def is_drawn_in_samples(call: Call) -> bool:
 
 
 def _holders(call: Call) -> list[ast.expr]:
-    """The variables and attributes that hold a generator, as the text of the call shows."""
+    """Return the variables and attributes that hold a generator, as the text of the call shows."""
     generator = syntax.owner(call.node)
     if generator is not None and call.name.endswith("().seed"):
         return [generator]

@@ -48,8 +48,8 @@ def in_workers_of_loaders(order: Order) -> Iterator[Hit]:
 
 @check_programs("RC503", unless=(beside.is_for_nobody,))
 def in_workers_of_pools(order: Order) -> Iterator[Hit]:
-    """Which worker of a pool takes which element is left to the system, and each goes on from a
-    generator of its own.
+    """Yield which worker of a pool takes which element is left to the system, and each goes on from
+    a generator of its own.
     """
     for drawing in streams.drawings(order):
         pool = drawing.call.by
@@ -67,7 +67,7 @@ def in_workers_of_pools(order: Order) -> Iterator[Hit]:
 
 
 def has_workers(loader: Call) -> bool:
-    """Whether a loader of torch has workers, and nothing that seeds them."""
+    """Return whether a loader of torch has workers, and nothing that seeds them."""
     workers = loader.argument(5, "num_workers")
     if not loader.name.startswith("torch.") or loader.method != "DataLoader":
         return False
@@ -76,8 +76,8 @@ def has_workers(loader: Call) -> bool:
 
 
 def may_have_workers(loader: Call) -> bool:
-    """Whether a loader of torch, or of a class of the user's that is one, is given a number of
-    workers that may be more than none: torch seeds them.
+    """Return whether a loader of torch, or of a class of the user's that is one, is given a number
+    of workers that may be more than none: torch seeds them.
     """
     if loader.name.startswith("torch.") and loader.method == "DataLoader":
         return _may_be_some(loader.argument(5, "num_workers"))
@@ -92,14 +92,16 @@ def _may_be_some(workers: Value | None) -> bool:
 
 
 def _is_seeded(order: Order, drawing: Drawing) -> bool:
-    """Whether a draw is NumPy's or Python's, and the program seeds that: else this is the cause."""
+    """Return whether a draw is NumPy's or Python's, and the program seeds that: else this is the
+    cause.
+    """
     if not drawing.streams & _IN_PROCESS:
         return False
     return any(one.streams & drawing.streams for one in streams.seedings(order))
 
 
 def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
-    """Whether the worker seeds before it draws, or the pool has a function that may."""
+    """Return whether the worker seeds before it draws, or the pool has a function that may."""
     seeds = streams.seedings_of(order, drawing.streams)
     makers = islice((pool.receiver or UNKNOWN).calls(), 1)
     has_start = any(given(maker, "initializer", 1) for maker in makers)
@@ -107,7 +109,7 @@ def _is_seeded_there(order: Order, drawing: Drawing, pool: Call) -> bool:
 
 
 def _matters(order: Order, drawing: Drawing, pool: Call) -> bool:
-    """Whether what the workers give may reach a training."""
+    """Return whether what the workers give may reach a training."""
     if unread.is_each_by_itself(pool) or shown.is_for_show(order, drawing.call):
         return False
     return streams.uses_framework(order)

@@ -21,18 +21,20 @@ _OTHERS = names("ranks", "others")
 
 
 def _has_no_ranks(order: Order) -> bool:
-    """Whether a program runs as a single process."""
+    """Return whether a program runs as a single process."""
     return not any(order.calls(*_LAUNCHES))
 
 
 def _brings_samplers(order: Order) -> bool:
-    """Whether a framework puts samplers in that the text does not show."""
+    """Return whether a framework puts samplers in that the text does not show."""
     return any(one.uses_package(*_OTHERS) for one in closure(order))
 
 
 @check_programs("RC510", unless=(_has_no_ranks, _brings_samplers))
 def rank_order(order: Order) -> Iterator[Hit]:
-    """A shuffling loader without a sampler for ranks, and a sampler that is not told the epoch."""
+    """Yield a shuffling loader without a sampler for ranks, and a sampler that is not told the
+    epoch.
+    """
     alone = filter(_shuffles_alone, order.calls(*_LOADERS))
     loader = next(filterfalse(partial(_has_share, order), alone), None)
     if loader is not None:
@@ -42,7 +44,7 @@ def rank_order(order: Order) -> Iterator[Hit]:
 
 
 def _shuffles_alone(loader: Call) -> bool:
-    """Whether a loader shuffles, and no sampler tells it how."""
+    """Return whether a loader shuffles, and no sampler tells it how."""
     has_sampler = given(loader, "sampler", 3) or given(loader, "batch_sampler", 4)
     if has_sampler or any(_OF_RANKS.search(ast.unparse(one.test)) for one in loader.conditions):
         return False
@@ -50,7 +52,9 @@ def _shuffles_alone(loader: Call) -> bool:
 
 
 def _has_share(order: Order, loader: Call) -> bool:
-    """Whether the data set is told which of several shares it is: `Rows(paths, shard=rank)`."""
+    """Return whether the data set is told which of several shares it is: `Rows(paths,
+    shard=rank)`.
+    """
     options = list(map(id, loader.first.options()))
     makers = (call for call in every(order) if id(call.result) in options)
     return any(not _SHARES.isdisjoint(maker.keywords) for maker in makers)

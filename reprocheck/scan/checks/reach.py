@@ -25,9 +25,9 @@ _EVALUATION = re.compile(
 
 
 def is_unused(order: Order) -> bool:
-    """Whether an order is a part of a folder with programs in which nothing mentions it: a function
-    that nobody calls, a class of which nobody makes an object. What a module does as soon as it is
-    executed is no such part: it may be a script.
+    """Return whether an order is a part of a folder with programs in which nothing mentions it: a
+    function that nobody calls, a class of which nobody makes an object. What a module does as soon
+    as it is executed is no such part: it may be a script.
 
     Where no file of the folder is a program, those that use it are elsewhere.
     """
@@ -41,8 +41,8 @@ def is_unused(order: Order) -> bool:
 
 
 def is_reached(module: Module) -> bool:
-    """Whether a program of the folder that trains imports a module, directly or not. Where none
-    trains, or one imports by names that are made at run time, any module may be reached.
+    """Return whether a program of the folder that trains imports a module, directly or not. Where
+    none trains, or one imports by names that are made at run time, any module may be reached.
     """
     reached = _reached(module.project)
     return not reached or id(module) in reached
@@ -50,7 +50,7 @@ def is_reached(module: Module) -> bool:
 
 @kept
 def _reached(project: Project) -> frozenset[int]:
-    """The modules of the programs that train, by their ids; none where all may be."""
+    """Return the modules of the programs that train, by their ids; none where all may be."""
     programs = map(streams.imported, filter(attrgetter("is_entry"), project))
     modules = tuple(chain.from_iterable(filter(_train_in_text, programs)))
     if any(map(imports_by_name, modules)):
@@ -70,7 +70,9 @@ _TRAININGS = re.compile(
 
 
 def imports_by_name(module: Module) -> bool:
-    """Whether a module imports others, or makes objects, by names that are made at run time."""
+    """Return whether a module imports others, or makes objects, by names that are made at run
+    time.
+    """
     return _IMPORTERS.search(module.source.text) is not None
 
 
@@ -78,26 +80,26 @@ _IMPORTERS = re.compile(r"\b(import_module|__import__|exec|instantiate)\(")
 
 
 def _first_name(order: Order) -> str:
-    """The function or class of the top level that an order begins in; "" for a module."""
+    """Return the function or class of the top level that an order begins in; "" for a module."""
     path = order.function.removeprefix(f"{order.root.name}.")
     return path.partition(".")[0]
 
 
 @kept
 def _mentioned(project: Project) -> frozenset[str]:
-    """What the modules of a project mention, imports left out."""
+    """Return what the modules of a project mention, imports left out."""
     return frozenset(chain.from_iterable(map(called.mentions, project)))
 
 
 def _is_decorated(module: Module, name: str) -> bool:
-    """Whether a decorator may hand a definition to somebody."""
+    """Return whether a decorator may hand a definition to somebody."""
     definitions = (one for one in module.tree.body if getattr(one, "name", "") == name)
     return any(getattr(one, "decorator_list", []) for one in definitions)
 
 
 def is_in_evaluation(order: Order, call: Call) -> bool:
-    """Whether a call happens in a function of a training that evaluates, by its name, and in which
-    nothing is trained.
+    """Return whether a call happens in a function of a training that evaluates, by its name, and in
+    which nothing is trained.
     """
     if not streams.trains(order):
         return False
@@ -111,20 +113,20 @@ _EVALUATES = re.compile(
 
 
 def functions(call: Call) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The user's functions in which a call happens, from the outside in."""
+    """Return the user's functions in which a call happens, from the outside in."""
     return filter(None, starmap(Module.function_of, call.places))
 
 
 @kept
 def _training(order: Order) -> frozenset[int]:
-    """The functions in which something is trained, by their nodes' ids."""
+    """Return the functions in which something is trained, by their nodes' ids."""
     trainings = filter(streams.is_training, streams.every(order))
     return frozenset(map(id, chain.from_iterable(map(functions, trainings))))
 
 
 def is_evaluation(call: Call) -> bool:
-    """Whether a loader is made to evaluate: the name that it is given says so, or the function that
-    makes it. Its order decides nothing that is trained.
+    """Return whether a loader is made to evaluate: the name that it is given says so, or the
+    function that makes it. Its order decides nothing that is trained.
     """
     return any(starmap(_is_for_evaluation, call.places))
 
@@ -139,6 +141,6 @@ def _is_for_evaluation(module: Module, node: ast.AST) -> bool:
 
 
 def _names(targets: list[ast.expr]) -> Iterator[str]:
-    """The names that are assigned, those in a tuple one by one."""
+    """Yield the names that are assigned, those in a tuple one by one."""
     for target in targets:
         yield from map(last_word, getattr(target, "elts", [target]))

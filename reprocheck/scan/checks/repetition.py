@@ -58,7 +58,7 @@ _ADVICE = {
 
 
 def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
-    """A hit with how often its place runs, where a patch would write a number there."""
+    """Return a hit with how often its place runs, where a patch would write a number there."""
     step = hit.step
     if not entry.patch or step is None:
         return hit
@@ -74,8 +74,8 @@ def with_repetition(order: Order, hit: Hit, entry: Entry) -> Hit:
 
 
 def _seeded_by_ranks(order: Order, hit: Hit) -> Hit:
-    """A hit whose fix seeds the whole program: of several ranks it is not known which draws are to
-    be alike in all of them.
+    """Return a hit whose fix seeds the whole program: of several ranks it is not known which draws
+    are to be alike in all of them.
     """
     if not has_ranks(order):
         return hit
@@ -93,7 +93,9 @@ def _advice(hit: Hit, evidence: Mapping[str, str]) -> Mapping[str, str]:
 
 @kept
 def has_ranks(order: Order) -> bool:
-    """Whether several processes may run a program, each of them all of it or one function."""
+    """Return whether several processes may run a program, each of them all of it or one
+    function.
+    """
     if any(order.calls(*_RANKS)):
         return True
     return any(map(_reads_a_rank, streams.closure(order)))
@@ -106,7 +108,7 @@ def _reads_a_rank(module: Module) -> bool:
 
 
 def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
-    """How a place repeats, and who seeds torch before that."""
+    """Return how a place repeats, and who seeds torch before that."""
     if not order.whole and step.function_name not in ("", "main"):
         return {"repeats": "apart"}
     steps = order.at(step.module, step.node)
@@ -134,8 +136,8 @@ def _seeds_torch(order: Order, step: Step) -> str:
 
 
 def _copied_by(order: Order, code: str, call: Call) -> Call | None:
-    """What gives data workers a copy of the generator that a call makes or seeds: a call that
-    starts workers, or the call itself where the program shows no use of what makes samples.
+    """Return what gives data workers a copy of the generator that a call makes or seeds: a call
+    that starts workers, or the call itself where the program shows no use of what makes samples.
     """
     value = call.result
     if call.receiver is not None and call.method == "seed":
@@ -151,18 +153,18 @@ def _copied_by(order: Order, code: str, call: Call) -> Call | None:
 
 
 def _makes_sample(step: Step) -> bool:
-    """Whether a step is a part of what makes a sample."""
+    """Return whether a step is a part of what makes a sample."""
     around = (module.function_of(node) for module, node in step.places)
     return any(getattr(one, "name", "") in SAMPLES for one in around)
 
 
 def _is_loader(call: Call) -> bool:
-    """Whether a call makes a loader of torch, which seeds torch in each of its workers."""
+    """Return whether a call makes a loader of torch, which seeds torch in each of its workers."""
     return call.method.endswith("Loader") and call.name.startswith("torch")
 
 
 def _has_workers(call: Call) -> bool:
-    """Whether what a call runs, or may run, is run by processes of its own."""
+    """Return whether what a call runs, or may run, is run by processes of its own."""
     if _is_loader(call):
         workers = call.argument(_WORKERS, "num_workers")
         return call.open or (workers is not None and literal(workers) != 0)

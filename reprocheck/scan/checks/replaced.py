@@ -28,7 +28,7 @@ DRAWS = frozenset({"normal_", "uniform_"})
 
 
 def are_replaced(order: Order, layer: Call) -> bool:
-    """Whether the weights are all replaced afterwards."""
+    """Return whether the weights are all replaced afterwards."""
     own = set(layer.conditions)
     if any(map(_asks_for_checkpoint, own)):
         return True
@@ -53,7 +53,7 @@ def _asks_for_checkpoint(condition: Condition) -> bool:
 
 
 def keys(values: Iterable[Value]) -> set[str | None]:
-    """The attributes among some values, by their names."""
+    """Return the attributes among some values, by their names."""
     return {value.key for value in values if isinstance(value, Part)}
 
 
@@ -66,8 +66,8 @@ def _sets_weight(layer: Call, store: Store) -> bool:
 
 
 def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
-    """Whether one of some steps happens under conditions that hold: it has no others, or those are
-    the two branches of one question.
+    """Return whether one of some steps happens under conditions that hold: it has no others, or
+    those are the two branches of one question.
     """
     others = [set(step.conditions) - own for step in steps]
     branches: set[Condition] = set().union(*(one for one in others if len(one) == 1))
@@ -76,13 +76,13 @@ def _one_happens(own: set[Condition], steps: Iterable[Step]) -> bool:
 
 
 def _fills_more_than_bias(step: Step) -> bool:
-    """Whether a call that fills a tensor fills the weights."""
+    """Return whether a call that fills a tensor fills the weights."""
     filled = _filled(step)
     return filled is not None and _OVERRIDDEN.isdisjoint(keys(filled.origin()))
 
 
 def _filled(step: Step) -> Value | None:
-    """What a call fills."""
+    """Return what a call fills."""
     if isinstance(step, Call) and step.name.startswith(_INITIALISERS):
         return step.argument(0)
     return getattr(step, "receiver", None)
@@ -93,8 +93,8 @@ _PLAIN = re.compile(r"^torch\.nn\.(Linear|Conv\w+|Embedding)$")
 
 
 def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
-    """Whether all that a layer drew is drawn or filled again: by the layer itself, in a loop over
-    layers of its kind, or in a function that is applied to all.
+    """Return whether all that a layer drew is drawn or filled again: by the layer itself, in a loop
+    over layers of its kind, or in a function that is applied to all.
     """
     own = set(layer.conditions)
     resets = (step for step in later if getattr(step, "name", "") == f"{layer.name}{streams.RESET}")
@@ -109,7 +109,7 @@ def _are_drawn_again(order: Order, layer: Call, later: list[Step]) -> bool:
 
 
 def _drawn(layer: Call) -> set[str]:
-    """The names of what a layer draws."""
+    """Return the names of what a layer draws."""
     bias = layer.keywords.get("bias")
     if layer.name.endswith(".Embedding") or (bias is not None and literal(bias) is False):
         return {"weight"}
@@ -117,7 +117,7 @@ def _drawn(layer: Call) -> set[str]:
 
 
 def _filled_of(layer: Call, step: Step) -> Iterator[str]:
-    """Which of them a step fills, if it is for layers of this kind."""
+    """Yield which of them a step fills, if it is for layers of this kind."""
     is_filling = step.method in _FILLS | DRAWS or getattr(step, "name", "").startswith(
         _INITIALISERS
     )
@@ -145,7 +145,7 @@ _ASKS_FOR_ONE = re.compile(r"is not None|hasattr")
 
 
 def _kinds(test: ast.AST) -> Iterator[str]:
-    """The kinds of layers that a question names."""
+    """Yield the kinds of layers that a question names."""
     for part in within(test, ast.Constant, ast.Attribute, ast.Name):
         word = last_word(part)
         if isinstance(part, ast.Constant):

@@ -81,7 +81,7 @@ class _Changing:
 
 @check_orders("RC402", "RC404", "RC503")
 def changing_seed(order: Order) -> Iterator[Hit]:
-    """A seed from the clock, the process, the operating system, or an unseeded draw."""
+    """Yield a seed from the clock, the process, the operating system, or an unseeded draw."""
     origins: dict[object, list[_Changing]] = {}
     for call in every(order):
         for found in _seed(order, call):
@@ -140,7 +140,9 @@ _YES_OR_NO = {True: "yes", False: "no"}
 
 
 def _is_made_once(order: Order, made: Call) -> bool:
-    """Whether a program makes the number once: one constant for several would make them equal."""
+    """Return whether a program makes the number once: one constant for several would make them
+    equal.
+    """
     if not order.whole or not made.happens_once:
         return False
     again = (step for step in order.at(made.module, made.node) if step.by is None)
@@ -149,7 +151,7 @@ def _is_made_once(order: Order, made: Call) -> bool:
 
 @check_orders("RC408")
 def zero_seed(order: Order) -> Iterator[Hit]:
-    """A random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
+    """Yield a random primitive of MindSpore whose own seeds are 0: `set_seed` does not reach it."""
     for call in order.calls("mindspore.ops.*"):
         name = call.name.removeprefix("mindspore.ops.")
         if name == "bernoulli" and not given(call, "seed", 2):
@@ -180,7 +182,7 @@ def replaced(order: Order) -> Iterator[Hit]:
 
 @check("RC409")
 def not_called(module: Module, project: Project) -> Iterator[Hit]:
-    """A seeding function that is named and not called."""
+    """Yield a seeding function that is named and not called."""
     for node in module.nodes(ast.Expr):
         if not isinstance(node.value, ast.Attribute | ast.Name):
             continue
@@ -201,20 +203,20 @@ _SEED_WORDS = (("seed", "seed0", "Seed0"), ("seed2", "seed1", "Seed1"))
 
 
 def _has_own_seed(call: Call, first: int) -> bool:
-    """Whether one of the two seeds of a primitive is given and not 0."""
+    """Return whether one of the two seeds of a primitive is given and not 0."""
     seeds = (call.argument(place, *words) for place, words in enumerate(_SEED_WORDS, first))
     return any(streams.spelt(seed) not in ("0", "None") for seed in seeds if seed is not None)
 
 
 def _takes_a_number(name: str, known: tables.Seeds) -> bool:
-    """Whether a call seeds with a number, and not with a state."""
+    """Return whether a call seeds with a number, and not with a state."""
     if not known.keyword or "state" in known.keyword:
         return False
     return "state" not in last_part(name)
 
 
 def _is_simple(store: Store) -> bool:
-    """Whether the statement gives one function one whole number."""
+    """Return whether the statement gives one function one whole number."""
     match store.statement:
         case ast.Assign(targets=[_], value=ast.Constant(value=number)):
             return isinstance(number, int) and not isinstance(number, bool)
@@ -265,7 +267,7 @@ def _unsure(number: Value) -> Severity | None:
 
 
 def feeds_seed(order: Order, draw: Call) -> bool:
-    """Whether a draw becomes a seed: then the seed is what is wrong."""
+    """Return whether a draw becomes a seed: then the seed is what is wrong."""
     return any(
         draw is made
         for call in every(order)
@@ -301,7 +303,7 @@ def _from_system(order: Order, call: Call) -> _Changing:
 
 
 def _in_worker(order: Order, call: Call, message: str) -> _Changing:
-    """A seed that a loader gives each of its workers."""
+    """Return a seed that a loader gives each of its workers."""
     return _Changing(
         code="RC503",
         call=call,
@@ -331,13 +333,13 @@ def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Chan
 
 
 def _seeding_name(call: Call) -> str:
-    """The function that takes a number: `torch.seed` and its like take none."""
+    """Return the function that takes a number: `torch.seed` and its like take none."""
     return _TAKES_NUMBER.get(call.name, short(call.name))
 
 
 def _base_seed(order: Order, call: Call) -> str:
-    """Whether torch, from which a loader without a generator takes the seeds of its workers, is
-    `seeded` before the loader is made.
+    """Return whether torch, from which a loader without a generator takes the seeds of its workers,
+    is `seeded` before the loader is made.
     """
     loader = call.by
     if loader is None or streams.seeded_before(order, loader, frozenset({"torch"})) is None:
@@ -346,7 +348,7 @@ def _base_seed(order: Order, call: Call) -> str:
 
 
 def _by_loader(call: Call) -> bool:
-    """Whether a loader of data calls it in each of its workers."""
+    """Return whether a loader of data calls it in each of its workers."""
     if call.by is None or not call.driver.endswith("DataLoader"):
         return False
     return "worker_init_fn" in call.by.keywords and "__getitem__" not in call.function_name

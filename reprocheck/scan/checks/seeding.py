@@ -32,7 +32,7 @@ _CALLING = (ast.Call, ast.Await, ast.Lambda, ast.NamedExpr, ast.Yield, ast.Starr
 
 
 def place(order: Order, draw: Call) -> Mapping[str, str]:
-    """Where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
+    """Return where a seed for a draw would go. Empty where it cannot be written: in a notebook."""
     for seed in streams.seedings(order):
         if _is_early(order, seed.call, draw):
             line = seed.call.line
@@ -44,7 +44,9 @@ def place(order: Order, draw: Call) -> Mapping[str, str]:
 
 
 def argument(drawing: streams.Drawing) -> Mapping[str, str]:
-    """The keyword under which a call takes the seed for its draws; what to do if it is given."""
+    """Return the keyword under which a call takes the seed for its draws; what to do if it is
+    given.
+    """
     word = "generator"
     if STATE in drawing.draws.unless:
         word = STATE
@@ -54,7 +56,7 @@ def argument(drawing: streams.Drawing) -> Mapping[str, str]:
 
 
 def number(seeds: Call) -> Mapping[str, str]:
-    """The number with which the program seeds later on, if it is a plain one."""
+    """Return the number with which the program seeds later on, if it is a plain one."""
     seed = literal(_given(seeds))
     if type(seed) is int:
         return {"seed_number": str(seed)}
@@ -62,7 +64,7 @@ def number(seeds: Call) -> Mapping[str, str]:
 
 
 def _given(seeds: Call) -> Value | None:
-    """The number that a call seeds with; None where it is given none, or takes none."""
+    """Return the number that a call seeds with; None where it is given none, or takes none."""
     keyword = _keyword(seeds)
     if not keyword:
         return None
@@ -70,7 +72,7 @@ def _given(seeds: Call) -> Value | None:
 
 
 def _keyword(seeds: Call) -> str:
-    """The keyword of the number of a call that seeds."""
+    """Return the keyword of the number of a call that seeds."""
     return getattr(tables.seeds().get(seeds.name), "keyword", "")
 
 
@@ -79,8 +81,8 @@ def _of_line(module: Module, line: int) -> Mapping[str, str]:
 
 
 def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
-    """Whether a call seeds, with a number, surely before a draw, once, and in a file that can be
-    changed.
+    """Return whether a call seeds, with a number, surely before a draw, once, and in a file that
+    can be changed.
     """
     if is_none(_given(seeds)) or not _is_plain(seeds):
         return False
@@ -92,8 +94,8 @@ def _is_early(order: Order, seeds: Call, draw: Call) -> bool:
 
 
 def _is_plain(seeds: Call) -> bool:
-    """Whether the number of a seeding call can be written down a second time: it stands there, and
-    nothing is called for it.
+    """Return whether the number of a seeding call can be written down a second time: it stands
+    there, and nothing is called for it.
     """
     match seeds.node:
         case ast.Call(args=arguments, keywords=keywords):
@@ -105,7 +107,7 @@ def _is_plain(seeds: Call) -> bool:
 
 
 def _line_in_program(order: Order, draw: Call) -> int:
-    """The line of the program itself that leads to a draw."""
+    """Return the line of the program itself that leads to a draw."""
     if draw.through:
         _, call = draw.through[0]
         return getattr(call, "lineno", 1)

@@ -67,8 +67,8 @@ class Use:
 
 
 def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
-    """The first use of an unordered value that keeps the order that it happens to have, a strong
-    one before others; None where all uses are blind to it.
+    """Return the first use of an unordered value that keeps the order that it happens to have, a
+    strong one before others; None where all uses are blind to it.
     """
     uses = (_of_step(order, step, depth) for step in order.uses(value))
     # The first one that is strong, else the first: `max` gives the first of those that are equal.
@@ -76,7 +76,9 @@ def decided(order: Order, value: Value, depth: int = 0) -> Use | None:
 
 
 def is_sorted_later(order: Order, value: Value) -> bool:
-    """Whether a sequence is sorted, or only asked for what has no order, as its largest element."""
+    """Return whether a sequence is sorted, or only asked for what has no order, as its largest
+    element.
+    """
     uses = [step for step in order.uses(value) if step.method not in _GROWS]
     methods = set(map(attrgetter("method"), uses))
     called = set(map(attrgetter("called"), uses))
@@ -96,7 +98,7 @@ def _of_step(order: Order, step: Step, depth: int) -> Use | None:
 
 
 def _of_call(order: Order, call: Call, depth: int) -> Use | None:
-    """What a call does with the order of what it is given."""
+    """Return what a call does with the order of what it is given."""
     if call.name in _SEQUENCES:
         return _of_conversion(order, call, depth)
     # The draws of NumPy's and Python's generator objects are in no table: all their methods draw.
@@ -106,12 +108,12 @@ def _of_call(order: Order, call: Call, depth: int) -> Use | None:
 
 
 def _ignores_order(name: str, method: str) -> bool:
-    """Whether a call sorts, asks, or gives the same in any order."""
+    """Return whether a call sorts, asks, or gives the same in any order."""
     return name in _BLIND or method in _IGNORING_METHODS
 
 
 def _of_conversion(order: Order, call: Call, depth: int) -> Use | None:
-    """A call made a sequence."""
+    """Return a call made a sequence."""
     if is_blindly_used(call.node, call):
         return None
     ways = (unread.is_paired_with_constants, unread.is_only_counted)
@@ -139,7 +141,7 @@ def _of_sequence(order: Order, step: Step, made: Value, depth: int, *, strong: b
 
 
 def _is_added_and_sorted(step: Step) -> bool:
-    """`paths += [...]`, and the function sorts `paths`."""
+    """Return `paths += [...]`, and the function sorts `paths`."""
     match step.parent:
         case ast.AugAssign(target=target):
             return _is_sorted_in_text(step, step.node, target)
@@ -147,7 +149,9 @@ def _is_added_and_sorted(step: Step) -> bool:
 
 
 def _is_blind(step: Step) -> bool:
-    """Whether a step does the same with a sequence in any order, or only makes another one."""
+    """Return whether a step does the same with a sequence in any order, or only makes another
+    one.
+    """
     is_harmless = step.called in _HARMLESS_CALLS or step.method in _HARMLESS_METHODS
     goes_over = isinstance(step, Loop)
     return is_harmless or goes_over or unread.is_each_by_itself(step)
@@ -158,8 +162,8 @@ _TESTS = (ast.Compare, ast.FormattedValue, ast.Raise)
 
 
 def is_blindly_used(node: ast.AST, step: Step) -> bool:
-    """Whether an expression stands in a call that is blind to order: `sorted(x for x in names)`,
-    `len(list(names))`; or in a test.
+    """Return whether an expression stands in a call that is blind to order: `sorted(x for x in
+    names)`, `len(list(names))`; or in a test.
     """
     parent = step.module.parent(node)
     if isinstance(parent, ast.Starred | ast.keyword):
@@ -173,7 +177,7 @@ def is_blindly_used(node: ast.AST, step: Step) -> bool:
 
 
 def _takes_blindly(call: ast.Call, step: Step) -> bool:
-    """Whether a call does the same with its arguments in any order, or shows them."""
+    """Return whether a call does the same with its arguments in any order, or shows them."""
     name = step.module.name_of(call.func)
     method = syntax.method(call) or last_part(name)
     if _ignores_order(name, method) or method in _LOGS:
@@ -182,8 +186,8 @@ def _takes_blindly(call: ast.Call, step: Step) -> bool:
 
 
 def _is_said(statement: ast.stmt) -> bool:
-    """Whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may be
-    read again.
+    """Return whether a statement is `print(...)` or `log.debug(...)`; what is written to a file may
+    be read again.
     """
     return isinstance(statement, ast.Expr) and syntax.word(statement.value) in _SAYS
 
@@ -192,7 +196,7 @@ _MESSAGES = (ast.FormattedValue, ast.JoinedStr, ast.Raise, ast.Assert)
 
 
 def _is_message(module: Module, call: ast.Call) -> bool:
-    """Whether text is joined to be read."""
+    """Return whether text is joined to be read."""
     around = (call, *module.expressions_around(call), module.statement_of(call))
     return any(isinstance(at, _MESSAGES) or syntax.word(at) in _LOGS for at in around)
 
@@ -204,7 +208,7 @@ def _of_loop(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def _of_comprehension(order: Order, loop: Loop, depth: int) -> Use | None:
-    """What becomes of the sequence that a comprehension makes."""
+    """Return what becomes of the sequence that a comprehension makes."""
     if is_blindly_used(loop.node, loop):
         return None
     made = order.value_of(loop.node)
@@ -222,8 +226,8 @@ def _in_dict(order: Order, loop: Loop, depth: int) -> Use | None:
 
 
 def consumer(order: Order, step: Step) -> Step | None:
-    """Where the program goes over what the generator function around a step hands on: the call of
-    the function, or the loop.
+    """Return where the program goes over what the generator function around a step hands on: the
+    call of the function, or the loop.
     """
     match step.through:
         case (*_, (module, (ast.Call() | ast.For()) as node)):
@@ -232,7 +236,7 @@ def consumer(order: Order, step: Step) -> Step | None:
 
 
 def _consumes(step: Step) -> bool:
-    """Whether a step is a loop, or the user's own call of a generator function."""
+    """Return whether a step is a loop, or the user's own call of a generator function."""
     match step:
         case Loop() | Call(own=True, by=None, result=Items(kind="generator")):
             return True
@@ -240,8 +244,8 @@ def _consumes(step: Step) -> bool:
 
 
 def _handed_on(order: Order, loop: Loop, depth: int) -> Use | None:
-    """What a generator function gives is used where the program goes over it; a library that does
-    so keeps the order.
+    """Return what a generator function gives is used where the program goes over it; a library that
+    does so keeps the order.
     """
     if depth > _DEEPEST:
         return Use(loop, False, tr(HANDED_ON))
@@ -270,7 +274,7 @@ class _Body:
 
 
 def _of_body(order: Order, loop: Loop, depth: int) -> Use | None:
-    """What a loop does with one element after the other."""
+    """Return what a loop does with one element after the other."""
     node = cast("ast.For | ast.AsyncFor", loop.node)
     parts = tuple(within(node.body, ast.AST))
     calls = tuple(within(node.body, ast.Call))
@@ -333,15 +337,15 @@ def _kept(body: _Body) -> Use | None:
 
 
 def _is_collected(order: Order, loop: Loop, node: ast.For | ast.AsyncFor, grown: ast.expr) -> bool:
-    """Whether a list that a loop appends to keeps the order of the loop."""
+    """Return whether a list that a loop appends to keeps the order of the loop."""
     if is_sorted_later(order, order.value_of(grown)) or _is_sorted_in_text(loop, node, grown):
         return False
     return not _is_kept_by_key(grown, node)
 
 
 def _in_own_functions(body: _Body) -> Use | None:
-    """What the user's own functions do that the body of a loop calls: number an element, draw for
-    it, or keep it in an object.
+    """Return what the user's own functions do that the body of a loop calls: number an element,
+    draw for it, or keep it in an object.
     """
     for function in filterfalse(Own.sorts, _called(body)):
         name = function.node.name
@@ -369,12 +373,12 @@ class Own:
         return list(within(self.node.body, ast.Call))
 
     def sorts(self) -> bool:
-        """Whether one of them sorts."""
+        """Return whether one of them sorts."""
         return any(map(_sorts, self.calls))
 
 
 def _called(body: _Body) -> list[Own]:
-    """The user's functions that are called in a body, and those that they call."""
+    """Return the user's functions that are called in a body, and those that they call."""
     found: dict[int, Own] = {}
     waiting = deque(body.calls)
     while waiting and len(found) < _MOST_FUNCTIONS:
@@ -387,7 +391,7 @@ def _called(body: _Body) -> list[Own]:
 
 
 def _own_functions(value: Value) -> Iterator[Own]:
-    """The functions, and no lambdas, that a value may be."""
+    """Yield the functions, and no lambdas, that a value may be."""
     for option in value.options():
         match option:
             case Function(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node, module=module):
@@ -416,7 +420,7 @@ def _is_kept_by_key(target: ast.AST, node: ast.For | ast.AsyncFor) -> bool:
 
 
 def _is_sorted_in_text(loop: Step, node: ast.AST, target: ast.AST) -> bool:
-    """Whether the same function, or module for attributes, sorts what has this name."""
+    """Return whether the same function, or module for attributes, sorts what has this name."""
     around: ast.AST = loop.module.tree
     if not isinstance(target, ast.Attribute):
         around = loop.module.function_of(node) or around
@@ -461,14 +465,14 @@ def _is_numbering(part: ast.AST, counters: set[str]) -> bool:
 
 
 def _filled(assignment: ast.Assign) -> list[str]:
-    """The containers to one of whose items an assignment assigns."""
+    """Return the containers to one of whose items an assignment assigns."""
     items = of_kind(assignment.targets, ast.Subscript)
     return [ast.unparse(one.value) for one in items]
 
 
 def _is_draw(loop: Loop, node: ast.Call) -> bool:
-    """Whether a call draws a number in each turn of a loop, from a generator that the program
-    shares: layers draw when they are made, and of those each has weights of its own.
+    """Return whether a call draws a number in each turn of a loop, from a generator that the
+    program shares: layers draw when they are made, and of those each has weights of its own.
     """
     name = loop.module.name_of(node.func)
     match tables.draws().get(name):
@@ -478,7 +482,7 @@ def _is_draw(loop: Loop, node: ast.Call) -> bool:
 
 
 def is_sorting(module: Module, node: ast.AST) -> bool:
-    """Whether a node is a call that sorts, or is blind to order otherwise."""
+    """Return whether a node is a call that sorts, or is blind to order otherwise."""
     match node:
         case ast.Call() as call:
             return _sorts(call) or module.name_of(call.func) in _BLIND

@@ -31,7 +31,9 @@ _ASKS = frozenset({"isinstance", "type", "len"})
 
 
 def is_for_show(order: Order, call: Call) -> bool:
-    """Whether what is drawn is shown, measured, or asked for its type, and no training gets it."""
+    """Return whether what is drawn is shown, measured, or asked for its type, and no training gets
+    it.
+    """
     ways = (_is_in_showing_function, _is_in_showing_branch, _is_asked_for_type)
     if any(holds(call) for holds in ways):
         return True
@@ -39,8 +41,8 @@ def is_for_show(order: Order, call: Call) -> bool:
 
 
 def is_tried_out(order: Order, call: Call) -> bool:
-    """Whether a cell of a notebook draws something that goes into no layer and no training: it
-    shows what a library does.
+    """Return whether a cell of a notebook draws something that goes into no layer and no training:
+    it shows what a library does.
     """
     is_in_cell = bool(call.module.source.cells) and not call.function_name
     is_in_place = isinstance(call.parent, ast.Expr) and call.method in _IN_PLACE
@@ -53,7 +55,7 @@ _IN_PLACE = frozenset({"shuffle"})
 
 
 def _goes_on(step: Step) -> bool:
-    """Whether a step takes a value to a layer, or to a training."""
+    """Return whether a step takes a value to a layer, or to a training."""
     if step.method in ("__call__", "forward"):
         return True
     is_pass = step.method == "backward" and step.happens_once
@@ -61,7 +63,9 @@ def _goes_on(step: Step) -> bool:
 
 
 def _is_in_showing_function(call: Call) -> bool:
-    """Whether it happens in a function that shows something, or in a branch that only measures."""
+    """Return whether it happens in a function that shows something, or in a branch that only
+    measures.
+    """
     names = map(attrgetter("name"), reach.functions(call))
     if any(map(_SHOWS.match, names)):
         return True
@@ -76,7 +80,7 @@ def _is_in_showing_branch(call: Call) -> bool:
 
 
 def _makes_pictures(branch: ast.If) -> bool:
-    """Whether what a branch does now and then is to make pictures."""
+    """Return whether what a branch does now and then is to make pictures."""
     if not any(isinstance(part, ast.Mod) for part in within(branch.test, ast.AST)):
         return False
     return _is_of_pictures(set(map(syntax.word, within(branch.body, ast.Call))))
@@ -103,8 +107,8 @@ def _is_printed(order: Order, call: Call) -> bool:
 
 
 def _is_only_told(order: Order, call: Call) -> bool:
-    """Whether all that takes what is drawn prints it, logs it, or names a file by it, in a program
-    that trains, and no branch is taken by it.
+    """Return whether all that takes what is drawn prints it, logs it, or names a file by it, in a
+    program that trains, and no branch is taken by it.
     """
     takers = {step.method for step in order.flow(call.result) if isinstance(step, Call)}
     is_told = not _TELLS.isdisjoint(takers) and takers <= _TELLS | _FORMATS
@@ -116,7 +120,7 @@ _FORMATS = frozenset({"str", "repr", "format", "join", "round", "Path", "close",
 
 
 def _decides(call: Call) -> bool:
-    """Whether a question in the same function names what a call is assigned to."""
+    """Return whether a question in the same function names what a call is assigned to."""
     statement = call.module.statement_of(call.node)
     around = call.module.function_of(call.node) or call.module.tree
     asked = map(attrgetter("test"), within(around, *_ASKING))
@@ -136,14 +140,16 @@ _PRINTS = frozenset({"print", "pprint"})
 
 @kept
 def _leading_to_trainings(order: Order) -> frozenset[int]:
-    """The calls of the user's own functions in which something is trained, by their nodes' ids."""
+    """Return the calls of the user's own functions in which something is trained, by their nodes'
+    ids.
+    """
     trainings = filter(streams.is_training, streams.every(order))
     through = chain.from_iterable(call.through for call in trainings)
     return frozenset(id(node) for _, node in through)
 
 
 def _is_pictured(order: Order, call: Call) -> bool:
-    """Whether what is drawn ends in a picture, and in no training."""
+    """Return whether what is drawn ends in a picture, and in no training."""
     if not streams.trains(order):
         return False  # what trains is written by hand, and may take it
     return _is_of_pictures(set(map(attrgetter("method"), order.flow(call.result))))

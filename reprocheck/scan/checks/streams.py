@@ -105,44 +105,44 @@ class Unused:
 
 @kept
 def every(order: Order) -> tuple[Call, ...]:
-    """All calls, in order."""
+    """Return all calls, in order."""
     return tuple(of_kind(order.steps, Call))
 
 
 @kept
 def seedings(order: Order) -> tuple[Seeding, ...]:
-    """The calls that seed, in order."""
+    """Return the calls that seed, in order."""
     return tuple(filter(None, map(_seeding, every(order))))
 
 
 @kept
 def drawings(order: Order) -> tuple[Drawing, ...]:
-    """The calls that draw, in order."""
+    """Return the calls that draw, in order."""
     calls = (call for call in every(order) if not amounts.are_nothing(order, call))
     return tuple(filter(None, map(_drawing, calls)))
 
 
 def seeded_before(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
-    """The first call that seeds one of the streams before a step."""
+    """Return the first call that seeds one of the streams before a step."""
     before = (one for one in seedings_of(order, streams) if order.is_before(one.call, step))
     return next(before, None)
 
 
 def seeded_after(order: Order, step: Step, streams: frozenset[str]) -> Seeding | None:
-    """The first call that seeds one of the streams after a step, guesses left out."""
+    """Return the first call that seeds one of the streams after a step, guesses left out."""
     sure = (one for one in seedings(order) if one.streams & streams)
     return next((one for one in sure if order.is_before(step, one.call)), None)
 
 
 def seedings_of(order: Order, streams: frozenset[str]) -> list[Seeding]:
-    """The calls that seed one of the streams, in order."""
+    """Return the calls that seed one of the streams, in order."""
     return [one for one in seedings(order) if one.everything or one.streams & streams]
 
 
 @kept
 def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
-    """Whether one of the streams is seeded in the order, or may be in a part of the program that
-    the order does not show.
+    """Return whether one of the streams is seeded in the order, or may be in a part of the program
+    that the order does not show.
     """
     if order.cut or seedings_of(order, streams):
         return True
@@ -155,7 +155,9 @@ def seeded_anywhere(order: Order, streams: frozenset[str]) -> bool:
 
 
 def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
-    """A function that would seed one of the streams, does nothing else, and is never called."""
+    """Return a function that would seed one of the streams, does nothing else, and is never
+    called.
+    """
     modules = closure(order)
     for module in filterfalse(attrgetter("outside"), modules):
         for call in _seeding_in_text(module, streams):
@@ -168,8 +170,8 @@ def never_called(order: Order, streams: frozenset[str]) -> Unused | None:
 
 
 def _only_seeds(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether all that a function calls seeds, sets switches, asks or tells, it keeps nothing in
-    what it is given, and gives back nothing else. One for workers is no such function.
+    """Return whether all that a function calls seeds, sets switches, asks or tells, it keeps
+    nothing in what it is given, and gives back nothing else. One for workers is no such function.
     """
     if "worker" in function.name or holds(function, ast.Yield, ast.YieldFrom):
         return False
@@ -193,15 +195,15 @@ _OF_SEEDERS = re.compile(
 
 @kept
 def closure(order: Order) -> tuple[Module, ...]:
-    """The modules that belong to a program: those that it imports, directly or not, and those in
-    which its steps stand.
+    """Return the modules that belong to a program: those that it imports, directly or not, and
+    those in which its steps stand.
     """
     return imported(order.root)
 
 
 @kept
 def imported(root: Module) -> tuple[Module, ...]:
-    """A module and those that it imports, directly or not."""
+    """Return a module and those that it imports, directly or not."""
     found = {id(root): root}
     waiting = [root]
     while waiting:
@@ -214,24 +216,26 @@ def imported(root: Module) -> tuple[Module, ...]:
 
 @kept
 def trains(order: Order) -> bool:
-    """Whether it is the program of a training, and not a listing of shapes, an export or a test."""
+    """Return whether it is the program of a training, and not a listing of shapes, an export or a
+    test.
+    """
     return any(map(is_training, every(order)))
 
 
 def is_training(call: Call) -> bool:
-    """Whether a call is a part of a training."""
+    """Return whether a call is a part of a training."""
     is_agent = call.method == "learn" and call.name.startswith(_AGENTS)
     return is_agent or call.method in _TRAINS or call.named(*_TRAINERS)
 
 
 def is_spawned(call: Call) -> bool:
-    """Whether it happens in a process that starts anew, without what its parent holds."""
+    """Return whether it happens in a process that starts anew, without what its parent holds."""
     return call.by is not None and call.by.named(*_SPAWNS)
 
 
 def reaches(seed: Call, draw: Call) -> bool:
-    """Whether a seed is set in the process in which a call draws, as far as that process is a
-    spawned one: it executes the modules again, and nothing below their guards.
+    """Return whether a seed is set in the process in which a call draws, as far as that process is
+    a spawned one: it executes the modules again, and nothing below their guards.
     """
     if not is_spawned(draw) or seed.by is draw.by:
         return True
@@ -241,14 +245,14 @@ def reaches(seed: Call, draw: Call) -> bool:
 
 @kept
 def uses_framework(order: Order) -> bool:
-    """Whether numbers drawn in it can reach a training at all."""
+    """Return whether numbers drawn in it can reach a training at all."""
     return any(
         module.uses_package(*FRAMEWORKS, "numpy", "pandas", "datasets") for module in closure(order)
     )
 
 
 def title(streams: frozenset[str]) -> str:
-    """The streams in words."""
+    """Return the streams in words."""
     return next((TITLES[name] for name in TITLES if name in streams), "the generator")
 
 
@@ -272,7 +276,7 @@ def at(step: Step, here: Module) -> str:
 
 
 def line_at(module: Module, line: int, here: Module) -> str:
-    """A line of a module, seen from another one: with the file where it is another."""
+    """Return a line of a module, seen from another one: with the file where it is another."""
     shown = f"line {_shown_line(module, line)}"
     if module is here:
         return shown
@@ -280,7 +284,7 @@ def line_at(module: Module, line: int, here: Module) -> str:
 
 
 def place(step: Step) -> str:
-    """The line of a step as an editor shows it, with its cell in a notebook."""
+    """Return the line of a step as an editor shows it, with its cell in a notebook."""
     return _shown_line(step.module, step.line)
 
 
@@ -292,7 +296,7 @@ def _shown_line(module: Module, joined_line: int) -> str:
 
 
 def given(call: Call, condition: str, position: int | None = None, *, sure: bool = False) -> bool:
-    """Whether `NAME` is given and not None or False, or `NAME=VALUE` with this literal.
+    """Return whether `NAME` is given and not None or False, or `NAME=VALUE` with this literal.
 
     The unknown counts as given, unless it must be sure.
     """
@@ -309,7 +313,7 @@ def given(call: Call, condition: str, position: int | None = None, *, sure: bool
 
 
 def spelt(value: Value) -> str | None:
-    """A literal as text; None for what is none."""
+    """Return a literal as text; None for what is none."""
     if not isinstance(value, Constant):
         return None
     number = value.value
@@ -319,7 +323,7 @@ def spelt(value: Value) -> str | None:
 
 
 def _seeding(call: Call) -> Seeding | None:
-    """What a call seeds; None where it seeds nothing."""
+    """Return what a call seeds; None where it seeds nothing."""
     known = tables.seeds().get(_made(call) or call.name)
     if known is not None and not _puts_back(call):
         return Seeding(call, frozenset(known.streams))
@@ -333,8 +337,8 @@ _CALLED_BY_SETTINGS = ("hyperpyyaml.load_hyperpyyaml",)
 
 
 def _made(call: Call) -> str:
-    """The class of a library that seeds when an object of it is made, of which a class of the
-    user's is one kind, or the function of a `partial`; "" for other calls.
+    """Return the class of a library that seeds when an object of it is made, of which a class of
+    the user's is one kind, or the function of a `partial`; "" for other calls.
     """
     match call.receiver:
         case Made(call=Call(name="functools.partial", first=External(dotted=function))):
@@ -349,8 +353,8 @@ _TRAINERS_THAT_SEED = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 
 
 def _puts_back(call: Call) -> bool:
-    """Whether a state is set for a block alone, after which the one before it is back, or is one
-    that the program took before.
+    """Return whether a state is set for a block alone, after which the one before it is back, or is
+    one that the program took before.
     """
     if call.method not in ("set_rng_state", "set_rng_state_all"):
         return False
@@ -362,8 +366,8 @@ _STATES = names("streams", "states")
 
 
 def _may_seed(call: Call) -> bool:
-    """A function of an unknown library whose name says that it seeds, or an object that is given a
-    seed.
+    """Return a function of an unknown library whose name says that it seeds, or an object that is
+    given a seed.
     """
     package, _, rest = call.name.partition(".")
     last = call.method.lower()
@@ -382,7 +386,7 @@ def _may_seed(call: Call) -> bool:
 
 
 def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Call]:
-    """The calls in the text of a module that seed one of the streams, executed or not."""
+    """Yield the calls in the text of a module that seed one of the streams, executed or not."""
     # Most modules seed nothing, and a look at the text is faster than one at each call.
     if not _SEEDS.search(module.source.text):
         return
@@ -394,13 +398,13 @@ def _seeding_in_text(module: Module, streams: frozenset[str]) -> Iterator[ast.Ca
 
 @kept
 def _seeding_calls(module: Module) -> tuple[ast.Call, ...]:
-    """The calls whose last part is that of a function that seeds."""
+    """Return the calls whose last part is that of a function that seeds."""
     words = tables.last_parts()
     return tuple(node for node in module.index.calls if last_word(node.func) in words)
 
 
 def _drawing(call: Call) -> Drawing | None:
-    """What a call draws; None where it draws nothing."""
+    """Return what a call draws; None where it draws nothing."""
     known = tables.draws().get(call.name)
     if known is None:
         return _in_place(call) or _reset(call)
@@ -455,16 +459,16 @@ _INITIALISERS = re.compile(
 
 
 def _is_constant(value: Value) -> bool:
-    """Whether an initialiser is none of those that draw, or has a seed of its own; one that the
-    text does not show counts as a constant, for nothing is claimed of it.
+    """Return whether an initialiser is none of those that draw, or has a seed of its own; one that
+    the text does not show counts as a constant, for nothing is claimed of it.
     """
     names = map(_initialiser, value.origin())
     return not is_none(value) and not any(map(_INITIALISERS.fullmatch, names))
 
 
 def _initialiser(value: Value) -> str:
-    """The name of an initialiser; "" for one with a seed, and for numbers that are drawn at once:
-    these are draws of their own.
+    """Return the name of an initialiser; "" for one with a seed, and for numbers that are drawn at
+    once: these are draws of their own.
     """
     match value:
         case Constant(value=str(text)):
@@ -481,8 +485,8 @@ _OF_KERAS = frozenset({"backend", "tensorflow", "torch", "numpy"})
 
 
 def is_of_tensorflow(module: Module, kind: str) -> bool:
-    """Whether the Keras that a project asks for draws from TensorFlow's generator: before 3 in a
-    dropout, and before 2.10 all the rest, too.
+    """Return whether the Keras that a project asks for draws from TensorFlow's generator: before 3
+    in a dropout, and before 2.10 all the rest, too.
     """
     if kind == "layer":
         return module.is_below("tensorflow", 2, 16) or module.is_below("keras", 3)

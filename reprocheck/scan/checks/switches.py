@@ -70,7 +70,7 @@ _SETTLES = names("switches", "settles")
 
 
 def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
-    """Whether the same function sets the switch again afterwards, to what it was before."""
+    """Return whether the same function sets the switch again afterwards, to what it was before."""
     function = store.module.function_of(store.node)
     later = filter(partial(order.is_before, store), stores)
     restoring = filter(lambda one: literal(one.value) is None, later)
@@ -79,12 +79,12 @@ def _is_restored(order: Order, store: Store, stores: Sequence[Store]) -> bool:
 
 
 def _is_overruled(order: Order, one: Step, later: Step) -> bool:
-    """Whether one step comes before another, in the same run of the program."""
+    """Return whether one step comes before another, in the same run of the program."""
     return order.is_before(one, later) and not _are_exclusive(one, later)
 
 
 def _are_exclusive(one: Step, other: Step) -> bool:
-    """Whether they stand in the two branches of one `if`."""
+    """Return whether they stand in the two branches of one `if`."""
     branches = {id(condition.test): condition.taken for condition in one.conditions}
     return any(
         branches.get(id(condition.test), condition.taken) is not condition.taken
@@ -133,7 +133,7 @@ def late_workspace(order: Order) -> Iterator[Hit]:
 
 
 def _may_run_on_cpu(order: Order) -> bool:
-    """Whether nothing is surely put on a GPU."""
+    """Return whether nothing is surely put on a GPU."""
     return devices.first_use(order, "cuda", sure=True) is None
 
 
@@ -150,7 +150,9 @@ def missing_workspace(order: Order) -> Iterator[Hit]:
 
 
 def _is_multiplied(order: Order, used: Step, store: Step) -> bool:
-    """Whether something that calls cuBLAS comes between the first use of the device and a store."""
+    """Return whether something that calls cuBLAS comes between the first use of the device and a
+    store.
+    """
     products = order.methods(*_PRODUCTS)
     return any(order.is_before(used, one) and order.is_before(one, store) for one in products)
 
@@ -169,7 +171,9 @@ def recurrent(order: Order) -> Iterator[Hit]:
 
 
 def _starts_again(order: Order) -> bool:
-    """Whether a program starts itself again: one that sets the variable before does it right."""
+    """Return whether a program starts itself again: one that sets the variable before does it
+    right.
+    """
     return any(call.name.startswith("os.exec") for call in every(order))
 
 
@@ -200,7 +204,7 @@ def threads(order: Order) -> Iterator[Hit]:
 
 
 def _is_put_back(order: Order, call: Call) -> bool:
-    """Whether the same function asks for the number before, and sets it again afterwards."""
+    """Return whether the same function asks for the number before, and sets it again afterwards."""
     function = call.module.function_of(call.node)
     if function is None:
         return False
@@ -211,7 +215,7 @@ def _is_put_back(order: Order, call: Call) -> bool:
 
 @check_orders("RC004", unless=(devices.is_deterministic,))
 def autotune(order: Order) -> Iterator[Hit]:
-    """A compiler that chooses kernels by timing them."""
+    """Yield a compiler that chooses kernels by timing them."""
     for call in order.calls("torch.compile"):
         mode = str(literal(call.argument(None, "mode")))
         if mode.startswith("max-autotune"):
@@ -224,7 +228,7 @@ def autotune(order: Order) -> Iterator[Hit]:
 
 @check_orders("RC004")
 def autotuned_kernel(order: Order) -> Iterator[Hit]:
-    """A kernel of Triton's with several configurations."""
+    """Yield a kernel of Triton's with several configurations."""
     for call in order.calls("triton.autotune"):
         configs = call.argument(0, "configs")
         if not (isinstance(configs, Items) and configs.whole and len(configs.items) == 1):
@@ -236,19 +240,19 @@ def autotuned_kernel(order: Order) -> Iterator[Hit]:
 
 
 def _deterministic(order: Order) -> list[Step]:
-    """What switches deterministic mode on."""
+    """Return what switches deterministic mode on."""
     found: list[Step] = [*_deterministic_convolutions(order), *_switched_on(order)]
     return sorted(found, key=order.position)
 
 
 def _deterministic_convolutions(order: Order) -> Iterator[Store]:
-    """What switches it on for convolutions of cuDNN."""
+    """Return what switches it on for convolutions of cuDNN."""
     stores = order.stores(f"{_CUDNN}deterministic")
     return (store for store in stores if _is(store.value, True))
 
 
 def _switched_on(order: Order) -> Iterator[Call]:
-    """What switches it on for all operators."""
+    """Return what switches it on for all operators."""
     calls = order.calls(_SWITCH)
     return (call for call in calls if not given(call, "mode=False", 0, sure=True))
 

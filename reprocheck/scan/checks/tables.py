@@ -57,7 +57,9 @@ class Draws(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     calls: str = ""
 
     def position(self, condition: str) -> int | None:
-        """Where the argument of a condition (NAME or NAME=VALUE) stands without its keyword."""
+        """Return where the argument of a condition (NAME or NAME=VALUE) stands without its
+        keyword.
+        """
         keyword, _, _ = condition.partition("=")
         return self.positions.get(keyword)
 
@@ -100,7 +102,7 @@ class ByName(Generic[T]):
                 self._exact[canonical(name)] = value
 
     def get(self, name: str) -> T | None:
-        """The value of a name; None where there is none."""
+        """Return the value of a name; None where there is none."""
         if name not in self._known:
             matching = (value for own, value in self._patterns if own.fullmatch(name))
             self._known[name] = self._exact.get(name) or next(matching, None)
@@ -120,7 +122,7 @@ class ByFunction(ByName[T]):
             self._paths[_ends(name)].append(name)
 
     def get(self, name: str) -> T | None:
-        """The value of a name, else that of the same function on the most similar path."""
+        """Return the value of a name, else that of the same function on the most similar path."""
         paths = self._paths.get(_ends(name), ())
         if name in self._known or name in self._exact or "()" in name or not paths:
             return super().get(name)
@@ -130,19 +132,19 @@ class ByFunction(ByName[T]):
 
 
 def _ends(name: str) -> tuple[str, str]:
-    """The package that a function comes from, and its own name."""
+    """Return the package that a function comes from, and its own name."""
     return name.partition(".")[0], name.rpartition(".")[2]
 
 
 @cache
 def seeds() -> ByName[Seeds]:
-    """Calls that seed."""
+    """Return calls that seed."""
     return ByFunction((name, row) for row in _seeds() for name in row.calls.split())
 
 
 @cache
 def last_parts() -> frozenset[str]:
-    """The last parts of the names of calls that seed."""
+    """Return the last parts of the names of calls that seed."""
     return frozenset(name.rpartition(".")[2] for row in _seeds() for name in row.calls.split())
 
 
@@ -152,20 +154,20 @@ def _seeds() -> list[Seeds]:
 
 @cache
 def draws() -> ByName[Draws]:
-    """Calls that draw."""
+    """Return calls that draw."""
     rows = vocabulary.rows("draws", "draw", list[Draws])
     return ByName((name, row) for row in rows for name in row.calls.split())
 
 
 @cache
 def amounts() -> ByName[str]:
-    """How much calls draw, by their arguments."""
+    """Return how much calls draw, by their arguments."""
     return ByName(vocabulary.by_name("amounts", "takes").items())
 
 
 @cache
 def libraries() -> ByName[Library]:
-    """Calls of libraries that differ whatever the global generators hold."""
+    """Return calls of libraries that differ whatever the global generators hold."""
     rows = vocabulary.rows("libraries", "library", list[Library])
     known = ((name, row) for row in rows for name in row.calls.split())
     return ByName((*known, *((name, Library(seed=seed)) for name, seed in _OF_PROJECT)))
@@ -175,7 +177,7 @@ _OF_PROJECT: list[tuple[str, str]] = []
 
 
 def extend(pairs: Iterable[tuple[str, str]]) -> None:
-    """Takes the calls of a project's own libraries, each with the argument that seeds it, in place
+    """Take the calls of a project's own libraries, each with the argument that seeds it, in place
     of those that were taken before.
     """
     _OF_PROJECT[:] = pairs
@@ -184,5 +186,5 @@ def extend(pairs: Iterable[tuple[str, str]]) -> None:
 
 @cache
 def calls(subject: str, key: str) -> ByName[str]:
-    """A list of names of calls."""
+    """Return a list of names of calls."""
     return ByName((name, name) for name in vocabulary.names(subject, key))

@@ -34,7 +34,7 @@ class Ground(IntEnum):
 
 @kept
 def ground(order: Order) -> Ground:
-    """What an order shows of a training."""
+    """Return what an order shows of a training."""
     if _is_updated(order) and (any(map(goes_on, streams.every(order))) or _trains_in_text(order)):
         return Ground.LOOP
     if not order.whole:
@@ -54,8 +54,8 @@ _OF_PROGRAMS = {True: Ground.SOME, False: Ground.NONE}
 
 
 def _is_updated(order: Order) -> bool:
-    """Whether something is done with gradients, where `backward` is all that is seen: what measures
-    speed throws them away.
+    """Return whether something is done with gradients, where `backward` is all that is seen: what
+    measures speed throws them away.
     """
     calls = [call for call in streams.every(order) if not call.own]
     if any(call.method != "backward" and goes_on(call) for call in calls):
@@ -68,8 +68,8 @@ _UPDATES = frozenset({"step", "zero_grad", "backward_step", "clip_grad_norm_"})
 
 
 def _trains_in_text(order: Order) -> bool:
-    """Whether a program makes an optimizer, and has a function of its own that trains and that a
-    condition kept from being followed.
+    """Return whether a program makes an optimizer, and has a function of its own that trains and
+    that a condition kept from being followed.
     """
     if not streams.trains(order):
         return False
@@ -79,7 +79,9 @@ def _trains_in_text(order: Order) -> bool:
 
 
 def goes_on(call: Call) -> bool:
-    """Whether a call trains again and again: in a loop, or because a library goes on by itself."""
+    """Return whether a call trains again and again: in a loop, or because a library goes on by
+    itself.
+    """
     if call.own:
         return False
     if call.method in _WHOLE or call.named(*_WHOLE_NAMES):
@@ -109,9 +111,9 @@ def _owner(call: Call) -> str:
 def goes_in(
     order: Order, step: Step, ends: Container[str] = (), *, by_function: bool = True
 ) -> bool:
-    """Whether a value comes to the training: a loader takes it, it is made in the loop that trains
-    or (`by_function`) in a function that does, or a call of the training is given what is made of
-    it. What calls of `ends` give back has nothing more of it.
+    """Return whether a value comes to the training: a loader takes it, it is made in the loop that
+    trains or (`by_function`) in a function that does, or a call of the training is given what is
+    made of it. What calls of `ends` give back has nothing more of it.
     """
     if is_for_samples(step) or _is_in_training(order, step, by_function=by_function):
         return True
@@ -122,8 +124,8 @@ def goes_in(
 
 
 def distance(order: Order, step: Step) -> int:
-    """How far weights are from an optimizer: 0 where it takes them, 1 where it takes what the
-    functions around them give back, 2 where none is seen.
+    """Return how far weights are from an optimizer: 0 where it takes them, 1 where it takes what
+    the functions around them give back, 2 where none is seen.
     """
     if _is_optimized(order, (*_values(step), *_applied_to(step))):
         return 0
@@ -137,8 +139,8 @@ def _applied_to(step: Step) -> Iterator[Value]:
 
 
 def _is_optimized(order: Order, values: Iterable[Value]) -> bool:
-    """Whether an optimizer, or a library that trains, is given what is made of some values, or
-    what they are put into.
+    """Return whether an optimizer, or a library that trains, is given what is made of some values,
+    or what they are put into.
     """
     taken = list(islice(chain.from_iterable(map(order.flow, values)), _MOST))
     if any(map(_optimizes, taken)):
@@ -166,8 +168,8 @@ _NEAREST = 2
 
 
 def _handed_back(order: Order, step: Step) -> Iterator[Value]:
-    """What the nearest of the user's functions around a step give back: a draw that is an index or
-    decides a branch goes on in what they make with it.
+    """Yield what the nearest of the user's functions around a step give back: a draw that is an
+    index or decides a branch goes on in what they make with it.
     """
     for module, node in step.through[-_NEAREST:]:
         calls = of_kind(order.at(module, node), Call)
@@ -175,8 +177,8 @@ def _handed_back(order: Order, step: Step) -> Iterator[Value]:
 
 
 def is_for_samples(step: Step) -> bool:
-    """Whether it makes samples or weights: the function, the class or the library that calls it
-    says so.
+    """Return whether it makes samples or weights: the function, the class or the library that calls
+    it says so.
     """
     if step.function_name in _SAMPLES or _WEIGHTS.search(step.function_name):
         return True
@@ -192,7 +194,7 @@ _WEIGHTS = re.compile(r"^_?(reset|init|initiali[sz]e)_(param|weight)|weights?_in
 
 
 def _holds_samples(node: ast.ClassDef) -> bool:
-    """Whether a class is a data set."""
+    """Return whether a class is a data set."""
     bases = " ".join(map(ast.unparse, node.bases))
     return not syntax.methods(node).isdisjoint(_SAMPLES) or _DATA_SETS.search(bases) is not None
 
@@ -208,7 +210,7 @@ _LOADERS = re.compile(r"loader|dataset|compose|transform|apply|^map$|generator|^
 
 
 def _values(step: Step) -> tuple[Value, ...]:
-    """What a step makes, or what it changes or goes over."""
+    """Return what a step makes, or what it changes or goes over."""
     match step:
         case Call(method=method) if method in _IN_PLACE or method.endswith("_"):
             changed = map(Value.origin, step.inputs[:1])
@@ -224,7 +226,7 @@ _IN_PLACE = frozenset({"shuffle", "reset_parameters"})
 
 
 def _trains_with(step: Step) -> TypeGuard[Call]:
-    """Whether a step is a part of a training that is given something."""
+    """Return whether a step is a part of a training that is given something."""
     if not isinstance(step, Call):
         return False
     if is_for_samples(step) or step.method in _TAKES or step.named(*_TAKING):
@@ -237,8 +239,8 @@ _TAKES = streams.TRAINING_METHODS | _WHOLE | words("training", "takes")
 
 
 def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
-    """Whether it happens in a loop that trains, or (`by_function`) in a function that does, and not
-    in a branch that is for something else now and then.
+    """Return whether it happens in a loop that trains, or (`by_function`) in a function that does,
+    and not in a branch that is for something else now and then.
     """
     loops, functions = places(order)
     if any(map(is_beside, step.conditions)):
@@ -252,7 +254,9 @@ def _is_in_training(order: Order, step: Step, *, by_function: bool) -> bool:
 
 @kept
 def places(order: Order) -> tuple[frozenset[int], frozenset[int]]:
-    """The loops in which something is trained, and the functions, by the ids of their nodes."""
+    """Return the loops in which something is trained, and the functions, by the ids of their
+    nodes.
+    """
     trainings = [call for call in streams.every(order) if goes_on(call) or _runs_graph(call)]
     loops = chain.from_iterable(map(_loops, trainings))
     functions = chain.from_iterable(map(reach.functions, trainings))
@@ -265,7 +269,7 @@ def _runs_graph(call: Call) -> bool:
 
 
 def _loops(step: Step) -> Iterator[int]:
-    """The loops around a step, also those around the calls that led there."""
+    """Yield the loops around a step, also those around the calls that led there."""
     for module, node in step.places:
         yield from (id(one) for one in module.around(node) if isinstance(one, ast.For | ast.While))
 
@@ -294,5 +298,5 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @kept
 def trains_nets(order: Order) -> bool:
-    """Whether a program computes gradients: what evaluates may fit a classifier, too."""
+    """Return whether a program computes gradients: what evaluates may fit a classifier, too."""
     return any(goes_on(call) and call.method not in _FITS for call in streams.every(order))

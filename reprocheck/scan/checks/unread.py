@@ -22,13 +22,15 @@ _WRAPPERS = frozenset({"enumerate", "list", "tuple", "tqdm", "track", "iter"})
 
 
 def is_unread(step: Step) -> bool:
-    """Whether nobody looks at the order of a sequence that a step makes."""
+    """Return whether nobody looks at the order of a sequence that a step makes."""
     ways = (is_only_asked, is_only_told, is_of_one, is_thrown_away)
     return any(holds(step) for holds in ways)
 
 
 def is_only_asked(step: Step) -> bool:
-    """`names = list(...)`, and the function or module only asks what is in them, or how many."""
+    """Return `names = list(...)`, and the function or module only asks what is in them, or how
+    many.
+    """
     match step.parent, step.statement:
         case (ast.Assign() | ast.IfExp(), ast.Assign(targets=[ast.Name(id=name)])):
             return syntax.are_all(_loads(step, name), partial(is_asked, step.module))
@@ -39,7 +41,9 @@ def is_only_asked(step: Step) -> bool:
 
 
 def is_asked(module: Module, node: ast.AST) -> bool:
-    """Whether an expression is asked alone whether it is empty, what is in it, or how many."""
+    """Return whether an expression is asked alone whether it is empty, what is in it, or how
+    many.
+    """
     match module.parent(node):
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
             return left is not node
@@ -57,7 +61,7 @@ def is_asked(module: Module, node: ast.AST) -> bool:
 
 
 def is_only_told(step: Step) -> bool:
-    """`names = {...}` that the function or module only prints."""
+    """Return `names = {...}` that the function or module only prints."""
     match syntax.targets(step.statement):
         case [ast.Name(id=name)]:
             return syntax.are_all(_loads(step, name), partial(_is_printed, step.module))
@@ -86,7 +90,7 @@ def _asks_for_one(comparison: ast.Compare, length: str) -> bool:
 
 
 def is_thrown_away(step: Step) -> bool:
-    """Whether what an expression gives is gone over by a loop that never reads it: `for _ in
+    """Return whether what an expression gives is gone over by a loop that never reads it: `for _ in
     enumerate(pool.imap(...)): bar.update()`. Where it is counted, the number may be read.
     """
     module, node = step.module, step.node
@@ -105,7 +109,7 @@ def is_thrown_away(step: Step) -> bool:
 
 
 def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
-    """What a loop calls the elements that it goes over, without their numbers."""
+    """Return what a loop calls the elements that it goes over, without their numbers."""
     match target:
         case ast.Tuple(elts=[_, element]) if counted:
             return element
@@ -113,7 +117,9 @@ def _elements(target: ast.expr, *, counted: bool) -> ast.expr:
 
 
 def is_each_by_itself(call: Step) -> bool:
-    """Whether a pool is given the elements one by one, and what comes back is thrown away."""
+    """Return whether a pool is given the elements one by one, and what comes back is thrown
+    away.
+    """
     if call.library_method not in _POOLS or call.called.startswith("builtins."):
         return False
     return isinstance(call.parent, ast.Expr) or is_thrown_away(call)
@@ -140,7 +146,7 @@ def is_only_counted(call: Call) -> bool:
 
 
 def _is_told(module: Module, number: ast.Name) -> bool:
-    """Whether a number is taken modulo another, or stands in what is printed."""
+    """Return whether a number is taken modulo another, or stands in what is printed."""
     around = [number, *module.expressions_around(number)]
     return any(_is_modulo(one) or syntax.word(one) in _TELLS for one in around)
 
@@ -185,7 +191,7 @@ def is_order_unused(shuffle: Call) -> bool:
 
 
 def _is_fresh(statement: ast.AST | None) -> bool:
-    """Whether an assignment makes a list that nobody else holds."""
+    """Return whether an assignment makes a list that nobody else holds."""
     match statement:
         case ast.Assign(value=made) | ast.AnnAssign(value=made):
             is_list = isinstance(made, ast.List | ast.ListComp)
@@ -194,18 +200,18 @@ def _is_fresh(statement: ast.AST | None) -> bool:
 
 
 def _is_imported(module: Module, name: str) -> bool:
-    """Whether another module takes a variable of this one."""
+    """Return whether another module takes a variable of this one."""
     return any(f"{module.name}.{name}" in other.imported_names for other in module.project)
 
 
 def _named(around: ast.AST | None, name: str) -> list[ast.Name]:
-    """Where a name stands."""
+    """Return where a name stands."""
     return [part for part in within(around, ast.Name) if part.id == name]
 
 
 def _loads(step: Step, name: str) -> list[ast.Name]:
-    """Where a name is read in the function around a step, or in the module; nowhere where other
-    modules may read it.
+    """Return where a name is read in the function around a step, or in the module; nowhere where
+    other modules may read it.
     """
     module = step.module
     around = module.function_of(step.node) or module.tree

@@ -74,7 +74,7 @@ _MOST_DRAWS = 2_000
 
 @check_orders("RC301", "RC302", "RC401", "RC406", "RC501", "RC511", "RC512", "RC202", "RC009")
 def unseeded(order: Order) -> Iterator[Hit]:
-    """One finding for each generator and purpose: its first draw."""
+    """Yield one finding for each generator and purpose: its first draw."""
     if order.whole:
         yield from _in_program(order)
     elif order.root.is_entry:
@@ -82,7 +82,7 @@ def unseeded(order: Order) -> Iterator[Hit]:
 
 
 def _in_samples(order: Order) -> Iterator[Hit]:
-    """Draws of a data set that the program holds and does not use in plain sight."""
+    """Yield draws of a data set that the program holds and does not use in plain sight."""
     samples = (drawing for drawing in streams.drawings(order) if _is_sample(drawing.call))
     for drawing in samples:
         program = order.root.program
@@ -123,7 +123,7 @@ def _in_program(order: Order) -> Iterator[Hit]:
 
 
 def _plainest(order: Order, drawings: Sequence[Drawing]) -> Drawing:
-    """The first draw of weights that are seen to go to an optimizer, else the first."""
+    """Return the first draw of weights that are seen to go to an optimizer, else the first."""
     near = (one for one in drawings[:_NEAREST] if not training.distance(order, one.call))
     return next(near, drawings[0])
 
@@ -131,7 +131,7 @@ def _plainest(order: Order, drawings: Sequence[Drawing]) -> Drawing:
 def _goes_without_saying(
     order: Order, drawing: Drawing, kind: str, reported: set[tuple[str, str]]
 ) -> bool:
-    """Whether a draw reaches no training, or is a matter that is reported already."""
+    """Return whether a draw reaches no training, or is a matter that is reported already."""
     if beside.is_without_training(order) and not _is_prepared(order, drawing, kind):
         return True
     if kind in ("number", "order") and not streams.uses_framework(order):
@@ -140,8 +140,8 @@ def _goes_without_saying(
 
 
 def _is_prepared(order: Order, drawing: Drawing, kind: str) -> bool:
-    """Whether a program that trains nothing may write what is drawn, for one that does. What torch
-    draws there is given to a model to try it.
+    """Return whether a program that trains nothing may write what is drawn, for one that does. What
+    torch draws there is given to a model to try it.
     """
     if drawing.draws.when != "call" or beside.leaves_nothing(order):
         return False
@@ -153,13 +153,13 @@ _OF_DATA = frozenset({"numpy", "python"})
 
 
 def _is_told_of_backend(reported: set[tuple[str, str]]) -> bool:
-    """Whether Keras or its backend is found unseeded already."""
+    """Return whether Keras or its backend is found unseeded already."""
     names = {name for name, kind in reported if kind in CODES}
     return not names.isdisjoint({"Keras", "TensorFlow"})
 
 
 def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
-    """A layer of torch draws on the device of what it is given. Where the program uses an
+    """Return a layer of torch draws on the device of what it is given. Where the program uses an
     accelerator and seeds the CPU's generator alone, the accelerator's is the one without a seed.
     """
     if drawing.draws.kind != "layer" or drawing.streams != {"torch"}:
@@ -173,8 +173,8 @@ def _where_it_draws(order: Order, drawing: Drawing) -> Drawing:
 
 
 def _kind(order: Order, drawing: Drawing) -> str:
-    """What a draw is for. A number may be a hyper-parameter, a weight, a part of a sample or what a
-    layer draws.
+    """Return what a draw is for. A number may be a hyper-parameter, a weight, a part of a sample or
+    what a layer draws.
     """
     if drawing.draws.kind != "number":
         return drawing.draws.kind
@@ -195,7 +195,9 @@ def _is_in_layer(order: Order, draw: Call) -> bool:
 
 
 def _is_weight(order: Order, draw: Call) -> bool:
-    """Whether what is drawn is trained: a parameter, or a tensor that asks for its gradient."""
+    """Return whether what is drawn is trained: a parameter, or a tensor that asks for its
+    gradient.
+    """
     if streams.given(draw, "requires_grad=True", sure=True) or _fills_weight(draw):
         return True
     targets = syntax.targets(draw.statement)
@@ -215,7 +217,7 @@ _PURPOSES = {
 
 
 def _becomes_weight(step: Step) -> bool:
-    """Whether a call makes a parameter of what it is given, or puts it into one."""
+    """Return whether a call makes a parameter of what it is given, or puts it into one."""
     if step.named(*_PARAMETERS) or step.method == "requires_grad_":
         return True
     if isinstance(step, Call) and step.name == "torch.autograd.Variable":
@@ -224,12 +226,12 @@ def _becomes_weight(step: Step) -> bool:
 
 
 def _is_kept_in(step: Step) -> bool:
-    """Whether a step makes a parameter, or fills one."""
+    """Return whether a step makes a parameter, or fills one."""
     return step.named(*_PARAMETERS) or step.method in ("copy_", "set_data")
 
 
 def _taken(step: Step) -> Value:
-    """What becomes a weight: what `requires_grad_` is called on, or the first argument."""
+    """Return what becomes a weight: what `requires_grad_` is called on, or the first argument."""
     if not isinstance(step, Call):
         return UNKNOWN
     if step.method == "requires_grad_":
@@ -238,8 +240,8 @@ def _taken(step: Step) -> Value:
 
 
 def _is_draw_itself(value: Value, draw: Call) -> bool:
-    """Whether a value is what was drawn, scaled or converted, and not what a model or other numbers
-    made of it: of that the gradient may be asked, and nothing is trained.
+    """Return whether a value is what was drawn, scaled or converted, and not what a model or other
+    numbers made of it: of that the gradient may be asked, and nothing is trained.
     """
     for _ in range(_DEEPEST):
         match value:
@@ -255,7 +257,9 @@ def _is_draw_itself(value: Value, draw: Call) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    """Whether a value is a number by which weights are scaled: a literal, or a root of one."""
+    """Return whether a value is a number by which weights are scaled: a literal, or a root of
+    one.
+    """
     match value:
         case Constant():
             return True
@@ -268,7 +272,7 @@ _ROOTS = ("numpy.sqrt", "math.sqrt", "torch.sqrt")
 
 
 def _only_one(values: Iterable[Value]) -> Value:
-    """The value, where it is one alone."""
+    """Return the value, where it is one alone."""
     match list(values):
         case [only]:
             return only
@@ -281,18 +285,18 @@ def _fills_weight(draw: Call) -> bool:
 
 
 def _is_of_weight(step: Step) -> bool:
-    """Whether a method is called on a weight or a bias."""
+    """Return whether a method is called on a weight or a bias."""
     receiver = getattr(step, "receiver", None) or UNKNOWN
     return not _TRAINED.isdisjoint(replaced.keys(islice(receiver.origin(), 20)))
 
 
 def _is_sample(call: Call) -> bool:
-    """Whether it stands in the code that makes a sample of a data set."""
+    """Return whether it stands in the code that makes a sample of a data set."""
     return call.function_name in ("__getitem__", "__getitems__")
 
 
 def _is_open(order: Order, drawing: Drawing) -> bool:
-    """Whether no seed reaches the draw."""
+    """Return whether no seed reaches the draw."""
     call, wanted = drawing.call, drawing.streams
     if drawing.draws.stream == "private":
         return True
@@ -310,8 +314,8 @@ def _is_open(order: Order, drawing: Drawing) -> bool:
 
 
 def _is_seeded_by_torch(order: Order, drawing: Drawing) -> bool:
-    """Whether a draw of Python's or NumPy's is made for samples in a program whose loaders have
-    workers: torch seeds these generators there, and is seeded itself.
+    """Return whether a draw of Python's or NumPy's is made for samples in a program whose loaders
+    have workers: torch seeds these generators there, and is seeded itself.
     """
     is_for_samples = drawing.call.by is not None or drawing.call.function_name == "__getitem__"
     if not is_for_samples or not drawing.streams <= _OF_DATA:
@@ -321,7 +325,7 @@ def _is_seeded_by_torch(order: Order, drawing: Drawing) -> bool:
 
 
 def _is_seeded_in_parent_alone(order: Order, drawing: Drawing) -> bool:
-    """Whether the program seeds, and no seed is set in the spawned process that draws."""
+    """Return whether the program seeds, and no seed is set in the spawned process that draws."""
     if order.cut or not streams.is_spawned(drawing.call):
         return False
     found = streams.seedings_of(order, drawing.streams)
@@ -329,8 +333,8 @@ def _is_seeded_in_parent_alone(order: Order, drawing: Drawing) -> bool:
 
 
 def _left_to_option(order: Order, drawing: Drawing) -> Call | None:
-    """The call that seeds a draw, if each that does so is made only where an option is given that
-    is None by default.
+    """Return the call that seeds a draw, if each that does so is made only where an option is given
+    that is None by default.
     """
     if order.cut:
         return None
@@ -380,7 +384,9 @@ def _matters(order: Order, drawing: Drawing, kind: str) -> bool:
 
 
 def _is_of_trained_checkpoint(call: Call) -> bool:
-    """Whether a model is loaded from what a training of the same kind wrote: it lacks no head."""
+    """Return whether a model is loaded from what a training of the same kind wrote: it lacks no
+    head.
+    """
     given = syntax.given(call.node)[:1]
     return _is_of_checkpoint(call) and any(_TRAINED_PATHS.search(ast.unparse(one)) for one in given)
 
@@ -389,7 +395,7 @@ _TRAINED_PATHS = re.compile(r"reward|value_model|ckpt|checkpoint|output|save|tun
 
 
 def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | None) -> Hit | None:
-    """A draw from a generator that is seeded where an option is given alone."""
+    """Return a draw from a generator that is seeded where an option is given alone."""
     if seeding is None:
         return None
     drawn = f"`{short(drawing.call.name)}` ({at(drawing.call, seeding.module)})"
@@ -404,7 +410,7 @@ def _optional_hit(order: Order, drawing: Drawing, kind: str, seeding: Call | Non
 
 
 def _with_default(order: Order, seeding: Call) -> str:
-    """What to change so that a seeding that hangs on an option happens."""
+    """Return what to change so that a seeding that hangs on an option happens."""
     conditions = (one for one in seeding.conditions if _asks_for_option(order, one))
     test = next(conditions).test
     if isinstance(test, ast.Compare):
@@ -485,8 +491,8 @@ def _severity(order: Order, call: Call, kind: str) -> Severity | None:
 
 
 def _seeded_late(order: Order, drawing: Drawing, kind: str) -> streams.Seeding | None:
-    """The seed that comes after a draw; a private generator has none, and samples are drawn again
-    and again.
+    """Return the seed that comes after a draw; a private generator has none, and samples are drawn
+    again and again.
     """
     if drawing.draws.stream == "private" or kind == "augmentation":
         return None
@@ -494,7 +500,7 @@ def _seeded_late(order: Order, drawing: Drawing, kind: str) -> streams.Seeding |
 
 
 def _hyper_hit(drawing: Drawing, said: str, seed_place: Mapping[str, str]) -> Hit:
-    """A hyper-parameter that is drawn."""
+    """Return a hyper-parameter that is drawn."""
     call = drawing.call
     if drawing.draws.stream == "private":
         return hit(
@@ -520,8 +526,8 @@ def _unused_hit(
     patchable: bool,
     seed_place: Mapping[str, str],
 ) -> Hit:
-    """A draw from a generator for which the program has a function that seeds, and does not call
-    it.
+    """Return a draw from a generator for which the program has a function that seeds, and does not
+    call it.
     """
     module, function = unused.module, unused.function
     place = streams.line_at(module, function.lineno, drawing.call.module)
@@ -542,13 +548,13 @@ def _unused_hit(
 
 
 def _takes_a_seed(drawing: Drawing) -> bool:
-    """Whether the call itself can be given a seed or a seeded generator."""
+    """Return whether the call itself can be given a seed or a seeded generator."""
     is_split = drawing.call.name == "torch.utils.data.random_split"
     return is_split or seeding.STATE in drawing.draws.unless
 
 
 def _hint(order: Order, drawing: Drawing) -> str:
-    """Why a seed that is there does not help."""
+    """Return why a seed that is there does not help."""
     for one in streams.seedings(order):
         place = at(one.call, drawing.call.module)
         if one.streams & drawing.streams and not streams.reaches(one.call, drawing.call):

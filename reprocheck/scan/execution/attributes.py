@@ -32,7 +32,7 @@ class Attributes(Machine):
     """Looks attributes up and assigns to targets."""
 
     def attribute(self, node: ast.AST, whole: Value, name: str) -> Value:
-        """An attribute of a value."""
+        """Return an attribute of a value."""
         known = self._HOLDERS.get(type(whole))
         if known is None:
             return Part(whole, name)
@@ -93,7 +93,7 @@ class Attributes(Machine):
     }
 
     def assign(self, target: ast.expr, value: Value) -> None:
-        """Gives a value to a target; what is no target is not assigned to."""
+        """Give a value to a target; what is no target is not assigned to."""
         assigned = self._TARGETS.get(type(target))
         if assigned is not None:
             assigned(self, target, value)
@@ -125,7 +125,7 @@ class Attributes(Machine):
     }
 
     def bind(self, name: str, value: Value) -> None:
-        """Gives a value to a name.
+        """Give a value to a name.
 
         Under a condition, a name of a frame around keeps what it had as well.
         """
@@ -135,7 +135,7 @@ class Attributes(Machine):
         holder.variables[name] = value
 
     def set_attribute(self, node: ast.AST, whole: Value, attribute: str, value: Value) -> None:
-        """Gives a value to an attribute; of something of a library, that is a step."""
+        """Give a value to an attribute; of something of a library, that is a step."""
         set_in = self._SETTERS.get(type(whole), Attributes._set_in_library)
         set_in(self, node, whole, attribute, value)
 
@@ -169,7 +169,7 @@ class Attributes(Machine):
     }
 
     def _set_item(self, node: ast.AST, whole: Value, key: Value, value: Value) -> None:
-        """Gives a value to an item."""
+        """Give a value to an item."""
         if isinstance(whole, Items):
             whole.items.append(value)
             if whole.is_dict:
@@ -184,8 +184,8 @@ class Attributes(Machine):
 
 
 def _inherited(of: Class, name: str, whole: Value) -> Value:
-    """What a class has of the library class that it descends from; of none it is a part of the
-    whole.
+    """Return what a class has of the library class that it descends from; of none it is a part of
+    the whole.
     """
     for base in of.external_bases():
         return External(f"{base}.{name}")
@@ -193,14 +193,14 @@ def _inherited(of: Class, name: str, whole: Value) -> Value:
 
 
 def _dotted(whole: Value, attribute: str) -> str:
-    """The name of an attribute of something of a library."""
+    """Return the name of an attribute of something of a library."""
     if isinstance(whole, External):
         return canonical(f"{whole.dotted}.{attribute}")
     return Part(whole, attribute).name or attribute
 
 
 def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
-    """What each target of an unpacking gets."""
+    """Return what each target of an unpacking gets."""
     rows = [_row(option, len(targets)) for option in value.options()]
     is_starred = any(isinstance(target, ast.Starred) for target in targets)
     if is_starred or None in rows:
@@ -209,7 +209,7 @@ def _unpacked(targets: list[ast.expr], value: Value) -> list[Value]:
 
 
 def _row(value: Value, length: int) -> list[Value] | None:
-    """The items of a list or tuple that is spelled out, of this length."""
+    """Return the items of a list or tuple that is spelled out, of this length."""
     if not is_row(value) or len(value.items) != length:
         return None
     return value.items

@@ -43,7 +43,7 @@ class Calls(Known):
     """Calls what is the user's, and what is a library's."""
 
     def call_of(self, node: ast.Call) -> Value:
-        """What a call gives back, once everything that it does was gone through."""
+        """Return what a call gives back, once everything that it does was gone through."""
         receiver: Value | None = None
         if isinstance(node.func, ast.Attribute):
             receiver = self.evaluate(node.func.value)
@@ -70,7 +70,7 @@ class Calls(Known):
     def called(
         self, node: ast.AST, callee: Value, given: Arguments, receiver: Value | None = None
     ) -> Value:
-        """What calling a value gives back; `receiver` is what it was looked up in."""
+        """Return what calling a value gives back; `receiver` is what it was looked up in."""
         if isinstance(callee, Either):
             return either([self.called(node, one, given, receiver) for one in callee.choices])
         own = self._OWN.get(type(callee))
@@ -80,7 +80,7 @@ class Calls(Known):
         return self._library_called(node, name, receiver, given)
 
     def _object_called(self, node: ast.AST, callee: Instance, given: Arguments) -> Value:
-        """What calling an object of the user's gives back."""
+        """Return what calling an object of the user's gives back."""
         for name in CALLED:
             result = self.method_called(node, callee, name, given)
             if result is not None:
@@ -90,7 +90,7 @@ class Calls(Known):
     def _library_called(
         self, node: ast.AST, name: str, receiver: Value | None, given: Arguments
     ) -> Value:
-        """Records a call of a library, and follows what it does with functions and objects of the
+        """Record a call of a library, and follow what it does with functions and objects of the
         user's.
         """
         call = self.call(node, name, given, receiver=receiver)
@@ -107,7 +107,7 @@ class Calls(Known):
         return made
 
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Follows a call of the user's function. The call itself is a step, too."""
+        """Follow a call of the user's function. The call itself is a step, too."""
         if function.is_opaque:
             return self._library_called(node, function.qualified, function.owner, given)
         call = self.call(node, function.qualified, given, receiver=function.owner, own=True)
@@ -127,7 +127,7 @@ class Calls(Known):
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Follows a call of a method of an object of the user's; None where it has none of that
+        """Follow a call of a method of an object of the user's; None where it has none of that
         name.
         """
         if not isinstance(value, Instance):
@@ -139,7 +139,7 @@ class Calls(Known):
         return self.inline(node, function.bound_to(value), given)
 
     def _run_function(self, function: Function, given: Arguments) -> Value:
-        """What the body of a function gives back."""
+        """Return what the body of a function gives back."""
         inner = Frame(
             module=function.module,
             node=function.node,
@@ -165,7 +165,7 @@ class Calls(Known):
         return either(frame.returns)
 
     def wrap(self, node: ast.AST, decorator: Value, function: Function) -> None:
-        """Calls a decorator of the user's with a function: what it gives back, where that is a
+        """Call a decorator of the user's with a function: what it gives back, where that is a
         function around this one, is its wrapper.
 
         A library that the decorator gives the function to looks at it, as `functools.wraps` does,
@@ -181,7 +181,7 @@ class Calls(Known):
                 function.wrapper = one
 
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
-        """An object of a class of the user's, after its constructor."""
+        """Return an object of a class of the user's, after its constructor."""
         made = Instance(of, inputs=(*given.positional, *given.named.values()))
         call = self.call(node, of.qualified, given, own=True)
         call.result = made
@@ -214,7 +214,7 @@ class Calls(Known):
 
 
 def _spelled_keywords(value: Value) -> Iterable[tuple[Value, Value]]:
-    """The keys and items of a dict that is given as `**options`."""
+    """Return the keys and items of a dict that is given as `**options`."""
     match value:
         case Items(kind="dict", keys=keys, items=items):
             return zip(keys, items, strict=False)
@@ -222,7 +222,7 @@ def _spelled_keywords(value: Value) -> Iterable[tuple[Value, Value]]:
 
 
 def _is_known_dict(value: Value) -> bool:
-    """Whether all keywords are seen that `**options` gives."""
+    """Return whether all keywords are seen that `**options` gives."""
     match value:
         case Items(kind="dict", keys=keys, whole=True):
             return are_constants(keys)
@@ -230,7 +230,7 @@ def _is_known_dict(value: Value) -> bool:
 
 
 def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
-    """The name of what is called of a library, and the object whose method it is."""
+    """Return the name of what is called of a library, and the object whose method it is."""
     name = callee.name or "?"
     match callee:
         case Made() | Part(key=None):
@@ -243,8 +243,8 @@ def _named(callee: Value, receiver: Value | None) -> tuple[str, Value | None]:
 
 
 def _is_object(value: Value | None) -> TypeGuard[Value]:
-    """Whether `to`, `eval` and the like give back this very thing: a model or generator, and not a
-    tensor made of it.
+    """Return whether `to`, `eval` and the like give back this very thing: a model or generator, and
+    not a tensor made of it.
     """
     if isinstance(value, Instance):
         return True
@@ -254,19 +254,19 @@ def _is_object(value: Value | None) -> TypeGuard[Value]:
 
 
 def _owner(function: Function) -> tuple[Value, ...]:
-    """What a method is given before its arguments."""
+    """Return what a method is given before its arguments."""
     if function.owner is None or function.kind == "static":
         return ()
     return (function.owner,)
 
 
 def _is_around(outer: Function, function: Function) -> bool:
-    """Whether a function sees another one as a variable."""
+    """Return whether a function sees another one as a variable."""
     return any(value is function for value in outer.around.variables.values())
 
 
 def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> None:
-    """Gives each parameter its argument, else its default, else what is unknown."""
+    """Give each parameter its argument, else its default, else what is unknown."""
     parameters = function.node.args
     positional = [*parameters.posonlyargs, *parameters.args]
     required = len(positional) - len(function.defaults)

@@ -21,7 +21,7 @@ class Elements(Pending):
     """Knows the items of containers."""
 
     def element(self, node: ast.AST, value: Value) -> Value:
-        """What a loop over a value gives: an item of it, the same for all turns.
+        """Return what a loop over a value gives: an item of it, the same for all turns.
 
         What a library does to get at one happens now.
         """
@@ -51,7 +51,7 @@ class Elements(Pending):
         return Part(value, None)
 
     def _element_of_instance(self, node: ast.AST, value: Instance) -> Value:
-        """What a loop over an object of the user's gives: its class says it by one of two
+        """Return what a loop over an object of the user's gives: its class says it by one of two
         methods.
         """
         given = self.method_called(node, value, "__iter__")
@@ -69,7 +69,9 @@ class Elements(Pending):
     }
 
     def spelled_out(self, nodes: list[ast.expr]) -> tuple[list[Value], list[Value]]:
-        """The values of some expressions, and those starred ones whose items are not known."""
+        """Return the values of some expressions, and those starred ones whose items are not
+        known.
+        """
         items: list[Value] = []
         hidden: list[Value] = []
         for node in nodes:
@@ -84,7 +86,7 @@ class Elements(Pending):
 
 
 def _of_dict(value: Made) -> Value:
-    """What a loop over `whole.items()` or `whole.values()` gives."""
+    """Return what a loop over `whole.items()` or `whole.values()` gives."""
     key: Value = Part(value, None)
     match value.call.receiver:
         case Items(kind="dict", keys=keys, items=items):

@@ -40,7 +40,7 @@ class Expressions(Calls):
     """Evaluates expressions."""
 
     def evaluate(self, node: ast.expr) -> Value:
-        """What an expression stands for."""
+        """Return what an expression stands for."""
         self.spend()
         value = self._EXPRESSIONS.get(type(node), Expressions._of_parts)(self, node)
         self.values[id(node)] = value
@@ -203,7 +203,7 @@ class Expressions(Calls):
         return made
 
     def _inner_frame(self, node: ast.expr) -> Frame:
-        """The scope of a comprehension."""
+        """Return the scope of a comprehension."""
         frame = self.frame
         return Frame(
             module=frame.module,
@@ -250,7 +250,7 @@ class Expressions(Calls):
     def function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str
     ) -> Function:
-        """A function as it is defined: defaults are evaluated now."""
+        """Return a function as it is defined: defaults are evaluated now."""
         frame = self.frame
         defaults = tuple(map(self.evaluate, node.args.defaults))
         by_keyword = (self.evaluate(one) if one else None for one in node.args.kw_defaults)
@@ -297,8 +297,8 @@ class Expressions(Calls):
 
 
 def _current(value: Value) -> Value:
-    """What a module of the user's holds by now under a name that it did not hold when another one
-    imported that.
+    """Return what a module of the user's holds by now under a name that it did not hold when
+    another one imported that.
     """
     match value:
         case Part(whole=Package(module=module), key=str() as key):
@@ -307,7 +307,7 @@ def _current(value: Value) -> Value:
 
 
 def combined(kind: str, one: Value, other: Value) -> Value:
-    """The result of an operator."""
+    """Return the result of an operator."""
     match kind, one, other:
         case "Add", Items(), Items() if one.kind == other.kind:
             items = [*one.items, *other.items]
@@ -317,8 +317,8 @@ def combined(kind: str, one: Value, other: Value) -> Value:
 
 
 def _where_true(value: Value) -> Value:
-    """What a part of an `or` can be where the whole is that part: no option of it that is false,
-    and so never None.
+    """Return what a part of an `or` can be where the whole is that part: no option of it that is
+    false, and so never None.
     """
     options = [option for option in value.options() if truth(option) is not False]
     return either([Derived("Or", ()) if option is UNKNOWN else option for option in options])

@@ -40,7 +40,7 @@ class Frame:
 
     @property
     def is_class(self) -> bool:
-        """Whether it is the body of a class, which methods do not see."""
+        """Return whether it is the body of a class, which methods do not see."""
         return isinstance(self.node, ast.ClassDef)
 
     @property
@@ -57,14 +57,14 @@ class Frame:
             frame = frame.around
 
     def chain(self) -> Iterator[Frame]:
-        """The frames in which a name is looked up."""
+        """Yield the frames in which a name is looked up."""
         yield self
         for frame in islice(self.outward(), 1, None):
             if not frame.is_class:
                 yield frame
 
     def holder(self, name: str) -> Frame:
-        """The frame to which an assignment of a name goes."""
+        """Return the frame to which an assignment of a name goes."""
         if name not in self.outer:
             return self
         if self.outer[name]:
@@ -74,12 +74,12 @@ class Frame:
         return next((frame for frame in functions if name in frame.variables), self)
 
     def name_of(self, name: str) -> str:
-        """The qualified name of something defined here."""
+        """Return the qualified name of something defined here."""
         return ".".join(filter(None, (self.qualified, name)))
 
 
 def merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
-    """The variables after two branches."""
+    """Return the variables after two branches."""
     joined = dict(one)
     for name, value in other.items():
         if name not in joined:

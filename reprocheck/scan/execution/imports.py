@@ -28,7 +28,9 @@ class Imports(Expressions):
                 self.bind(first, self._first_part(first, own))
 
     def _first_part(self, first: str, own: Package | None) -> Value:
-        """What `a` stands for after `import a.b`; `own` is the user's module of the whole name."""
+        """Return what `a` stands for after `import a.b`; `own` is the user's module of the whole
+        name.
+        """
         if own is None:
             return External(canonical(first))
         top = self.frame.module.project.module(first, self.frame.module)
@@ -48,7 +50,9 @@ class Imports(Expressions):
             self.bind(alias.asname or alias.name, self._member(node, own, origin, alias.name))
 
     def _member(self, node: ast.ImportFrom, own: Package | None, origin: str, name: str) -> Value:
-        """What an import takes from a module; `own` is that module where it is the user's."""
+        """Return what an import takes from a module; `own` is that module where it is the
+        user's.
+        """
         dotted = f"{origin}.{name}"
         value: Value | None = None
         if own is not None:
@@ -59,7 +63,7 @@ class Imports(Expressions):
         return value or External(canonical(dotted.removeprefix(".")))
 
     def _load(self, node: ast.stmt, name: str) -> Package | None:
-        """Executes a module of the user and the packages around it; records the import of any."""
+        """Execute a module of the user and the packages around it; records the import of any."""
         here = self.frame.module
         module = here.project.module(name, here)
         if module is None:
@@ -82,7 +86,7 @@ class Imports(Expressions):
 
 
 def _may_be(value: Value | None, module: Module) -> bool:
-    """Whether what a package has under a name may be its module of that name."""
+    """Return whether what a package has under a name may be its module of that name."""
     match value:
         case Package():
             return value.module is module

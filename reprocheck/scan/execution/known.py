@@ -40,7 +40,7 @@ class Known(Elements):
     """Knows what calls of libraries give back."""
 
     def known_result(self, call: Call) -> Value | None:
-        """What a call gives back, where more is known than that it was made by the call."""
+        """Return what a call gives back, where more is known than that it was made by the call."""
         by_name = self._BY_NAME.get(call.name)
         if by_name is not None:
             return by_name(self, call)
@@ -103,8 +103,8 @@ class Known(Elements):
         return _with_facts(call, {EACH: Items("set", [], whole=False)})
 
     def _new(self, call: Call) -> Value | None:
-        """An empty container, or one with the given names; one made of something else stays a call,
-        so that what it was can be seen.
+        """Return an empty container, or one with the given names; one made of something else stays
+        a call, so that what it was can be seen.
         """
         if call.arguments or call.open:
             return None
@@ -220,14 +220,14 @@ class Known(Elements):
 
 
 def _with_facts(call: Call, facts: Mapping[str, Value]) -> Value | None:
-    """What a call made, of which something is known."""
+    """Return what a call made, of which something is known."""
     assert isinstance(call.result, Made)
     call.result.facts |= facts
     return call.result
 
 
 def _missing(call: Call, items: Items, key: Value) -> Value | None:
-    """What a dict gives for a key that it was not seen to hold."""
+    """Return what a dict gives for a key that it was not seen to hold."""
     default = call.argument(1)
     match default:
         case Items(kind="set" | "list" | "dict") if call.method == "setdefault":
@@ -242,7 +242,7 @@ def _missing(call: Call, items: Items, key: Value) -> Value | None:
 
 
 def _shared(items: Items, key: Value, default: Items) -> Value:
-    """The one container that stands for those of all keys."""
+    """Return the one container that stands for those of all keys."""
     for item in of_kind(items.items, Items):
         if item.kind == default.kind:
             return item
@@ -288,8 +288,8 @@ def _add_argument(parser: Made, call: Call) -> Value | None:
 
 
 def _argument(default: Value) -> Value:
-    """The value of an argument: its default where that is a number or a text; a flag, and what is
-    None by default, may be given or not.
+    """Return the value of an argument: its default where that is a number or a text; a flag, and
+    what is None by default, may be given or not.
     """
     match default:
         case Constant(value=None):

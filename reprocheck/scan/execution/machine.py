@@ -110,7 +110,7 @@ class Machine(ABC):
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
-        """What an expression stands for."""
+        """Return what an expression stands for."""
 
     @abstractmethod
     def block(self, body: list[ast.stmt]) -> int:
@@ -118,26 +118,26 @@ class Machine(ABC):
 
     @abstractmethod
     def called(self, node: ast.AST, callee: Value, given: Arguments) -> Value:
-        """What calling a value gives back."""
+        """Return what calling a value gives back."""
 
     @abstractmethod
     def inline(self, node: ast.AST, function: Function, given: Arguments = NOTHING) -> Value:
-        """Follows a call of the user's function. The call itself is a step, too."""
+        """Follow a call of the user's function. The call itself is a step, too."""
 
     @abstractmethod
     def instantiated(self, node: ast.AST, of: Class, given: Arguments) -> Instance:
-        """An object of a class of the user's, after its constructor."""
+        """Return an object of a class of the user's, after its constructor."""
 
     @abstractmethod
     def method_called(
         self, node: ast.AST, value: Value, name: str, given: Arguments = NOTHING
     ) -> Value | None:
-        """Follows a call of a method of an object of the user's; None where it has none of that
+        """Follow a call of a method of an object of the user's; None where it has none of that
         name.
         """
 
     def spend(self) -> None:
-        """Counts an expression that is evaluated.
+        """Count an expression that is evaluated.
 
         Raises TooMuchError where that was the last one allowed.
         """
@@ -146,7 +146,7 @@ class Machine(ABC):
             raise TooMuchError
 
     def record(self, step: Step) -> None:
-        """Adds a step, as long as there is room.
+        """Add a step, as long as there is room.
 
         What stands in the module itself always has room.
         """
@@ -166,7 +166,7 @@ class Machine(ABC):
         receiver: Value | None = None,
         own: bool = False,
     ) -> Call:
-        """Records a call."""
+        """Record a call."""
         call = Call(
             **self._here(node),
             name=name,
@@ -180,7 +180,7 @@ class Machine(ABC):
         return call
 
     def store(self, node: ast.AST, name: str, value: Value, target: Value | None = None) -> None:
-        """Records an assignment to something of a library."""
+        """Record an assignment to something of a library."""
         self.record(Store(**self._here(node), name=name, value=value, target=target))
 
     def loop(self, node: ast.AST, value: Value) -> None:
@@ -188,20 +188,20 @@ class Machine(ABC):
         self.record(Loop(**self._here(node), value=value))
 
     def imports(self, node: ast.AST, name: str, own: Module | None = None) -> None:
-        """Records an import, if it is the first of that module."""
+        """Record an import, if it is the first of that module."""
         if name in self.imported:
             return
         self.imported.add(name)
         self.record(Import(**self._here(node), name=name, own=own))
 
     def executes(self, node: ast.AST, module: Module) -> None:
-        """Records the import of a module of the user's, and what that does."""
+        """Record the import of a module of the user's, and what that does."""
         self.imports(node, module.name, module)
         self._replay(module)
 
     def _replay(self, module: Module) -> None:
-        """Adds the steps of the body of a module that a program imports, and of what it imports,
-        the first time.
+        """Add the steps of the body of a module that a program imports, and of what it imports, the
+        first time.
         """
         if not self.program or id(module) in self.replayed:
             return
@@ -220,7 +220,7 @@ class Machine(ABC):
                     self._replay(step.own)
 
     def _here(self, node: ast.AST) -> _Surroundings:
-        """What every step that is recorded now has in common."""
+        """Return what every step that is recorded now has in common."""
         return {
             "node": node,
             "module": self.frame.module,
@@ -242,19 +242,19 @@ class Machine(ABC):
             setattr(self, field, before)
 
     def within(self, frame: Frame) -> AbstractContextManager[None]:
-        """What happens in another scope."""
+        """Return what happens in another scope."""
         return self._holding("frame", frame)
 
     def under(self, condition: Condition) -> AbstractContextManager[None]:
-        """What happens in a branch."""
+        """Return what happens in a branch."""
         return self._holding("conditions", (*self.conditions, condition))
 
     def inside(self, contexts: tuple[Value, ...]) -> AbstractContextManager[None]:
-        """What happens in a `with`."""
+        """Return what happens in a `with`."""
         return self._holding("contexts", (*self.contexts, *contexts))
 
     def left_to(self, call: Call) -> AbstractContextManager[None]:
-        """What a library does with a function or object that it was given."""
+        """Return what a library does with a function or object that it was given."""
         return self._holding("by", call)
 
     @contextmanager
@@ -264,11 +264,11 @@ class Machine(ABC):
             yield
 
     def times(self, function: Function) -> int:
-        """How often a function was followed so far."""
+        """Return how often a function was followed so far."""
         return self._times[id(function.node)]
 
     def follow(self, function: Function, node: ast.AST, body: Callable[[], Value]) -> Value:
-        """Executes the body of a function, unless it is under way already, too deep, or was often
+        """Execute the body of a function, unless it is under way already, too deep, or was often
         enough.
         """
         key = id(function.node)
@@ -294,7 +294,7 @@ class Machine(ABC):
 
 
 def _is_seeding(step: Step) -> bool:
-    """Whether a step sets a switch, or is one that seeds by the last part of its name."""
+    """Return whether a step sets a switch, or is one that seeds by the last part of its name."""
     if isinstance(step, Call):
         return step.method in tables.last_parts()
     return isinstance(step, Store)

@@ -108,8 +108,9 @@ class Pending(Attributes):
         self._run_methods(call.node, value, self._is_for_others)
 
     def _is_for_others(self, name: str, method: Function) -> bool:
-        """Whether what a library is given an object for may be this method: of Python's own those
-        alone that give items or results, and of others those that the program does not call itself.
+        """Return whether what a library is given an object for may be this method: of Python's own
+        those alone that give items or results, and of others those that the program does not call
+        itself.
         """
         if name in _INSIDE:
             return True
@@ -151,7 +152,7 @@ class Pending(Attributes):
 
 
 def _methods(of: Class) -> list[tuple[str, Function]]:
-    """The methods that a class has of itself or of a base of the user's."""
+    """Return the methods that a class has of itself or of a base of the user's."""
     methods: dict[str, Function] = {}
     for base in of.own_line():
         for name, value in base.attributes.items():
@@ -161,8 +162,8 @@ def _methods(of: Class) -> list[tuple[str, Function]]:
 
 
 def _held(values: tuple[Value, ...]) -> Iterator[Value]:
-    """Functions and objects of the user's in arguments, also in lists, and what a library made of
-    them and did not use so far.
+    """Yield functions and objects of the user's in arguments, also in lists, and what a library
+    made of them and did not use so far.
     """
     waiting = [(value, 0) for value in values]
     while waiting:
@@ -175,7 +176,7 @@ def _held(values: tuple[Value, ...]) -> Iterator[Value]:
 
 
 def _inside(value: Value) -> Sequence[Value]:
-    """The items of a container, or the values that one stands for."""
+    """Return the items of a container, or the values that one stands for."""
     match value:
         case Items(items=items):
             return items[:MOST]

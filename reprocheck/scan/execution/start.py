@@ -38,7 +38,7 @@ class Body:
 
 
 def body(module: Module) -> Body:
-    """The body of a module, executed.
+    """Return the body of a module, executed.
 
     While that is under way, what there is of it: modules may import one another.
     """
@@ -52,7 +52,9 @@ def body(module: Module) -> Body:
 
 
 def program(module: Module) -> Order:
-    """What happens when a module is executed: as a program where it is one, else as an import."""
+    """Return what happens when a module is executed: as a program where it is one, else as an
+    import.
+    """
     if not module.is_entry:
         loaded = body(module)
         return _order(module, loaded.machine, whole=False)
@@ -76,8 +78,8 @@ def program(module: Module) -> Order:
 
 
 def parts(module: Module) -> tuple[Order, ...]:
-    """What begins in a module besides its own execution: each function and class that neither it
-    nor another program reaches.
+    """Return what begins in a module besides its own execution: each function and class that
+    neither it nor another program reaches.
     """
     executed = module.project.executed
     unreached = [one for one in _beginning(module) if place(module, one[0]) not in executed]
@@ -108,8 +110,8 @@ def parts(module: Module) -> tuple[Order, ...]:
 
 
 def _leaves_body(module: Module) -> bool:
-    """Whether the variables of a program are those of its module: nobody imports it, or it does the
-    same when it is imported.
+    """Return whether the variables of a program are those of its module: nobody imports it, or it
+    does the same when it is imported.
     """
     is_imported = id(module) in module.project.imported
     return not is_imported or not any(map(is_guard, module.tree.body))
@@ -129,14 +131,14 @@ def _beginning(module: Module) -> Iterator[Definition]:
 
 
 def _constructor_first(node: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The methods of a class."""
+    """Return the methods of a class."""
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
     methods = [one for one in node.body if isinstance(one, definitions)]
     return sorted(methods, key=lambda method: method.name != "__init__")
 
 
 def _at_top(module: Module, node: ast.AST) -> bool:
-    """Whether a definition stands at the top level, under branches at most."""
+    """Return whether a definition stands at the top level, under branches at most."""
     at = module.parent(node)
     while isinstance(at, ast.If | ast.Try | ast.With | ast.ExceptHandler):
         at = module.parent(at)
@@ -146,7 +148,7 @@ def _at_top(module: Module, node: ast.AST) -> bool:
 def _start(
     machine: Interpreter, value: Value | None, function: ast.AST, reached: Set[Place]
 ) -> None:
-    """Executes one function with unknown arguments, or a class: an object of it, and then the
+    """Execute one function with unknown arguments, or a class: an object of it, and then the
     methods that nothing reached.
     """
     options = (value or UNKNOWN).options()

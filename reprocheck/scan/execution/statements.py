@@ -110,7 +110,7 @@ class Interpreter(Imports):
         return self._branches(node)
 
     def _branches(self, node: ast.If) -> Flow:
-        """Both branches. After one that leaves, what follows stands under the other."""
+        """Return both branches. After one that leaves, what follows stands under the other."""
         frame = self.frame
         holds, fails = Condition(node.test, True), Condition(node.test, False)
         before = dict(frame.variables)
@@ -225,7 +225,7 @@ class Interpreter(Imports):
         return flow
 
     def _entered(self, node: ast.AST, value: Value) -> Value:
-        """What `with value as name` gives the name."""
+        """Return what `with value as name` gives the name."""
         given = self.method_called(node, value, "__enter__")
         if given is not None:
             return given
@@ -242,8 +242,8 @@ class Interpreter(Imports):
         self.bind(node.name, value)
 
     def _decorated(self, decorator: ast.expr, value: Value, function: Function) -> Value:
-        """What a decorator makes of a function: the function itself, since what it is called for
-        stays.
+        """Return what a decorator makes of a function: the function itself, since what it is called
+        for stays.
         """
         made = self.evaluate(decorator)
         name = made.name or ""
@@ -298,7 +298,7 @@ class Interpreter(Imports):
 
 
 def _captured(pattern: ast.pattern) -> list[str]:
-    """The names that a pattern gives a value."""
+    """Return the names that a pattern gives a value."""
     parts = ast.walk(pattern)
     names = [getattr(part, "name", None) or getattr(part, "rest", None) for part in parts]
     return list(of_kind(names, str))
@@ -313,7 +313,7 @@ def _takes_all(case: ast.match_case) -> bool:
 
 
 def _cannot_match(subject: Value, pattern: ast.pattern) -> bool:
-    """Whether `case None:`, `case True:` or `case False:` is for another value than this."""
+    """Return whether `case None:`, `case True:` or `case False:` is for another value than this."""
     if not isinstance(pattern, ast.MatchSingleton):
         return False
     return compared(subject, ast.Is, Constant(pattern.value)) is False

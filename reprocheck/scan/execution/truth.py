@@ -59,7 +59,7 @@ _SOMETHING = frozenset(f"builtins.{name}" for name in names("execution", "someth
 
 
 def truth(value: Value) -> bool | None:
-    """Whether a value is true; None where that is not known."""
+    """Return whether a value is true; None where that is not known."""
     match value:
         case Constant(value=constant):
             return bool(constant)
@@ -77,7 +77,7 @@ def truth(value: Value) -> bool | None:
 
 
 def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
-    """The result of a comparison; None where it is not known."""
+    """Return the result of a comparison; None where it is not known."""
     match one, other:
         case Constant(value=left), Constant(value=right) if kind in _COMPARED:
             with suppress(TypeError):
@@ -92,7 +92,9 @@ def compared(one: Value, kind: type[ast.cmpop], other: Value) -> bool | None:
 
 
 def _differs_from_none(value: Value, kind: type[ast.cmpop]) -> bool:
-    """Whether a value cannot be None, and no class of the user's decides what it is equal to."""
+    """Return whether a value cannot be None, and no class of the user's decides what it is equal
+    to.
+    """
     by_identity = kind in (ast.Is, ast.IsNot)
     has_own = any(isinstance(option, Instance) for option in value.options())
     if has_own and not by_identity:
@@ -101,14 +103,16 @@ def _differs_from_none(value: Value, kind: type[ast.cmpop]) -> bool:
 
 
 def _is_among(wanted: object, held: Items) -> bool | None:
-    """Whether a container that is spelled out holds a constant; None where it holds others."""
+    """Return whether a container that is spelled out holds a constant; None where it holds
+    others.
+    """
     if not are_constants(held.elements):
         return None
     return wanted in [item.value for item in held.elements]
 
 
 def _is_something(value: Value) -> bool:
-    """Whether a value cannot be None."""
+    """Return whether a value cannot be None."""
     match value:
         case Class() | Function() | Instance() | Items() | Package():
             return True
@@ -126,7 +130,7 @@ def _is_something(value: Value) -> bool:
 
 
 def computed(kind: str, one: Value, other: Value) -> Value:
-    """The result of an operator: a constant where both sides are, and small."""
+    """Return the result of an operator: a constant where both sides are, and small."""
     match kind, one, other:
         case "Pow", Constant(value=2), Constant(value=31 | 32 as exponent):
             return Constant(2 ** int(exponent))

@@ -17,7 +17,7 @@ SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
 
 
 def render(result: Result, name: str) -> str:
-    """A result in one of the formats, with a line break at its end unless it is empty."""
+    """Return a result in one of the formats, with a line break at its end unless it is empty."""
     function: Callable[[Result], str] = import_module(f"{__name__}.{name}").render
     return function(result)
 
@@ -30,12 +30,12 @@ def counted(number: int, word: str) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """What is wrong, as a sentence."""
+    """Return what is wrong, as a sentence."""
     return f"{capital(finding.message)}."
 
 
 def summary(result: Result) -> str:
-    """One sentence: how many of which severity, in how many files."""
+    """Return one sentence: how many of which severity, in how many files."""
     read = f"{counted(result.files, 'file')}, {counted(result.lines, 'line')}"
     if not result.findings:
         return f"No findings in {read}."
@@ -47,7 +47,7 @@ def summary(result: Result) -> str:
 
 
 def can_be_fixed(result: Result) -> str:
-    """How many of them `--fix` can fix; empty for none."""
+    """Return how many of them `--fix` can fix; empty for none."""
     number = sum(one.patchable for one in result.findings)
     if not number:
         return ""

@@ -9,8 +9,8 @@ LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(result: Result) -> str:
-    """A command a finding and one for each file that was left out, then the sentence that counts
-    them.
+    """Return a command a finding and one for each file that was left out, then the sentence that
+    counts them.
     """
     rows = [_finding(finding) for finding in result.findings]
     rows += [_left_out(one) for one in result.unreadable]

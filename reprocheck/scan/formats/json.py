@@ -13,8 +13,8 @@ VERSION = 1
 
 
 def render(result: Result) -> str:
-    """One object: findings that are new, answered, known or gone, files that could not be read,
-    and how much was.
+    """Return one object: findings that are new, answered, known or gone, files that could not be
+    read, and how much was.
     """
     table = {
         "schema_version": VERSION,

@@ -25,7 +25,7 @@ Table = dict[str, Any]
 
 
 def render(result: Result) -> str:
-    """One run of one tool."""
+    """Return one run of one tool."""
     findings = (*result.findings, *result.suppressed)
     codes = sorted({finding.code for finding in findings})
     run: Table = {

@@ -20,12 +20,12 @@ Row = tuple[Part, ...]
 
 
 def render(result: Result, width: int = WIDTH) -> str:
-    """All findings, files that were left out, and a sentence that counts them."""
+    """Return all findings, files that were left out, and a sentence that counts them."""
     return "".join(f"{_plain(row)}\n" for row in rows(result, width))
 
 
 def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
-    """The rows of `render`, with their styles."""
+    """Yield the rows of `render`, with their styles."""
     for finding in result.findings:
         yield from _finding(finding, width)
         yield ()
@@ -39,7 +39,7 @@ def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
 
 
 def counts_beside(result: Result, width: int = WIDTH) -> Iterator[Row]:
-    """How many findings are not shown, and why."""
+    """Yield how many findings are not shown, and why."""
     if result.suppressed:
         yield (f"{len(result.suppressed):,} more answered by comments.",)
     if result.known:
@@ -48,7 +48,7 @@ def counts_beside(result: Result, width: int = WIDTH) -> Iterator[Row]:
 
 
 def gone(result: Result) -> str:
-    """How many findings of the baseline there are no more, and where; empty for none."""
+    """Return how many findings of the baseline there are no more, and where; empty for none."""
     number = sum(one.count for one in result.gone)
     if not number:
         return ""
@@ -72,7 +72,7 @@ def _text(part: Part) -> str:
 
 
 def left_out(result: Result) -> Iterator[str]:
-    """Which files were left out or scanned in part, and why.
+    """Yield which files were left out or scanned in part, and why.
 
     Many that were scanned in part, for one reason, are one sentence.
     """
@@ -91,7 +91,7 @@ def left_out(result: Result) -> Iterator[str]:
 
 
 def beyond(result: Result) -> Iterator[str]:
-    """What is imported and was not scanned."""
+    """Yield what is imported and was not scanned."""
     if result.outside:
         read = counted(result.outside, "file")
         yield f"Read for signatures and seeding only: {read} outside of what was asked."
@@ -101,7 +101,7 @@ def beyond(result: Result) -> Iterator[str]:
 
 
 def _first_of(names: Sequence[str], others: str, where: str = "") -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first of some names, and how many more there are."""
     named = ", ".join(names[:MOST_NAMED])
     rest = len(names) - MOST_NAMED
     if rest <= 0:
@@ -126,7 +126,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Row]:
 
 
 def _excerpt(finding: Finding, width: int) -> Iterator[Row]:
-    """The line and a caret below the part that is meant; a long line is cut around it."""
+    """Yield the line and a caret below the part that is meant; a long line is cut around it."""
     text = finding.text.rstrip()
     if not text.strip():
         return
@@ -155,7 +155,9 @@ def _printable(character: str) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str, *, hanging: int = 0) -> list[Row]:
-    """The lines of a text; those after the first are indented by more where that is wanted."""
+    """Return the lines of a text; those after the first are indented by more where that is
+    wanted.
+    """
     rows = textwrap.wrap(
         text,
         width,

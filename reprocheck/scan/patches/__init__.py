@@ -32,8 +32,8 @@ from reprocheck.scan.patches.values import fixed_seed, worker_seed
 
 
 def _in_one_place(fix: Fixer) -> Fixer:
-    """A fixer of places that run once in one process: elsewhere its number would make streams alike
-    that differ.
+    """Return a fixer of places that run once in one process: elsewhere its number would make
+    streams alike that differ.
     """
 
     @wraps(fix)
@@ -70,7 +70,7 @@ CODES = frozenset(_FIXERS)
 
 
 def patch(text: str, findings: Sequence[Finding]) -> str:
-    """The text with these findings fixed. As it was where it cannot be parsed."""
+    """Return the text with these findings fixed. As it was where it cannot be parsed."""
     found = _read(text, findings)
     if found is None or not found.edits:
         return text
@@ -90,7 +90,7 @@ class Mended:
 
 
 def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
-    """What fixes each of the findings, of those that a patch fixes."""
+    """Return what fixes each of the findings, of those that a patch fixes."""
     found = _read(text, findings)
     if found is None:
         return []
@@ -105,7 +105,7 @@ def fixes(text: str, findings: Sequence[Finding]) -> list[Mended]:
 
 
 def _said(finding: Finding, before: str, after: str) -> str:
-    """What a patch does, for one finding."""
+    """Return what a patch does, for one finding."""
     if file_of(finding) == finding.path:
         return described(before, after, finding.line) or ""
     said = described(before, after, 0)
@@ -147,8 +147,8 @@ def _patched(tree: Tree, edits: Sequence[Edit]) -> str:
 
 
 def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
-    """The lines for the top of the program: one for each function that seeds, with the first number
-    that is asked for.
+    """Return the lines for the top of the program: one for each function that seeds, with the first
+    number that is asked for.
     """
     heads: dict[tuple[str, str], str] = {}
     for edit in edits:
@@ -161,7 +161,7 @@ def _heads(edits: Sequence[Edit]) -> list[tuple[str, str]]:
 
 
 def _edits(tree: Tree, findings: Sequence[Finding]) -> dict[int, Edit]:
-    """What fixes each finding, by its number: those left out that no patch fits."""
+    """Return what fixes each finding, by its number: those left out that no patch fits."""
     counts: Counter[Fixer] = Counter()
     edits: dict[int, Edit] = {}
     ordered = sorted(enumerate(findings), key=lambda one: (one[1].line, one[1].column))

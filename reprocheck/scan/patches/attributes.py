@@ -52,8 +52,8 @@ def _with_zero(function: cst.CSTNode) -> cst.CSTNode:
 
 
 def _settled(tree: Tree, function: cst.BaseExpression) -> frozenset[str]:
-    """The streams, by their titles, that a function seeds from here on, where it is called at the
-    top level of the program.
+    """Return the streams, by their titles, that a function seeds from here on, where it is called
+    at the top level of the program.
     """
     known = tables.seeds().get(canonical(tree.name(function)))
     line = tree.statement_of(function)
@@ -71,7 +71,7 @@ def made_deterministic(tree: Tree, call: cst.Call, finding: Finding, number: int
 
 
 def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
-    """The assignment whose only target, or which itself, is underlined."""
+    """Return the assignment whose only target, or which itself, is underlined."""
     name = _name_at(tree, finding)
     if name is not None:
         return tree.assignment_to(name)
@@ -82,5 +82,5 @@ def _assignment(tree: Tree, finding: Finding) -> cst.Assign | None:
 
 
 def _name_at(tree: Tree, finding: Finding) -> cst.Attribute | cst.Name | None:
-    """The dotted name that is underlined."""
+    """Return the dotted name that is underlined."""
     return tree.at(finding, cst.Attribute) or tree.at(finding, cst.Name)

@@ -40,8 +40,8 @@ class _Change:
 
 
 def described(before: str, after: str, line: int) -> str | None:
-    """What becomes of the text of a file by one patch, for a finding in a line of it; None where
-    that takes more than a line to say.
+    """Return what becomes of the text of a file by one patch, for a finding in a line of it; None
+    where that takes more than a line to say.
 
     `line` is 0 for a finding in another file.
     """
@@ -54,7 +54,7 @@ def described(before: str, after: str, line: int) -> str | None:
 
 
 def _changes(old: Sequence[str], new: Sequence[str], tree: ast.Module) -> Iterator[_Change]:
-    """The changes of a text that add code, each as code that can be pasted."""
+    """Yield the changes of a text that add code, each as code that can be pasted."""
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         stripped = filter(None, map(str.strip, new[start:end]))
@@ -71,7 +71,7 @@ def _changes(old: Sequence[str], new: Sequence[str], tree: ast.Module) -> Iterat
 
 
 def is_whole(code: str) -> bool:
-    """Whether a line of code is Python by itself, or the head of a block."""
+    """Return whether a line of code is Python by itself, or the head of a block."""
     for line in (code, f"{code} pass", f"{code.removeprefix('el')} pass"):
         with suppress(SyntaxError):
             ast.parse(line)
@@ -80,7 +80,9 @@ def is_whole(code: str) -> bool:
 
 
 def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
-    """The statement of which some lines hold a part, and not the whole, or not all of its head."""
+    """Return the statement of which some lines hold a part, and not the whole, or not all of its
+    head.
+    """
     for line in (first, last):
         around = (one for one in within(tree, ast.stmt) if one.lineno <= line <= last_line(one))
         statement = max(around, key=attrgetter("lineno"), default=None)
@@ -93,7 +95,7 @@ def _cut(tree: ast.Module, first: int, last: int) -> ast.stmt | None:
 
 
 def _end_of_head(statement: ast.stmt) -> int:
-    """The last line of a statement, of one with a body that of its head."""
+    """Return the last line of a statement, of one with a body that of its head."""
     match getattr(statement, "body", None):
         case [ast.stmt() as inner, *_] if inner.lineno > statement.lineno:
             return inner.lineno - 1
@@ -101,7 +103,7 @@ def _end_of_head(statement: ast.stmt) -> int:
 
 
 def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """What the new text imports besides, as one change."""
+    """Return what the new text imports besides, as one change."""
     imports = [line for line in new if line.startswith(IMPORTS)]
     added = map(str.strip, filterfalse(old.__contains__, imports))
     listed = "; ".join(added)
@@ -111,7 +113,9 @@ def _imported(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _told(change: _Change, line: int) -> str:
-    """One change in words, without the stop at its end; empty where that takes more than a line."""
+    """Return one change in words, without the stop at its end; empty where that takes more than a
+    line.
+    """
     code = "; ".join(map(_without_comment, change.code))
     if len(code) > LONGEST or "`" in code or not is_whole(code):
         return ""
@@ -134,7 +138,7 @@ def _place_below(lines: Sequence[str]) -> str:
 
 
 def _without_comment(line: str) -> str:
-    """A line of code without the comment at its end."""
+    """Return a line of code without the comment at its end."""
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(line).readline))
     except (tokenize.TokenError, SyntaxError):

@@ -74,7 +74,9 @@ def seeded_generator(tree: Tree, call: cst.Call, finding: Finding, number: int) 
 
 
 def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
-    """The making or the seeding of a generator with a number, which is that of an expression."""
+    """Return the making or the seeding of a generator with a number, which is that of an
+    expression.
+    """
     function = last_part(tree.function(call))
     if function == "SystemRandom":
         return _random(tree, call, number)
@@ -87,7 +89,7 @@ def _seeded(tree: Tree, call: cst.Call, number: str) -> Edit | None:
 
 
 def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None:
-    """The method that takes a number, in place of one that takes none."""
+    """Return the method that takes a number, in place of one that takes none."""
     if method == "seed" and not isinstance(tree.parent(call), cst.Expr):
         # what it gives back is used
         return None
@@ -98,8 +100,8 @@ def _sister(tree: Tree, call: cst.Call, method: str, number: str) -> Edit | None
 
 
 def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
-    """An attribute that holds a generator, set at the beginning of each method that makes a sample
-    with it: a worker has a copy of what the object held before.
+    """Return an attribute that holds a generator, set at the beginning of each method that makes a
+    sample with it: a worker has a copy of what the object held before.
 
     None where other code uses it, or it is no attribute.
     """
@@ -114,8 +116,8 @@ def _for_each_sample(tree: Tree, call: cst.Call, edit: Edit) -> Edit | None:
 
 
 def _attribute(tree: Tree, call: cst.Call) -> str:
-    """The attribute of an object that a call alone is assigned to, in a method or in the body of
-    its class; empty where there is none.
+    """Return the attribute of an object that a call alone is assigned to, in a method or in the
+    body of its class; empty where there is none.
     """
     match tree.parent(call):
         case cst.Assign(targets=[cst.AssignTarget(target=target)]):
@@ -127,8 +129,8 @@ def _attribute(tree: Tree, call: cst.Call) -> str:
 
 
 def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionDef]:
-    """The methods that make samples with an attribute of their object, themselves or by others of
-    its methods; none where something else may use it.
+    """Return the methods that make samples with an attribute of their object, themselves or by
+    others of its methods; none where something else may use it.
     """
     owner = tree.nearest(call, cst.ClassDef)
     bases = (base.value for one in tree.every(cst.ClassDef) for base in one.bases)
@@ -150,8 +152,8 @@ def _sample_methods(tree: Tree, call: cst.Call, name: str) -> list[cst.FunctionD
 def _methods_with(
     tree: Tree, owner: cst.ClassDef, call: cst.Call, name: str
 ) -> list[cst.FunctionDef]:
-    """The methods of a class that use an attribute of their object; none where it is used from
-    elsewhere, too.
+    """Return the methods of a class that use an attribute of their object; none where it is used
+    from elsewhere, too.
     """
     methods = []
     for use in [one for one in tree.every(cst.Attribute) if one.attr.value == name]:
@@ -196,8 +198,8 @@ def _numbered(tree: Tree, call: cst.Call, word: str, number: str) -> Edit | None
 
 
 def _as_default(tree: Tree, given: cst.Arg | None, number: str) -> Edit | None:
-    """A number in place of None as the default of the parameter that gives the seed, where it is
-    the only thing of its name.
+    """Return a number in place of None as the default of the parameter that gives the seed, where
+    it is the only thing of its name.
     """
     if given is None:
         return None

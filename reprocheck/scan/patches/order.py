@@ -103,7 +103,7 @@ def in_order(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def one_at_a_time(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """A parallel pipeline as one that calls its function for one sample after the other."""
+    """Return a parallel pipeline as one that calls its function for one sample after the other."""
     call = tree.at(finding, cst.Call)
     # what takes the number of its workers in MindSpore
     if call is not None and last_part(tree.function(call)) in ("map", "batch", "GeneratorDataset"):
@@ -138,7 +138,7 @@ def _option(tree: Tree, finding: Finding) -> Edit | None:
 
 
 def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
-    """The futures themselves, where they are in an order of their own."""
+    """Return the futures themselves, where they are in an order of their own."""
     futures = only(call)
     if futures is None or not _is_gone_over(tree, call):
         return None
@@ -150,7 +150,7 @@ def _without_waiting(tree: Tree, call: cst.Call) -> Edit | None:
 
 
 def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
-    """The set among the arguments of a call; a list of it is sorted where it is made."""
+    """Return the set among the arguments of a call; a list of it is sorted where it is made."""
     if not isinstance(node, cst.Call) or is_open(node):
         return None
     function = tree.function(node)
@@ -170,7 +170,7 @@ def _of_call(tree: Tree, node: cst.BaseExpression) -> Edit | None:
 
 
 def _of_list(tree: Tree, given: Sequence[cst.BaseExpression]) -> Edit | None:
-    """The set in `list(names)`, where one of some variables alone holds such a list."""
+    """Return the set in `list(names)`, where one of some variables alone holds such a list."""
     held = filter(None, map(tree.value_of, given))
     lists = list(filter(partial(_is_list_of_set, tree), held))
     match lists:
@@ -201,13 +201,13 @@ def _is_set(tree: Tree, node: cst.BaseExpression, depth: int = 0) -> bool:
 
 
 def _is_gone_over(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether a loop or comprehension goes over it."""
+    """Return whether a loop or comprehension goes over it."""
     parent = tree.parent(node)
     return isinstance(parent, cst.For | cst.CompFor) and parent.iter is node
 
 
 def _uses(tree: Tree, call: cst.Call) -> Collection[cst.CSTNode]:
-    """Where the variable that a call is assigned to is used."""
+    """Return where the variable that a call is assigned to is used."""
     match tree.parent(call):
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() as target), *_]):
             return {*tree.named(target.value)} - {target}
@@ -215,7 +215,7 @@ def _uses(tree: Tree, call: cst.Call) -> Collection[cst.CSTNode]:
 
 
 def _taker(tree: Tree, node: cst.CSTNode) -> cst.Call | None:
-    """The call whose first argument a node is."""
+    """Return the call whose first argument a node is."""
     argument, around, *_ = tree.around(node)
     match around:
         case cst.Call(args=[cst.Arg(keyword=None, star="") as first, *_]) if first is argument:
@@ -238,7 +238,7 @@ def _iterated(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _bare(node: cst.CSTNode) -> cst.Arg:
-    """An argument, without parentheses of its own that the call makes needless."""
+    """Return an argument, without parentheses of its own that the call makes needless."""
     match node:
         case cst.Name() | cst.Attribute() | cst.Call() | cst.BinaryOperation() | cst.Set():
             node = _without_parentheses(node)
@@ -246,7 +246,9 @@ def _bare(node: cst.CSTNode) -> cst.Arg:
 
 
 def _without_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
-    """An expression without its parentheses, where there is one pair and no line ends beside it."""
+    """Return an expression without its parentheses, where there is one pair and no line ends beside
+    it.
+    """
     match node.lpar, node.rpar:
         case (
             [cst.LeftParen(whitespace_after=cst.SimpleWhitespace())],

@@ -58,8 +58,8 @@ SEEDERS = {
 
 
 def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
-    """A seed for a stream: below the call by which the program seeds another one, with the same
-    number, else at its top.
+    """Return a seed for a stream: below the call by which the program seeds another one, with the
+    same number, else at its top.
     """
     evidence = finding.evidence
     word = evidence.get("seed_keyword")
@@ -84,7 +84,7 @@ def seeded(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _seeder(tree: Tree, stream: str) -> Seeder | None:
-    """What seeds a stream in a program, by its title."""
+    """Return what seeds a stream in a program, by its title."""
     is_bound = bound_as(tree.module.body, "keras") is not None
     brought = _brought(tree.every(cst.Import, cst.ImportFrom))
     roots = {thing.partition(".")[0] for thing, _ in brought}
@@ -104,7 +104,7 @@ def with_seed(call: cst.Call | None, word: str) -> Edit | None:
 
 
 def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
-    """A line below the call in a line that seeds another stream, with its number."""
+    """Return a line below the call in a line that seeds another stream, with its number."""
     on_line = [one for one in tree.every(cst.Call) if tree.line(one) == line]
     call = next(filter(partial(is_seeding, tree), on_line), None)
     if call is None:
@@ -118,13 +118,13 @@ def _beside(tree: Tree, line: int, seeder: Seeder) -> Edit | None:
 
 
 def is_seeding(tree: Tree, call: cst.Call) -> bool:
-    """Whether a call seeds a stream of its own or of a library."""
+    """Return whether a call seeds a stream of its own or of a library."""
     return canonical(tree.function(call)) in tables.seeds()
 
 
 def _number(tree: Tree, call: cst.Call) -> cst.BaseExpression | None:
-    """The number that a seeding call is given; None where it is not in plain sight, or where it
-    must not be written down a second time.
+    """Return the number that a seeding call is given; None where it is not in plain sight, or where
+    it must not be written down a second time.
     """
     known = tables.seeds().get(canonical(tree.function(call)))
     if known is None or is_open(call):
@@ -148,8 +148,8 @@ def with_generator(tree: Tree, call: cst.Call) -> Edit | None:
 
 
 def can_bind(tree: Tree, module: str) -> bool:
-    """Whether a module can be used at the top: it is imported there, or its name is free and it may
-    be imported there.
+    """Return whether a module can be used at the top: it is imported there, or its name is free and
+    it may be imported there.
     """
     if bound_as(tree.module.body, module) is not None:
         return True
@@ -164,19 +164,19 @@ def can_bind(tree: Tree, module: str) -> bool:
 
 
 def name_of(tree: Tree, module: str) -> str:
-    """What the top of a program writes for a module that it imports, or will import."""
+    """Return what the top of a program writes for a module that it imports, or will import."""
     return bound_as(tree.module.body, module) or module
 
 
 def bound_as(statements: Sequence[cst.CSTNode], module: str) -> str | None:
-    """What these statements let one write for a module: `np` for `import numpy as np`, `tf.keras`
-    for `import tensorflow as tf`.
+    """Return what these statements let one write for a module: `np` for `import numpy as np`,
+    `tf.keras` for `import tensorflow as tf`.
     """
     return _bound(statements).get(module)
 
 
 def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
-    """What these statements let one write for each module that they import."""
+    """Return what these statements let one write for each module that they import."""
     bound: dict[str, str] = {}
     for statement in of_kind(statements, cst.SimpleStatementLine):
         for thing, name in _brought(of_kind(statement.body, cst.Import, cst.ImportFrom)):
@@ -187,8 +187,8 @@ def _bound(statements: Sequence[cst.CSTNode]) -> dict[str, str]:
 
 
 def _brought(imports: Iterable[cst.Import | cst.ImportFrom]) -> Iterator[tuple[str, str]]:
-    """The dotted name of each thing that imports bring, and the name that it is given; `*` for that
-    of a star import.
+    """Yield the dotted name of each thing that imports bring, and the name that it is given; `*`
+    for that of a star import.
     """
     for node in imports:
         if isinstance(node, cst.Import):
@@ -211,8 +211,8 @@ def _of_module(imported: cst.ImportAlias) -> tuple[str, str]:
 
 
 def place(tree: Tree, before: int) -> int:
-    """How many statements of the module stand above the seeding lines: those up to the last import
-    of its head, all above a line.
+    """Return how many statements of the module stand above the seeding lines: those up to the last
+    import of its head, all above a line.
     """
     index = 0
     above = takewhile(lambda statement: tree.last_line(statement) < before, tree.module.body)
@@ -226,7 +226,7 @@ def place(tree: Tree, before: int) -> int:
 
 
 def _imports(statement: cst.CSTNode) -> bool:
-    """An import, or `try` and `if` around imports alone."""
+    """Return an import, or `try` and `if` around imports alone."""
     if isinstance(statement, cst.If | cst.Try):
         return all(map(_is_line_of_imports, statement.body.body))
     return _is_line_of_imports(statement)
@@ -248,8 +248,8 @@ def _is_docstring(statement: cst.CSTNode) -> bool:
 def headed(
     module: cst.Module, index: int, imports: Collection[str], heads: Sequence[tuple[str, str]]
 ) -> cst.Module:
-    """The module with imports that it lacks and lines after its first statements, each a module and
-    what is called in it.
+    """Return the module with imports that it lacks and lines after its first statements, each a
+    module and what is called in it.
     """
     above, below = module.body[:index], list(module.body[index:])
     bound = _bound(above)
@@ -267,7 +267,7 @@ def headed(
 
 
 def _import(head: list[Line], name: str) -> None:
-    """Imports a module below the last import of its kind; as a block of its own above the others,
+    """Import a module below the last import of its kind; as a block of its own above the others,
     where it is the first of the standard library, else below them all.
     """
     kinds = list(map(_kinds, head))
@@ -286,12 +286,12 @@ def _import(head: list[Line], name: str) -> None:
 
 
 def _is_first(statement: cst.CSTNode) -> bool:
-    """Whether a statement stands above all imports of modules."""
+    """Return whether a statement stands above all imports of modules."""
     return _is_docstring(statement) or "future" in _kinds(statement)
 
 
 def _kinds(statement: cst.CSTNode) -> set[str]:
-    """The kinds of what a line imports."""
+    """Return the kinds of what a line imports."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return set()
     brought = _brought(of_kind(statement.body, cst.Import, cst.ImportFrom))
@@ -299,7 +299,7 @@ def _kinds(statement: cst.CSTNode) -> set[str]:
 
 
 def _kind(package: str) -> str:
-    """Which block of imports a package belongs to; empty where that is not known."""
+    """Return which block of imports a package belongs to; empty where that is not known."""
     if package == "__future__":
         return "future"
     if package in sys.stdlib_module_names:

@@ -44,7 +44,7 @@ class Table(cst.BaseExpression):
 
 
 def parsed(text: str) -> cst.Module:
-    """The concrete tree of a text, with a `Table` for each long table in it.
+    """Return the concrete tree of a text, with a `Table` for each long table in it.
 
     Raises libcst.ParserSyntaxError.
     """
@@ -63,7 +63,7 @@ def parsed(text: str) -> cst.Module:
 
 
 def _places(text: str, data: bytes) -> list[_Place]:
-    """The long tables of a text, in their order; none where it cannot be parsed."""
+    """Return the long tables of a text, in their order; none where it cannot be parsed."""
     if text.count("\n") < SHORTEST:
         return []
     try:
@@ -81,8 +81,8 @@ def _places(text: str, data: bytes) -> list[_Place]:
 
 
 def _tables(tree: ast.Module) -> Iterator[ast.expr]:
-    """The outermost displays in brackets that are long and hold nothing but constants, among the
-    values at the top level.
+    """Yield the outermost displays in brackets that are long and hold nothing but constants, among
+    the values at the top level.
     """
     for statement in tree.body:
         value = getattr(statement, "value", None)

@@ -80,7 +80,9 @@ CallFixer = Callable[["Tree", cst.Call, Finding, int], Edit | None]
 
 
 def on_call(fix: CallFixer) -> Fixer:
-    """A fixer of calls that hide no argument: it is given the call that a finding underlines."""
+    """Return a fixer of calls that hide no argument: it is given the call that a finding
+    underlines.
+    """
 
     @wraps(fix)
     def fixer(tree: Tree, finding: Finding, number: int) -> Edit | None:
@@ -115,7 +117,7 @@ class Tree:
         return found
 
     def at(self, finding: Finding, kind: type[Node]) -> Node | None:
-        """The node of this kind that a finding underlines.
+        """Return the node of this kind that a finding underlines.
 
         None where the text is not that of the finding.
         """
@@ -125,48 +127,48 @@ class Tree:
         return self.node((finding.line, finding.column, finding.end_line, finding.end_column), kind)
 
     def node(self, span: tuple[int, int, int, int], kind: type[Node]) -> Node | None:
-        """The node of this kind that begins and ends there: lines and columns from 1."""
+        """Return the node of this kind that begins and ends there: lines and columns from 1."""
         line, column, last, end = span
         found = self._by_range.get((line, column - 1, last, end - 1), [])
         return next(of_kind(found, kind), None)
 
     def call_at(self, finding: Finding) -> cst.Call | None:
-        """The call that a finding underlines, where it hides no argument."""
+        """Return the call that a finding underlines, where it hides no argument."""
         call = self.at(finding, cst.Call)
         if call is None or is_open(call):
             return None
         return call
 
     def line(self, node: cst.CSTNode) -> int:
-        """The line on which a node begins."""
+        """Return the line on which a node begins."""
         return self._places[node].start.line
 
     def last_line(self, node: cst.CSTNode) -> int:
-        """The line on which a node ends."""
+        """Return the line on which a node ends."""
         return self._places[node].end.line
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node around a node."""
+        """Return the node around a node."""
         return self._parents.get(node)
 
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The nodes around a node, innermost first."""
+        """Yield the nodes around a node, innermost first."""
         at = self._parents.get(node)
         while at is not None:
             yield at
             at = self._parents.get(at)
 
     def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
-        """The innermost node of these kinds around a node."""
+        """Return the innermost node of these kinds around a node."""
         return next(of_kind(self.around(node), *kinds), None)
 
     def statement_of(self, node: cst.CSTNode) -> cst.SimpleStatementLine | None:
-        """The line of statements that a node is part of."""
+        """Return the line of statements that a node is part of."""
         return self.nearest(node, cst.SimpleStatementLine)
 
     def name(self, node: cst.CSTNode) -> str:
-        """The dotted name through imports, `builtins.` included; as written where no import binds
-        it; empty for no name.
+        """Return the dotted name through imports, `builtins.` included; as written where no import
+        binds it; empty for no name.
         """
         known: Any = self._names.get(node, ())
         # libcst leaves a name that nobody has asked for yet as a function that finds it
@@ -177,22 +179,24 @@ class Tree:
         return names.pop()
 
     def function(self, node: cst.CSTNode | None) -> str:
-        """The dotted name of the function that an expression calls; empty where it is no call."""
+        """Return the dotted name of the function that an expression calls; empty where it is no
+        call.
+        """
         if not isinstance(node, cst.Call):
             return ""
         return self.name(node.func)
 
     def every(self, *kinds: type[Node]) -> Iterator[Node]:
-        """All nodes of these kinds, in no promised order."""
+        """Return all nodes of these kinds, in no promised order."""
         return of_kind(self._places, *kinds)
 
     def named(self, name: str) -> list[cst.Name]:
-        """Every place in the text where this name is written, also behind a dot."""
+        """Return every place in the text where this name is written, also behind a dot."""
         return [node for node in self.every(cst.Name) if node.value == name]
 
     def binds(self, name: str) -> tuple[cst.CSTNode, ...]:
-        """What gives a name a value anywhere in the text: assignments, definitions, parameters,
-        loops; no imports.
+        """Return what gives a name a value anywhere in the text: assignments, definitions,
+        parameters, loops; no imports.
         """
         return tuple(self._bound.get(name, ()))
 
@@ -201,18 +205,20 @@ class Tree:
         return grouped((node.value, node) for node in self.every(cst.Name) if self._is_bound(node))
 
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
-        """What a variable holds, where the text gives it a value once, by a plain assignment."""
+        """Return what a variable holds, where the text gives it a value once, by a plain
+        assignment.
+        """
         bound = self.binds(written(node))
         if len(bound) != 1:
             return None
         return self.assigned_to(bound[0])
 
     def assigned_to(self, target: cst.CSTNode) -> cst.BaseExpression | None:
-        """The value of the assignment whose only target this is."""
+        """Return the value of the assignment whose only target this is."""
         return getattr(self.assignment_to(target), "value", None)
 
     def assignment_to(self, target: cst.CSTNode) -> cst.Assign | None:
-        """The assignment whose only target this is."""
+        """Return the assignment whose only target this is."""
         _, assign, *_ = self.around(target)
         match assign:
             case cst.Assign(targets=[_]):
@@ -230,8 +236,8 @@ class Tree:
         return isinstance(parent, cst.Global | cst.Nonlocal)
 
     def once(self, node: cst.CSTNode) -> bool:
-        """Whether the place is executed once, as far as the text shows: no loop, no function that
-        is called from several places.
+        """Return whether the place is executed once, as far as the text shows: no loop, no function
+        that is called from several places.
         """
         # what may execute what is inside of it more than once
         nearest = self.nearest(node, *_LOOPS, cst.FunctionDef)
@@ -242,8 +248,8 @@ class Tree:
         return nearest.name.value in _ONCE or self._is_called_once(nearest)
 
     def is_repeated(self, node: cst.CSTNode) -> bool:
-        """Whether the text shows that the place is executed often: in a loop, or in a function that
-        is called in one.
+        """Return whether the text shows that the place is executed often: in a loop, or in a
+        function that is called in one.
         """
         if self.nearest(node, *_LOOPS) is not None:
             return True
@@ -253,7 +259,9 @@ class Tree:
         return any(map(self._is_in_loop, calls))
 
     def _is_in_loop(self, call: cst.Call) -> bool:
-        """Whether a loop makes a call each time it goes round: not to find what it goes over."""
+        """Return whether a loop makes a call each time it goes round: not to find what it goes
+        over.
+        """
         loops = of_kind(self.around(call), *_STATEMENTS)
         each_time = (loop.body if isinstance(loop, cst.For) else loop for loop in loops)
         return any(call in inside(part) for part in each_time)
@@ -270,7 +278,7 @@ class Tree:
 
 
 def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and all nodes in it."""
+    """Yield a node and all nodes in it."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
@@ -279,7 +287,7 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def written(node: cst.CSTNode | None) -> str:
-    """A dotted name as it stands; empty where it is something else."""
+    """Return a dotted name as it stands; empty where it is something else."""
     if isinstance(node, cst.Name):
         return node.value
     if not isinstance(node, cst.Attribute):
@@ -291,27 +299,27 @@ def written(node: cst.CSTNode | None) -> str:
 
 
 def is_open(call: cst.Call) -> bool:
-    """Whether a call hides arguments in `*args` or `**kwargs`."""
+    """Return whether a call hides arguments in `*args` or `**kwargs`."""
     return any(one.star for one in call.args)
 
 
 def is_none(node: cst.CSTNode) -> bool:
-    """Whether an expression is `None`."""
+    """Return whether an expression is `None`."""
     return written(node) == "None"
 
 
 def keyword(call: cst.Call, *names: str) -> cst.Arg | None:
-    """The argument that is given under one of these names."""
+    """Return the argument that is given under one of these names."""
     return next((one for one in call.args if written(one.keyword) in names), None)
 
 
 def positional(call: cst.Call) -> list[cst.Arg]:
-    """The arguments without a name."""
+    """Return the arguments without a name."""
     return [one for one in call.args if not (one.keyword or one.star)]
 
 
 def only(call: cst.Call) -> cst.BaseExpression | None:
-    """The only argument of a call."""
+    """Return the only argument of a call."""
     match call.args:
         case [cst.Arg(star="", value=value)]:
             return value
@@ -319,12 +327,12 @@ def only(call: cst.Call) -> cst.BaseExpression | None:
 
 
 def argument(call: cst.Call, *names: str, index: int = 0) -> cst.Arg | None:
-    """The argument that is given under one of these names, else the one at an index."""
+    """Return the argument that is given under one of these names, else the one at an index."""
     return keyword(call, *names) or next(iter(positional(call)[index:]), None)
 
 
 def with_keyword(node: cst.CSTNode, name: str, value: str) -> cst.CSTNode:
-    """A call with one more argument at its end, spaced and broken as the last one is."""
+    """Return a call with one more argument at its end, spaced and broken as the last one is."""
     call = cst.ensure_type(node, cst.Call)
     added = cst.Arg(
         keyword=cst.Name(name),
@@ -354,7 +362,7 @@ def with_number(node: cst.CSTNode, number: str = "0") -> cst.CSTNode:
 
 
 def with_value(arg: cst.Arg, value: str) -> tuple[cst.CSTNode, Change]:
-    """An argument's value, and its replacement."""
+    """Return an argument's value, and its replacement."""
     return arg.value, lambda _: cst.parse_expression(value)
 
 
@@ -373,7 +381,7 @@ def filled(
 
 
 def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
-    """A call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
+    """Return a call whose function has another last name: `torch.empty(3)` as `torch.zeros(3)`."""
     call = cst.ensure_type(node, cst.Call)
     return call.with_changes(
         func=cst.ensure_type(call.func, cst.Attribute).with_changes(attr=cst.Name(name))
@@ -381,7 +389,7 @@ def called(node: cst.CSTNode, name: str) -> cst.CSTNode:
 
 
 def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
-    """A statement with these lines below it."""
+    """Return a statement with these lines below it."""
     added = [cst.parse_statement(line) for line in lines]
     return lambda node: cst.FlattenSentinel(
         [cst.ensure_type(node, cst.SimpleStatementLine), *added]
@@ -389,7 +397,7 @@ def followed_by(lines: Iterable[str]) -> Callable[[cst.CSTNode], Any]:
 
 
 def beginning_with(line: str) -> Change:
-    """A function with this line above its first statement, below its docstring."""
+    """Return a function with this line above its first statement, below its docstring."""
     added = cst.parse_statement(line)
 
     def change(node: cst.CSTNode) -> cst.CSTNode:
@@ -403,7 +411,7 @@ def beginning_with(line: str) -> Change:
 
 
 def _as_block(body: cst.BaseSuite) -> cst.IndentedBlock:
-    """The body of a function, that of one line as a block of its own."""
+    """Return the body of a function, that of one line as a block of its own."""
     if isinstance(body, cst.IndentedBlock):
         return body
     suite = cst.ensure_type(body, cst.SimpleStatementSuite)
@@ -432,7 +440,7 @@ class _Changing(cst.CSTTransformer):
 
 
 def changed(tree: Tree, edits: Collection[Edit]) -> cst.Module:
-    """The module of the tree with the changes of all edits."""
+    """Return the module of the tree with the changes of all edits."""
     changes: defaultdict[cst.CSTNode, list[Change]] = defaultdict(list)
     below: defaultdict[cst.SimpleStatementLine, dict[str, None]] = defaultdict(dict)
     for edit in edits:

@@ -75,8 +75,8 @@ def fixed_seed(tree: Tree, finding: Finding, number: int) -> Edit | None:
 
 
 def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit | None:
-    """A constant for the part of a seed that is another in each run; none for the whole of one that
-    several ranks are given.
+    """Return a constant for the part of a seed that is another in each run; none for the whole of
+    one that several ranks are given.
     """
     value = _held(tree, given, finding)
     if value is None or not _are_seeds_alone(tree, _variables(given)):
@@ -88,7 +88,7 @@ def _fixed_part(tree: Tree, finding: Finding, given: cst.BaseExpression) -> Edit
 
 
 def _constant(tree: Tree, value: cst.BaseExpression) -> Edit | None:
-    """A constant for the one part of a number that is another in each run."""
+    """Return a constant for the one part of a number that is another in each run."""
     calls = of_kind(inside(value), cst.Call)
     found = dict.fromkeys(call for call in calls if _changes(tree, call))
     sources = [one for one in found if found.keys().isdisjoint(tree.around(one))]
@@ -107,8 +107,8 @@ def _zero(tree: Tree, number: cst.CSTNode, line: int = 0) -> Edit | None:
 
 
 def _held(tree: Tree, given: cst.BaseExpression, finding: Finding) -> cst.BaseExpression | None:
-    """What a seed is: of a variable what the text gives it once, else what it is given on the line
-    on which the finding saw the change made.
+    """Return what a seed is: of a variable what the text gives it once, else what it is given on
+    the line on which the finding saw the change made.
     """
     if not isinstance(given, cst.Name):
         return given
@@ -121,7 +121,7 @@ def _held(tree: Tree, given: cst.BaseExpression, finding: Finding) -> cst.BaseEx
 
 
 def _made(tree: Tree, finding: Finding) -> cst.Call | None:
-    """What makes the number, where that is another statement than the one that seeds."""
+    """Return what makes the number, where that is another statement than the one that seeds."""
     span = finding.evidence.get("made")
     if span is None:
         return None
@@ -130,7 +130,9 @@ def _made(tree: Tree, finding: Finding) -> cst.Call | None:
 
 
 def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit | None:
-    """A constant for a number that is set as a seed elsewhere, where the program makes it once."""
+    """Return a constant for a number that is set as a seed elsewhere, where the program makes it
+    once.
+    """
     if made is None or finding.evidence.get("once") != "yes" or "ranks" in finding.evidence:
         return None
     first = tree.line(made)
@@ -146,8 +148,8 @@ def _fixed_origin(tree: Tree, finding: Finding, made: cst.Call | None) -> Edit |
 
 
 def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
-    """Whether what a number is assigned to holds a seed and nothing else: other files that use it
-    are not seen here.
+    """Return whether what a number is assigned to holds a seed and nothing else: other files that
+    use it are not seen here.
     """
     holder = tree.nearest(number, cst.Lambda, cst.FunctionDef, cst.Assign, cst.AnnAssign)
     targets = _targets(holder)
@@ -159,7 +161,7 @@ def _is_for_seeds(tree: Tree, number: cst.CSTNode, finding: Finding) -> bool:
 
 
 def _targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
-    """What is assigned to; nothing for a function, or where a dict is what is assigned."""
+    """Return what is assigned to; nothing for a function, or where a dict is what is assigned."""
     match node:
         case cst.Assign(value=cst.Dict()) | cst.AnnAssign(value=cst.Dict()):
             return []
@@ -171,8 +173,8 @@ def _targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
 
 
 def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
-    """Whether an expression around a call is a number, and not text, bytes or an object that one is
-    made of elsewhere.
+    """Return whether an expression around a call is a number, and not text, bytes or an object that
+    one is made of elsewhere.
     """
     if isinstance(value, cst.BinaryOperation | cst.UnaryOperation):
         return True
@@ -186,7 +188,9 @@ def _is_number(tree: Tree, value: cst.CSTNode, made: cst.Call) -> bool:
 
 
 def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
-    """The largest expression around a call that only computes a number of what the call gives."""
+    """Return the largest expression around a call that only computes a number of what the call
+    gives.
+    """
     number: cst.BaseExpression = made
     around = takewhile(lambda node: isinstance(node, (*_ARITHMETIC, cst.Arg)), tree.around(made))
     for node in of_kind(around, *_ARITHMETIC):
@@ -199,8 +203,8 @@ def _converted(tree: Tree, made: cst.Call) -> cst.BaseExpression:
 
 @on_call
 def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Edit | None:
-    """The seed of a data worker from torch's number for it, and a seeded generator for the loader
-    where nothing else fixes that number.
+    """Return the seed of a data worker from torch's number for it, and a seeded generator for the
+    loader where nothing else fixes that number.
     """
     loader = _loader(tree, call)
     is_reachable = last_part(tree.function(call)) == "seed" and can_bind(tree, "torch")
@@ -216,8 +220,8 @@ def worker_seed(tree: Tree, call: cst.Call, finding: Finding, number: int) -> Ed
 
 
 def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
-    """A seeding call with the number of the worker; torch takes the whole of it, and by another
-    function than `torch.seed`.
+    """Return a seeding call with the number of the worker; torch takes the whole of it, and by
+    another function than `torch.seed`.
     """
     root = name_of(tree, "torch")
     if tree.function(call).startswith("torch."):
@@ -230,7 +234,9 @@ def _seeded_by_worker(tree: Tree, call: cst.Call) -> Change:
 
 
 def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
-    """A seeding call without a number; `torch.seed()` takes none, and has a sister that does."""
+    """Return a seeding call without a number; `torch.seed()` takes none, and has a sister that
+    does.
+    """
     if call.args:
         return None
     function = tree.function(call)
@@ -245,7 +251,7 @@ def _numbered(tree: Tree, call: cst.Call) -> Edit | None:
 
 
 def _changes(tree: Tree, call: cst.Call) -> bool:
-    """Whether a call gives another number in each run."""
+    """Return whether a call gives another number in each run."""
     name = tree.function(call)
     if name in _OF_OBJECTS or name.startswith(("random.", "numpy.random.", "torch.rand")):
         return True
@@ -255,8 +261,8 @@ def _changes(tree: Tree, call: cst.Call) -> bool:
 
 
 def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
-    """Whether a number stands for something: `hash(name)` is another one for each name, and one
-    constant for all would change that.
+    """Return whether a number stands for something: `hash(name)` is another one for each name, and
+    one constant for all would change that.
     """
     if tree.function(source) not in _OF_OBJECTS:
         return False
@@ -264,8 +270,8 @@ def _depends_on_a_variable(tree: Tree, source: cst.Call) -> bool:
 
 
 def _whole(tree: Tree, source: cst.Call, value: cst.BaseExpression) -> cst.CSTNode:
-    """The largest part of a number that has nothing in it but constants, conversions and what
-    changes.
+    """Return the largest part of a number that has nothing in it but constants, conversions and
+    what changes.
     """
     best: cst.CSTNode = source
     expressions = of_kind([source, *tree.around(source)], cst.BaseExpression)  # type: ignore[type-abstract]
@@ -287,7 +293,7 @@ def _is_zero_if_left_is(node: cst.BaseExpression, left: cst.CSTNode) -> bool:
 
 
 def _variables(seed: cst.BaseExpression) -> list[str]:
-    """The variables that hold a seed: the one that is given, and those that are bound on the
+    """Return the variables that hold a seed: the one that is given, and those that are bound on the
     way.
     """
     bound = [one.target for one in of_kind(inside(seed), cst.NamedExpr)]
@@ -295,8 +301,8 @@ def _variables(seed: cst.BaseExpression) -> list[str]:
 
 
 def _are_seeds_alone(tree: Tree, names: Iterable[str]) -> bool:
-    """Whether variables are used for seeds alone, or are called one: a time that is also measured
-    with must stay a time.
+    """Return whether variables are used for seeds alone, or are called one: a time that is also
+    measured with must stay a time.
     """
     others = list(filterfalse(_is_called_seed, names))
     uses = set(chain.from_iterable(map(tree.named, others)))
@@ -313,8 +319,8 @@ def _is_for_seeding(tree: Tree, use: cst.CSTNode) -> bool:
 
 
 def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
-    """Whether nothing but constants, conversions and what changes has a part in it: no variable,
-    and no other function's result.
+    """Return whether nothing but constants, conversions and what changes has a part in it: no
+    variable, and no other function's result.
     """
     calls = list(of_kind(inside(node), cst.Call))
     if not all(_is_conversion(tree, one) or _changes(tree, one) for one in calls):
@@ -326,7 +332,7 @@ def _is_plain(tree: Tree, node: cst.BaseExpression) -> bool:
 
 
 def _is_conversion(tree: Tree, call: cst.Call) -> bool:
-    """A function that only converts its argument, or a method of what changes:
+    """Return a function that only converts its argument, or a method of what changes:
     `datetime.now().timestamp()`.
     """
     if tree.function(call).removeprefix("builtins.") in _CONVERSIONS:
@@ -337,13 +343,13 @@ def _is_conversion(tree: Tree, call: cst.Call) -> bool:
 
 
 def _root(function: cst.BaseExpression) -> str:
-    """The first name of a function: `time` of `time.time`; empty where it is no name."""
+    """Return the first name of a function: `time` of `time.time`; empty where it is no name."""
     return written(function).partition(".")[0]
 
 
 def _loader(tree: Tree, call: cst.Call) -> cst.Call | None:
-    """The loader whose workers run the code around a call: it stands in its `worker_init_fn`, or in
-    the function that is named there.
+    """Return the loader whose workers run the code around a call: it stands in its
+    `worker_init_fn`, or in the function that is named there.
     """
     around = set(tree.around(call))
     functions = of_kind(around, cst.FunctionDef)

@@ -25,10 +25,10 @@ class Accepted(Protocol):
     """A history as far as its baselines are read."""
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """The one that counts."""
+        """Return the one that counts."""
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        """All, newest first by target."""
+        """Return all, newest first by target."""
 
 
 class Baselines(Accepted, Protocol):
@@ -47,7 +47,7 @@ def accept(
     force: bool = False,
     recordings: Mapping[str, str] | None = None,
 ) -> list[Baseline]:
-    """Accept the curves of these checks, all or none of them; returns the baselines.
+    """Accept the curves of these checks, all or none of them; return the baselines.
 
     why         for people who ask later; must say something
     force       also of checks that are not good
@@ -70,15 +70,15 @@ def accept(
 
 
 def accept_command(*targets: str, why: str = "REASON") -> str:
-    """The command that accepts the curves of the last night, of all targets where none is named.
-    The reason is left to fill in where it is not known.
+    """Return the command that accepts the curves of the last night, of all targets where none is
+    named. The reason is left to fill in where it is not known.
     """
     words = shlex.join(("reprocheck", "suite", "baseline", "accept", *targets))
     return f'{words} --why "{why}"'
 
 
 def said(why: str) -> str:
-    """The reason without space around it. Raises BaselineError where it says nothing."""
+    """Return the reason without space around it. Raises BaselineError where it says nothing."""
     if not any(map(str.isalnum, why)):
         raise BaselineError(
             "A baseline needs a reason.",
@@ -88,7 +88,7 @@ def said(why: str) -> str:
 
 
 def who_accepts(folder: Path) -> str:
-    """The name that git has for the user of this folder, else the name of the login.
+    """Return the name that git has for the user of this folder, else the name of the login.
 
     The name alone: an address is nobody's business here.
     """
@@ -96,7 +96,7 @@ def who_accepts(folder: Path) -> str:
 
 
 def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
-    """The baseline that a check of this target and key is held against, and that its curves
+    """Return the baseline that a check of this target and key is held against, and that its curves
     replace: that of the key, else the newest of another.
     """
     same_key = history.baseline(target, key)
@@ -106,7 +106,7 @@ def baseline_for(history: Accepted, target: str, key: Key) -> Baseline | None:
 
 
 def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
-    """The facts of the environment that are not the same, by name."""
+    """Return the facts of the environment that are not the same, by name."""
     return {
         name: (then.get(name, ""), now.get(name, ""))
         for name in sorted(then.keys() | now.keys())
@@ -117,13 +117,13 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> Changes:
 def apart(
     curves: Sequence[RankSeries], baseline: Baseline, check: TargetCheck
 ) -> tuple[Difference, ...]:
-    """How far curves are from a baseline, at the tolerance of a check."""
+    """Return how far curves are from a baseline, at the tolerance of a check."""
     return compare(curves, unpack(baseline.curves), check.rtol, check.atol)
 
 
 def refuse(checks: Sequence[TargetCheck], *, force: bool) -> None:
-    """Raises BaselineError for the first check that cannot be accepted: it recorded no curves, or
-    is not good, unless `force`.
+    """Raise BaselineError for the first check that cannot be accepted: it recorded no curves, or is
+    not good, unless `force`.
     """
     if not checks:
         raise BaselineError(
@@ -172,7 +172,7 @@ def _of_check(
 
 
 def _git(name: str, folder: Path) -> str:
-    """A value of git's configuration; "" where there is none, and without git."""
+    """Return a value of git's configuration; "" where there is none, and without git."""
     command = ("git", "config", "--get", name)
     try:
         ended = subprocess.run(

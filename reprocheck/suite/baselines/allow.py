@@ -27,7 +27,9 @@ class Allowed:
     sentence: str = ""
 
     def exceeds(self, difference: Difference) -> bool:
-        """Whether a series is further from the baseline than is allowed. A new one never is."""
+        """Return whether a series is further from the baseline than is allowed. A new one never
+        is.
+        """
         if difference.missing or difference.beyond is not None:
             return True
         if self.allow == "tolerance" or difference.first_bit is None:
@@ -35,13 +37,13 @@ class Allowed:
         return self.asked or not difference.loose
 
     def exceeded(self, differences: Iterable[Difference]) -> tuple[Difference, ...]:
-        """The series that are further from the baseline than is allowed."""
+        """Return the series that are further from the baseline than is allowed."""
         return tuple(filter(self.exceeds, differences))
 
 
 def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
-    """What a target that asks for `asked` is held against this baseline by. Imported curves with
-    rounded values are never held by their bits.
+    """Return what a target that asks for `asked` is held against this baseline by. Imported curves
+    with rounded values are never held by their bits.
 
     Without a word of the target: every bit where the accepted check was equal in every bit, else
     the noise floor. As long as none is recorded, that is the tolerance.
@@ -62,8 +64,8 @@ def allowed(asked: Allow | None, baseline: Baseline) -> Allowed:
 
 
 def allowed_between(asked: Allow | None, baseline: Baseline, key: Key) -> Allowed:
-    """The same for a check of any key. Between two keys bits are bound to differ, whatever the
-    target asks for: there the noise floor holds.
+    """Return the same for a check of any key. Between two keys bits are bound to differ, whatever
+    the target asks for: there the noise floor holds.
     """
     if baseline.key.digest != key.digest:
         return allowed("noise-floor", baseline)

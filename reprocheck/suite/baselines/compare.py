@@ -36,7 +36,7 @@ def compare(
     rtol: float = 1e-3,
     atol: float = 1e-3,
 ) -> tuple[Difference, ...]:
-    """The series of a check that are not as in the baseline, in the order of the baseline.
+    """Return the series of a check that are not as in the baseline, in the order of the baseline.
 
     Values are beyond the tolerance as `numpy.allclose` has it, with b of the baseline: |a - b| >
     atol + rtol * |b|. A value that stands at another step or iteration than in the baseline, or
@@ -59,7 +59,7 @@ def compare(
 
 
 def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
-    """The name of each series in tables: with the tracker's where two have the same."""
+    """Return the name of each series in tables: with the tracker's where two have the same."""
     named = {(name, by) for _, name, by in identities}
     of_name = Counter(name for name, _ in named)
     shown = {}
@@ -73,7 +73,7 @@ def _shown(identities: Sequence[_Identity]) -> Mapping[_Identity, str]:
 def _difference(
     own: RankSeries | None, other: RankSeries | None, tolerance: Tolerance
 ) -> Difference | None:
-    """How two series of the same name differ; None where they do not."""
+    """Return how two series of the same name differ; None where they do not."""
     if other is None:
         return Difference(series="", new=True)
     if own is None:
@@ -84,7 +84,7 @@ def _difference(
 
 
 def _recorded(own: RankSeries, other: RankSeries, tolerance: Tolerance) -> Difference | None:
-    """Two series that were recorded, value by value."""
+    """Return two series that were recorded, value by value."""
     apart = _apart(own.series, other.series, tolerance)
     if apart.first_bit is None:
         return None
@@ -116,7 +116,7 @@ def _apart(own: Series, other: Series, tolerance: Tolerance) -> _Apart:
 
 
 def _steady(beyond: int | None, own: RankSeries, other: RankSeries) -> int | None:
-    """A value that is beyond the tolerance, if the runs of both checks agree that far."""
+    """Return a value that is beyond the tolerance, if the runs of both checks agree that far."""
     last = _first(own.steady, other.steady)
     if beyond is None or last is None or beyond <= last:
         return beyond
@@ -124,12 +124,14 @@ def _steady(beyond: int | None, own: RankSeries, other: RankSeries) -> int | Non
 
 
 def _first(*numbers: int | None) -> int | None:
-    """The smallest of the numbers that are there."""
+    """Return the smallest of the numbers that are there."""
     return min((number for number in numbers if number is not None), default=None)
 
 
 def _first_moved(own: Series, other: Series) -> int | None:
-    """The first value (from 1) that stands at another step or iteration than in the baseline."""
+    """Return the first value (from 1) that stands at another step or iteration than in the
+    baseline.
+    """
     import numpy as np
 
     common = min(len(own), len(other))
@@ -143,7 +145,9 @@ def _first_moved(own: Series, other: Series) -> int | None:
 
 
 def _step(own: Series, other: Series, number: int) -> float:
-    """Where a value stands, in the longer of the two: the tracker's step, else the iteration."""
+    """Return where a value stands, in the longer of the two: the tracker's step, else the
+    iteration.
+    """
     longer = max(other, own, key=len)
     step = longer.step(number)
     if step is None:
@@ -152,7 +156,9 @@ def _step(own: Series, other: Series, number: int) -> float:
 
 
 def _ulp(own: Series, other: Series, number: int) -> int | None:
-    """How many values of their dtype lie between two values; None where that cannot be said."""
+    """Return how many values of their dtype lie between two values; None where that cannot be
+    said.
+    """
     value, reference = own.value(number), other.value(number)
     if value is None or reference is None:
         return None
@@ -163,8 +169,8 @@ def _ulp(own: Series, other: Series, number: int) -> int | None:
 
 
 def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
-    """The largest |a - b| / |b| of the values that are finite in both; 1 where b is 0 and a is
-    not.
+    """Return the largest |a - b| / |b| of the values that are finite in both; 1 where b is 0 and a
+    is not.
     """
     import numpy as np
 
@@ -178,7 +184,7 @@ def _relative(values: NDArray[np.float64], reference: NDArray[np.float64]) -> fl
 
 
 def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference | None:
-    """A series and what a file of another program says of it, at the steps of the file.
+    """Return a series and what a file of another program says of it, at the steps of the file.
 
     Of several values at a step the last counts. A step that the check did not come to is beyond the
     tolerance.
@@ -207,7 +213,7 @@ def _rounded(own: RankSeries, other: Series, tolerance: Tolerance) -> Difference
 
 
 def steps_of(series: Series) -> list[float]:
-    """Where each value stands: the tracker's step, else the iteration."""
+    """Return where each value stands: the tracker's step, else the iteration."""
     import numpy as np
 
     steps, iterations = np.asarray(series.steps), np.asarray(series.iterations, dtype=np.float64)

@@ -63,12 +63,12 @@ class _Document(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def is_ours(content: bytes) -> bool:
-    """Whether a file may be one that `export` wrote."""
+    """Return whether a file may be one that `export` wrote."""
     return f'"{_FORMAT}"'.encode() in content[:200]
 
 
 def export(baselines: Iterable[Baseline]) -> bytes:
-    """The file, of baselines in any order.
+    """Return the file, of baselines in any order.
 
     Raises CurvesError where the curves of one are damaged.
     """
@@ -78,7 +78,7 @@ def export(baselines: Iterable[Baseline]) -> bytes:
 
 
 def write(content: bytes, file: Path) -> None:
-    """Writes an exported file, in one step; an earlier one is replaced.
+    """Write an exported file, in one step; an earlier one is replaced.
 
     Raises BaselineError where another file stands there, or it cannot be written.
     """
@@ -96,7 +96,7 @@ def write(content: bytes, file: Path) -> None:
 
 
 def read(content: bytes, shown: str) -> tuple[Baseline, ...]:
-    """The baselines in a file that `export` wrote; `shown`: its name for people.
+    """Return the baselines in a file that `export` wrote; `shown`: its name for people.
 
     Raises BaselineError where it is damaged, or of a newer version.
     """
@@ -158,7 +158,7 @@ def _series(one: RankSeries) -> _Series:
 
 
 def _line(series: Series, index: int) -> str:
-    """A value (from 0) as a line."""
+    """Return a value (from 0) as a line."""
     numbers = series.numbers
     step = _text(series.steps[index]).removesuffix(".0")
     if step == "nan":
@@ -172,7 +172,7 @@ def _line(series: Series, index: int) -> str:
 
 
 def _text(value: float) -> str:
-    """A double as text, NaN with what it holds where that is not what it usually holds."""
+    """Return a double as text, NaN with what it holds where that is not what it usually holds."""
     bits = _BITS.pack(value)
     if value == value or bits == _NAN:
         return repr(value)
@@ -224,5 +224,5 @@ def _step(text: str) -> float:
 
 
 def _behind(row: Sequence[str], mark: str) -> str:
-    """What stands in a line behind a mark; "" where it is not there."""
+    """Return what stands in a line behind a mark; "" where it is not there."""
     return next((word for word in row[3:] if word.startswith(mark)), "").removeprefix(mark)

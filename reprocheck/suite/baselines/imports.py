@@ -37,15 +37,17 @@ class Taken:
 
 
 def is_ours(file: Path) -> bool:
-    """Whether a file is one that `export` wrote. Raises BaselineError where it cannot be read."""
+    """Return whether a file is one that `export` wrote. Raises BaselineError where it cannot be
+    read.
+    """
     return file.is_file() and document.is_ours(_content(file))
 
 
 def ours(
     history: History, file: Path, known: Sequence[str], named: Sequence[str] | None = None
 ) -> Taken:
-    """Takes the baselines of the known targets from a file that `export` wrote, or of those that
-    are named.
+    """Take the baselines of the known targets from a file that `export` wrote, or of those that are
+    named.
 
     Raises BaselineError where it is damaged; HistoryError.
     """
@@ -73,7 +75,7 @@ def foreign(
     format: str | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Taken:
-    """Takes the baseline of one target from a file of another program, for the key of its last
+    """Take the baseline of one target from a file of another program, for the key of its last
     check.
 
     names  series in the file -> series here

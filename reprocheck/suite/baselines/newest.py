@@ -17,13 +17,13 @@ class Checks(Protocol):
     """What is asked of a history here."""
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
-        """The nights, oldest first."""
+        """Return the nights, oldest first."""
 
     def night(self, name: str) -> Night:
-        """One night."""
+        """Return one night."""
 
     def final(self, night: str) -> tuple[TargetCheck, ...]:
-        """The last attempt of each target in a night, with curves."""
+        """Return the last attempt of each target in a night, with curves."""
 
     def checks(
         self,
@@ -39,7 +39,7 @@ class Checks(Protocol):
 def of_night(
     history: Checks, night: str | None = None, names: Sequence[str] | None = None
 ) -> tuple[TargetCheck, ...]:
-    """The last attempts at targets in a night, with curves.
+    """Return the last attempts at targets in a night, with curves.
 
     night  None: the last one that checked anything
     names  of the targets; None: all that it checked
@@ -74,7 +74,9 @@ def _checked(history: Checks, night: str | None) -> tuple[TargetCheck, ...]:
 
 
 def with_curves(history: Checks, target: str) -> TargetCheck:
-    """The last check of a target that recorded curves. Raises BaselineError where there is none."""
+    """Return the last check of a target that recorded curves. Raises BaselineError where there is
+    none.
+    """
     for check in reversed(history.checks(target=target, last=LOOK_BACK, curves=True)):
         if check.curves:
             return check

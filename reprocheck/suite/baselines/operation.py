@@ -53,7 +53,7 @@ class Operation:
 
 
 def between(kept: Path, now: Path, folder: Path, *, names: tuple[str, str]) -> Operation:
-    """The first operation in which two deeper recordings of a target differ.
+    """Return the first operation in which two deeper recordings of a target differ.
 
     The report of the comparison is written into a new folder below `folder`. Raises ReportError.
     """
@@ -87,8 +87,8 @@ def _read(check: Check, *, since: str) -> Operation:
 
 
 def _around(check: Check, ladder: Ladder) -> tuple[str, ...]:
-    """What else is not the same: files, arguments and facts of the environment that may change
-    numbers. A commit is none of them, its files are.
+    """Return what else is not the same: files, arguments and facts of the environment that may
+    change numbers. A commit is none of them, its files are.
     """
     rungs = (rung for rung in map(ladder.rung, _AROUND) if rung.status == "differs")
     places = [rung.place or rung.rung for rung in rungs]

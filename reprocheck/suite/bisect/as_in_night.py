@@ -22,8 +22,8 @@ _COMPARED = tuple(one for one in OPTIONS if one.name in CHANGING and one.name !=
 
 
 def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed:
-    """The command line, options and variables of the target that two checks were not both made
-    with; nothing where one of them did not record it.
+    """Return the command line, options and variables of the target that two checks were not both
+    made with; nothing where one of them did not record it.
 
     tolerances  those, too: they decide a verdict, and no bit
     """
@@ -37,14 +37,16 @@ def changed(good: TargetCheck, bad: TargetCheck, *, tolerances: bool) -> Changed
 
 
 def facts_told(good: TargetCheck, bad: TargetCheck) -> set[str]:
-    """The recorded facts that `changed` says in full."""
+    """Return the recorded facts that `changed` says in full."""
     if not _all(good) or not _all(bad):
         return set()
     return {"options", *changed(good, bad, tolerances=False)}
 
 
 def as_in(target: Target, check: TargetCheck) -> Target:
-    """The target, run with what may change numbers as in a night; all else as the suite has it."""
+    """Return the target, run with what may change numbers as in a night; all else as the suite has
+    it.
+    """
     was = as_run(check.key)
     if was is None:
         return target
@@ -59,8 +61,8 @@ def as_in(target: Target, check: TargetCheck) -> Target:
 
 
 def now_otherwise(target: Target, check: TargetCheck) -> tuple[str, str] | None:
-    """What the target was run with in a night, and what it would be run with now, where that is not
-    the same.
+    """Return what the target was run with in a night, and what it would be run with now, where that
+    is not the same.
     """
     was = as_run(check.key)
     if was is None:
@@ -81,7 +83,7 @@ def _without_interpreter(one: AsRun) -> Mapping[str, object]:
 
 
 def _all(check: TargetCheck) -> dict[str, str]:
-    """What a check was made with, by the names that people know it by."""
+    """Return what a check was made with, by the names that people know it by."""
     was = as_run(check.key)
     if was is None:
         return {}

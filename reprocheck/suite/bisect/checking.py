@@ -73,14 +73,16 @@ class Checker:
         return temporary_folder(self.root, self.place)
 
     def requirements(self, candidate: Candidate) -> Requirements | Refused | None:
-        """What the candidate has installed; None where it takes the interpreter of the target."""
+        """Return what the candidate has installed; None where it takes the interpreter of the
+        target.
+        """
         if candidate.environment is None or self.plan.uv is None:
             return None
         return packages.resolved(self.plan.uv, candidate.environment, self.plan.local)
 
     def identity(self, candidate: Candidate, requirements: Requirements | None) -> str:
-        """What tells the check of the candidate from every other: its commit, what is installed,
-        what is run and how often.
+        """Return what tells the check of the candidate from every other: its commit, what is
+        installed, what is run and how often.
         """
         installed = requirements.lines if requirements else ()
         target = self.target
@@ -90,7 +92,7 @@ class Checker:
         return digest_of((candidate.commit, "installed", *installed, "run", *run, f"{self.repeat}"))
 
     def check(self, candidate: Candidate, requirements: Requirements | None) -> Remembered:
-        """Runs and judges it.
+        """Return runs and judges it.
 
         Raises ReportError where the folder of the suite, or that of environments, cannot be
         written.
@@ -109,8 +111,8 @@ class Checker:
             return Remembered(answer="skip", reason=error.message)
 
     def curves(self, candidate: Candidate, requirements: Requirements | None) -> bytes:
-        """The packed curves of one run of the candidate. Which series repeat is known of the good
-        night, since one run does not say it.
+        """Return the packed curves of one run of the candidate. Which series repeat is known of the
+        good night, since one run does not say it.
 
         Raises UsageError where it cannot be run.
         """
@@ -159,7 +161,7 @@ class Checker:
             yield replace(target, workdir=there, environment=_with_own(target, own))
 
     def _row(self, target: Target, place: str) -> TargetCheck:
-        """One check, made and read."""
+        """Return one check, made and read."""
         shutil.rmtree(self.root / place, ignore_errors=True)  # left by an interrupted check
         job = Job(target=target, night="bisect", root=self.root, place=place, kind=KINDS[self.by])
         return read(_performed(job, self.say))
@@ -180,22 +182,22 @@ class Checker:
         return Remembered(answer="bad", reason=in_words(different[0]))
 
     def _failure_is_bad(self, row: TargetCheck) -> bool:
-        """Whether it is the failure of the bad night; any other keeps a candidate from being
+        """Return whether it is the failure of the bad night; any other keeps a candidate from being
         judged.
         """
         return self.by == "verdict" and row.verdict != NO_REPORT and row.verdict == self.bad.verdict
 
 
 def temporary_folder(root: Path, place: str) -> Path:
-    """Where a search makes its worktrees, by the folder of the suite and the place in it."""
+    """Return where a search makes its worktrees, by the folder of the suite and the place in it."""
     return Path(tempfile.gettempdir()) / f"reprocheck-bisect-{digest_of((str(root), place))}"
 
 
 def apart(
     now: tuple[RankSeries, ...], then: tuple[RankSeries, ...], rtol: float, atol: float
 ) -> tuple[Difference, ...]:
-    """The series of the good night that are not the same in every bit now. Those that the runs of
-    that night did not agree on say nothing, and a series that is new is no difference.
+    """Return the series of the good night that are not the same in every bit now. Those that the
+    runs of that night did not agree on say nothing, and a series that is new is no difference.
     """
     settled = tuple(replace(one, repeats=True) for one in now)
     return tuple(one for one in compare(settled, then, rtol, atol) if not one.loose and not one.new)
@@ -215,7 +217,7 @@ def in_words(difference: Difference) -> str:
 
 
 def _performed(job: Job, say: Say) -> Performed:
-    """The job, made on this machine once what it needs is free."""
+    """Return the job, made on this machine once what it needs is free."""
     with LocalExecutor() as executor:
         while waits_for := executor.start(job):
             say(f"waiting: {waits_for}")
@@ -226,7 +228,7 @@ def _performed(job: Job, say: Say) -> Performed:
 
 
 def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
-    """The variables of a target that imports its own packages from these folders first."""
+    """Return the variables of a target that imports its own packages from these folders first."""
     if not own:
         return target.environment
     before = target.environment.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
@@ -235,7 +237,7 @@ def _with_own(target: Target, own: Sequence[Path]) -> Mapping[str, str]:
 
 
 def _with_python(target: Target, python: Path) -> Target:
-    """The target, run by another interpreter: also what it starts by name."""
+    """Return the target, run by another interpreter: also what it starts by name."""
     found = target.environment.get("PATH", os.environ.get("PATH", os.defpath))
     environment = {
         **target.environment,
@@ -250,8 +252,8 @@ def _with_python(target: Target, python: Path) -> Target:
 
 
 def target_with_interpreter(target: Target) -> tuple[Target, str]:
-    """The target with the absolute path of its interpreter, which a worktree does not change; and
-    that path. Raises EntryPointError.
+    """Return the target with the absolute path of its interpreter, which a worktree does not
+    change; and that path. Raises EntryPointError.
     """
     from reprocheck import settings
 

@@ -46,7 +46,7 @@ class CommitFacts:
 
 
 def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) -> Commits:
-    """The commits that the bad night has and the good night has not.
+    """Return the commits that the bad night has and the good night has not.
 
     first_parent  merges alone stand for what they bring in
 
@@ -77,8 +77,8 @@ def between(folder: Path, good: str, bad: str, *, first_parent: bool = False) ->
 
 
 def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> bool:
-    """Whether the files of two commits are the same, but for this one; False where git does not
-    know them.
+    """Return whether the files of two commits are the same, but for this one; False where git does
+    not know them.
     """
     if good == bad:
         return True
@@ -91,7 +91,7 @@ def differ_at_most_in(file: Path | None, folder: Path, good: str, bad: str) -> b
 
 
 def facts(folder: Path, commit: str) -> CommitFacts:
-    """What git knows of a commit."""
+    """Return what git knows of a commit."""
     shown = _git(folder, "show", "--no-patch", "--format=%H%n%an <%ae>%n%aI%n%s", commit)
     full, author, date, subject = shown.splitlines()[:4]
     names = _git(
@@ -103,7 +103,7 @@ def facts(folder: Path, commit: str) -> CommitFacts:
 
 
 def remove_left(folder: Path, inside: Path) -> None:
-    """Removes the worktrees that a killed search has left in a folder for temporary files."""
+    """Remove the worktrees that a killed search has left in a folder for temporary files."""
     left = list(inside.glob("*/*/.git"))
     for git in left:
         _answer(folder, "worktree", "remove", "--force", "--force", str(git.parent))
@@ -113,7 +113,7 @@ def remove_left(folder: Path, inside: Path) -> None:
 
 
 def root_of(folder: Path) -> Path:
-    """The working tree that a folder belongs to. Raises UsageError where there is none."""
+    """Return the working tree that a folder belongs to. Raises UsageError where there is none."""
     top = _answer(folder, "rev-parse", "--show-toplevel")
     if top is None:
         raise UsageError(
@@ -124,7 +124,7 @@ def root_of(folder: Path) -> Path:
 
 
 def known(folder: Path, commit: str) -> str:
-    """The full hash of a commit that a night names.
+    """Return the full hash of a commit that a night names.
 
     Raises UsageError where the repository of the folder does not have it.
     """
@@ -144,7 +144,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _answer(folder: Path, *words: str) -> str | None:
-    """What git answers; None where it fails or is not there."""
+    """Return what git answers; None where it fails or is not there."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), "-c", "core.quotePath=false", *words],

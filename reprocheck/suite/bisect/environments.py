@@ -85,7 +85,7 @@ class Environments:
             yield place / "bin" / "python"
 
     def _prune(self, keep: Path) -> None:
-        """Removes those that were used least lately, until all are within the limit; none that a
+        """Remove those that were used least lately, until all are within the limit; none that a
         search uses now.
         """
         notes = sorted(self.folder.glob(f"*/{NOTE}"), key=_last_use)
@@ -99,7 +99,7 @@ class Environments:
 
 
 def _removed(note: Path) -> bool:
-    """Removes an environment; False where a search uses it."""
+    """Remove an environment; False where a search uses it."""
     with _lock(note.parent.parent, note.parent.name) as descriptor:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,7 +111,7 @@ def _removed(note: Path) -> bool:
 
 
 def _make(place: Path, requirements: tuple[str, ...], uv: Uv) -> Refused | None:
-    """The environment at its place; what uv says where it cannot be made."""
+    """Return the environment at its place; what uv says where it cannot be made."""
     shutil.rmtree(place, ignore_errors=True)
     made = uv.answer("venv", "--quiet", "--no-project", "--python", uv.python, str(place))
     if isinstance(made, Refused):

@@ -81,7 +81,7 @@ class Options:
 def find(
     suite: Suite, history: History, name: str, options: Options, observer: Observer
 ) -> Bisected:
-    """Searches between two nights. What was checked is kept as soon as it is known: the same call
+    """Search between two nights. What was checked is kept as soon as it is known: the same call
     goes on after an interruption.
 
     Raises UsageError where there is nothing to search, the target is intermittent, or was run with
@@ -171,7 +171,7 @@ class _Search:
         return most_checks(self.checker.plan.graph.bad_end) + self.anew
 
     def run(self) -> Bisected:
-        """Checks until the outcome is known.
+        """Check until the outcome is known.
 
         Raises UsageError where the good end cannot be run anew.
         """
@@ -257,7 +257,7 @@ class _Search:
         )
 
     def _guilty(self, number: int) -> Guilty:
-        """The change that a candidate brings: its commit, or the packages that it moves."""
+        """Return the change that a candidate brings: its commit, or the packages that it moves."""
         found = self.checker.plan
         candidate = found.candidates[number]
         before = found.candidates[found.graph.parents[number][0]]
@@ -281,7 +281,7 @@ def _outcome(found: Found | NotHere) -> Outcome:
 def _options_alone(
     good: TargetCheck, bad: TargetCheck, options: Options, changed: dict[str, tuple[str, str]]
 ) -> Bisected:
-    """The answer where no commit and no package differs: nothing is checked."""
+    """Return the answer where no commit and no package differs: nothing is checked."""
     return Bisected(
         target=good.target,
         good=good.night,
@@ -332,7 +332,7 @@ def _one(targets: tuple[Target, ...], name: str) -> Target:
 
 
 def _check(history: History, name: str, target: Target) -> TargetCheck:
-    """The last attempt of a target in a night."""
+    """Return the last attempt of a target in a night."""
     night = _night(history, name)
     found = history.checks(night=night.id, target=target.name, curves=True)
     if not found:
@@ -344,7 +344,7 @@ def _check(history: History, name: str, target: Target) -> TargetCheck:
 
 
 def _night(history: History, name: str) -> Night:
-    """The night with that id, or the only one whose id begins so."""
+    """Return the night with that id, or the only one whose id begins so."""
     found = [night for night in history.nights() if night.id.startswith(name)]
     exact = [night for night in found if night.id == name]
     if len(exact or found) == 1:
@@ -356,7 +356,7 @@ def _night(history: History, name: str) -> Night:
 
 
 def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageError | None:
-    """Why there is no difference between the nights, as the criterion has it."""
+    """Return why there is no difference between the nights, as the criterion has it."""
     if options.by == "verdict":
         if good.good and not bad.good:
             return None
@@ -382,7 +382,7 @@ def _no_reason(good: TargetCheck, bad: TargetCheck, options: Options) -> UsageEr
 def _intermittent(
     good: TargetCheck, bad: TargetCheck, history: History, options: Options
 ) -> UsageError | None:
-    """Why one check says little of this target."""
+    """Return why one check says little of this target."""
     often = "Check each candidate several times, which is bad as soon as one check is: --repeat 5"
     if options.by == "bitwise":
         if good.bitwise is not False:

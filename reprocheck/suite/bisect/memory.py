@@ -33,7 +33,7 @@ class Memory:
         self._answers = self._read()
 
     def get(self, identity: str) -> Remembered | None:
-        """What that came to; None where it was not checked yet."""
+        """Return what that came to; None where it was not checked yet."""
         return self._answers.get(identity)
 
     def keep(self, identity: str, found: Remembered) -> None:
@@ -42,7 +42,9 @@ class Memory:
         self._write(self._file, msgspec.json.format(msgspec.json.encode(self._answers)))
 
     def curves(self, identity: str) -> bytes:
-        """The packed curves that the others are held against; b"" where they are not there yet."""
+        """Return the packed curves that the others are held against; b"" where they are not there
+        yet.
+        """
         try:
             return self._curves(identity).read_bytes()
         except OSError:
@@ -53,7 +55,7 @@ class Memory:
         self._write(self._curves(identity), packed)
 
     def forget(self) -> None:
-        """Starts anew."""
+        """Start anew."""
         self._answers = {}
         for file in (self._file, *self.folder.glob("*.curves")):
             file.unlink(missing_ok=True)
@@ -73,7 +75,7 @@ class Memory:
             ) from None
 
     def _read(self) -> dict[str, Remembered]:
-        """What is there; nothing, where the file is not ours or was cut."""
+        """Return what is there; nothing, where the file is not ours or was cut."""
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Remembered])
         except (OSError, msgspec.MsgspecError):

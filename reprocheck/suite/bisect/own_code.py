@@ -28,8 +28,8 @@ _SOURCES = ("", "src")
 
 
 def search_path(python: str, root: Path, worktree: Path) -> tuple[Path, ...]:
-    """The folders of a worktree from which its packages are imported, for PYTHONPATH: those of the
-    working tree `root` that the interpreter imports from, at their place in the worktree.
+    """Return the folders of a worktree from which its packages are imported, for PYTHONPATH: those
+    of the working tree `root` that the interpreter imports from, at their place in the worktree.
     """
     done = subprocess.run([python, "-I", "-c", _ASK], capture_output=True, text=True)
     try:
@@ -50,7 +50,7 @@ def search_path(python: str, root: Path, worktree: Path) -> tuple[Path, ...]:
 
 
 def _plain(place: str) -> str:
-    """A path, also of a `file://` URL."""
+    """Return a path, also of a `file://` URL."""
     from urllib.parse import unquote
 
     if place.startswith(_FILE):

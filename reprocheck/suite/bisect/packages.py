@@ -73,8 +73,8 @@ class Change:
 
 
 def installed_at(check: TargetCheck) -> dict[str, str]:
-    """The packages of a check, by its key and the facts beside it; those without a version that
-    others could follow are left out.
+    """Return the packages of a check, by its key and the facts beside it; those without a version
+    that others could follow are left out.
     """
     found = {
         name.removeprefix(PACKAGE): version
@@ -88,7 +88,7 @@ def installed_at(check: TargetCheck) -> dict[str, str]:
 
 
 def about(fact: str) -> str:
-    """The package that a fact of the environment is about, if it is about one.
+    """Return the package that a fact of the environment is about, if it is about one.
 
     >>> about("package.numpy"), about("torch_npu"), about("numpy.blas")
     ('numpy', 'torch-npu', 'numpy')
@@ -97,7 +97,7 @@ def about(fact: str) -> str:
 
 
 def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
-    """The packages that are not the same, by name."""
+    """Return the packages that are not the same, by name."""
     return tuple(
         Change(name=name, before=before.get(name, ""), after=after.get(name, ""))
         for name in sorted({*before, *after})
@@ -108,7 +108,7 @@ def changes(before: Versions, after: Versions) -> tuple[Change, ...]:
 def between(
     uv: Uv, good: Versions, bad: Versions, *, only: tuple[str, ...] = (), pre: bool = False
 ) -> tuple[Environment, ...]:
-    """The environments from the good night's to the bad night's, both included.
+    """Return the environments from the good night's to the bad night's, both included.
 
     only  packages whose versions are searched; none: all that differ and that no other package
           that differs asks for
@@ -133,7 +133,7 @@ def between(
 
 
 def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requirements | Refused:
-    """What is installed for an environment.
+    """Return what is installed for an environment.
 
     local  lines for packages that no index has, by name; "" for one that cannot be had at all
     """
@@ -158,8 +158,9 @@ def resolved(uv: Uv, wanted: Environment, local: Mapping[str, str]) -> Requireme
 
 
 def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
-    """The packages of the nights that no index has at their version -> the line that installs what
-    the interpreter has from elsewhere (a folder, a repository); "" where that is nothing.
+    """Return the packages of the nights that no index has at their version -> the line that
+    installs what the interpreter has from elsewhere (a folder, a repository); "" where that is
+    nothing.
     """
     pins = {(name, version) for night in nights for name, version in night.items()}
     if all(_has(uv, night) for night in nights):
@@ -173,7 +174,9 @@ def not_on_index(uv: Uv, *nights: Versions) -> dict[str, str]:
 
 
 def with_link(uv: Uv, change: Change) -> Change:
-    """The change with the page of its new release; of a package that went, of its old one."""
+    """Return the change with the page of its new release; of a package that went, of its old
+    one.
+    """
     version = change.after or change.before
     words = (*_resolving(uv, {change.name: version}), "--no-deps", "--emit-index-annotation", "-")
     answer = uv.answer(*words, given=f"{change.name}=={version}")
@@ -190,7 +193,7 @@ def with_link(uv: Uv, change: Change) -> Change:
 
 
 def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that differ and that no other of them asks for; all, where uv cannot say."""
+    """Return those that differ and that no other of them asks for; all, where uv cannot say."""
     words = (*_resolving(uv, night), "--annotation-style", "line", "-")
     answer = uv.answer(*words, given=_pins(night))
     if isinstance(answer, Refused):
@@ -205,8 +208,9 @@ def _leading(uv: Uv, night: Versions, differ: tuple[str, ...]) -> tuple[str, ...
 
 
 def _versions(uv: Uv, change: Change, *, pre: bool) -> list[str]:
-    """The releases from one version to the other, without the one before and with the one after;
-    those that were withdrawn from the index, or are not for this interpreter, are not among them.
+    """Return the releases from one version to the other, without the one before and with the one
+    after; those that were withdrawn from the index, or are not for this interpreter, are not among
+    them.
     """
     from packaging.version import Version
 
@@ -223,7 +227,7 @@ def _versions(uv: Uv, change: Change, *, pre: bool) -> list[str]:
 
 
 def _downwards(uv: Uv, name: str, low: object, high: object, *, pre: bool) -> Iterator[str]:
-    """Asks uv for the newest release below the last one, until there is none: so the rules by which
+    """Ask uv for the newest release below the last one, until there is none: so the rules by which
     it leaves out releases are its own.
     """
     from packaging.version import Version
@@ -241,13 +245,13 @@ def _downwards(uv: Uv, name: str, low: object, high: object, *, pre: bool) -> It
 
 
 def _has(uv: Uv, versions: Versions) -> bool:
-    """Whether uv finds each of these versions."""
+    """Return whether uv finds each of these versions."""
     words = (*_resolving(uv, versions), "--no-deps", "-")
     return not isinstance(uv.answer(*words, given=_pins(versions)), Refused)
 
 
 def _resolving(uv: Uv, versions: Versions) -> tuple[str, ...]:
-    """The words that resolve; pre-releases may be taken where some of the versions are."""
+    """Return the words that resolve; pre-releases may be taken where some of the versions are."""
     from packaging.version import Version
 
     pre = any(Version(version).is_prerelease for version in versions.values())
@@ -263,14 +267,14 @@ def _pins(versions: Versions) -> str:
 
 
 def _pinned_in(text: str) -> Iterator[tuple[str, str]]:
-    """The packages that a file of requirements pins."""
+    """Yield the packages that a file of requirements pins."""
     for line in text.splitlines():
         if found := _PINNED.match(line):
             yield found["name"], found["version"]
 
 
 def _from_elsewhere(uv: Uv) -> Iterator[tuple[str, str]]:
-    """The packages that the interpreter has from a folder or an address, with their lines."""
+    """Yield the packages that the interpreter has from a folder or an address, with their lines."""
     listed = uv.answer("pip", "list", "--quiet", "--format", "json", "--python", uv.python)
     if not isinstance(listed, Refused):
         for one in msgspec.json.decode(listed, type=list[_Listed]):

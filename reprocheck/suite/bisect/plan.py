@@ -66,7 +66,7 @@ class Asked:
 
 
 def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked) -> Plan:
-    """The candidates between two checks of a target: first the packages, then the commits.
+    """Return the candidates between two checks of a target: first the packages, then the commits.
 
     folder  the working directory of the target
     python  its interpreter, an absolute path
@@ -104,13 +104,13 @@ def plan(folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: 
 
 
 def _candidate(commit: str, environment: Environment | None) -> Candidate:
-    """A candidate on the way of the packages."""
+    """Return a candidate on the way of the packages."""
     label = commit[:9] if environment is None else environment.label
     return Candidate(label=label, commit=commit, environment=environment)
 
 
 def _behind(first: int, graph: Graph) -> Graph:
-    """A graph whose good end is the last of a chain of so many candidates."""
+    """Return a graph whose good end is the last of a chain of so many candidates."""
     moved = [tuple(parent + first for parent in parents) for parents in graph.parents[1:]]
     return Graph(parents=(*Graph.chain(first).parents, *moved))
 
@@ -118,7 +118,7 @@ def _behind(first: int, graph: Graph) -> Graph:
 def _packages(
     folder: Path, python: str, good: TargetCheck, bad: TargetCheck, asked: Asked
 ) -> tuple[tuple[Environment | None, ...], Uv | None, dict[str, str]]:
-    """The environments from one night to the other; one where none are searched."""
+    """Return the environments from one night to the other; one where none are searched."""
     if asked.over == "commits":
         return (None,), None, {}
     then, now = packages.installed_at(good), packages.installed_at(bad)
@@ -147,7 +147,7 @@ def _packages(
 def _commits(
     folder: Path, good: TargetCheck, bad: TargetCheck, asked: Asked
 ) -> commits.Commits | None:
-    """The commits from one night to the other; None where none are searched."""
+    """Return the commits from one night to the other; None where none are searched."""
     then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
     if asked.over == "packages" or not then or not now or then == now:
         return None
@@ -155,7 +155,7 @@ def _commits(
 
 
 def unrecorded(*checks: TargetCheck) -> list[str]:
-    """What of the nights is in no commit."""
+    """Return what of the nights is in no commit."""
     return [
         f"Files were modified in the night {check.night}: its commit is checked without that."
         for check in checks
@@ -164,8 +164,8 @@ def unrecorded(*checks: TargetCheck) -> list[str]:
 
 
 def anything_to_search(target: Target, good: TargetCheck, bad: TargetCheck) -> bool:
-    """Whether code or a package differs between two checks, as far as they recorded it. A commit
-    that touches the settings file of the suite alone changes options, and no code.
+    """Return whether code or a package differs between two checks, as far as they recorded it. A
+    commit that touches the settings file of the suite alone changes options, and no code.
     """
     then, now = (one.commit.removesuffix(commits.MODIFIED) for one in (good, bad))
     if then and now and not commits.differ_at_most_in(target.file, target.workdir, then, now):
@@ -193,8 +193,8 @@ def _nothing_differs(good: TargetCheck, bad: TargetCheck, asked: Asked) -> Usage
 
 
 def elsewhere(good: TargetCheck, bad: TargetCheck) -> dict[str, tuple[str, str]]:
-    """The facts of two checks that differ, but for packages and what those say of themselves, and
-    for what the target was run with where that is known.
+    """Return the facts of two checks that differ, but for packages and what those say of
+    themselves, and for what the target was run with where that is known.
     """
     then, now = ({**one.key.facts, **one.beside} for one in (good, bad))
     had, have = packages.installed_at(good), packages.installed_at(bad)

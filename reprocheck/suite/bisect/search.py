@@ -96,7 +96,7 @@ def most_checks(candidates: int) -> int:
 
 
 def step(graph: Graph, answers: Mapping[int, Answer]) -> Step:
-    """The next candidate to check, or the outcome."""
+    """Return the next candidate to check, or the outcome."""
     suspects = _suspects(graph, answers)
     bad_seen = "bad" in answers.values()
     if not suspects:
@@ -118,7 +118,7 @@ def step(graph: Graph, answers: Mapping[int, Answer]) -> Step:
 
 
 def _suspects(graph: Graph, answers: Mapping[int, Answer]) -> int:
-    """The numbers that may be the first bad one, as bits."""
+    """Return the numbers that may be the first bad one, as bits."""
     left = graph.ancestors[graph.bad_end]
     for number, answer in answers.items():
         if answer == "bad":
@@ -131,7 +131,7 @@ def _suspects(graph: Graph, answers: Mapping[int, Answer]) -> int:
 def _middle(
     graph: Graph, answers: Mapping[int, Answer], suspects: int, outcomes: int
 ) -> int | None:
-    """The number that splits the outcomes most evenly; None where none is left to check."""
+    """Return the number that splits the outcomes most evenly; None where none is left to check."""
     alone = graph.bad_end == 1
     evenness = {
         number: min(with_it, outcomes - with_it)
@@ -151,7 +151,7 @@ def _middle(
 
 
 def _members(bits: int) -> Iterator[int]:
-    """The numbers in a set of bits, smallest first."""
+    """Yield the numbers in a set of bits, smallest first."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

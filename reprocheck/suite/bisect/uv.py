@@ -40,7 +40,7 @@ class Uv:
     folder: Path
 
     def answer(self, *words: str, given: str = "") -> str | Refused:
-        """What `uv WORDS` prints. `given` stands on its standard input."""
+        """Return what `uv WORDS` prints. `given` stands on its standard input."""
         done = subprocess.run(
             [*self.program, "--no-progress", "--color", "never", *words],
             cwd=self.folder,

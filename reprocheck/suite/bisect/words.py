@@ -36,7 +36,7 @@ HEADS: Mapping[Outcome, str] = {
 
 
 def words(found: Bisected) -> Words:
-    """A search in words."""
+    """Return a search in words."""
     return Words(head=HEADS[found.outcome], lines=tuple(_lines(found)))
 
 

@@ -55,7 +55,7 @@ class Known:
 
     @property
     def other_key(self) -> bool:
-        """Whether the baseline is of another environment key."""
+        """Return whether the baseline is of another environment key."""
         if self.now is None or self.baseline is None:
             return False
         return self.baseline.key.digest != self.now.key.digest
@@ -77,8 +77,8 @@ class Known:
 
     @property
     def varies(self) -> bool:
-        """Whether the training is known not to repeat its bits: by the accepted check, or by what
-        is expected of it.
+        """Return whether the training is known not to repeat its bits: by the accepted check, or by
+        what is expected of it.
         """
         if self.baseline is None:
             return self.expected == "not_reproducible"
@@ -95,12 +95,12 @@ class Known:
 
     @property
     def fails(self) -> bool:
-        """Whether this night's check, or its drift, is not as it should be."""
+        """Return whether this night's check, or its drift, is not as it should be."""
         return self.now is not None and (not passed(self.now) or bool(self.too_far))
 
     @cached_property
     def chance(self) -> ComesAndGoes | None:
-        """Whether chance has a part in whether it fails, by all nights."""
+        """Return whether chance has a part in whether it fails, by all nights."""
         return comes_and_goes(self._verdicts, varies=self.varies)
 
     @cached_property
@@ -141,12 +141,13 @@ class Known:
 
 
 def passed(check: TargetCheck) -> bool:
-    """Whether a check counts as a pass: a retry never does."""
+    """Return whether a check counts as a pass: a retry never does."""
     return check.good and check.attempt == 1
 
 
 def facts(check: TargetCheck) -> dict[str, str]:
-    """All that is recorded of the environment of a check: its key, what is beside it, its commit.
+    """Return all that is recorded of the environment of a check: its key, what is beside it, its
+    commit.
 
     Empty where the check left no report.
     """
@@ -156,7 +157,7 @@ def facts(check: TargetCheck) -> dict[str, str]:
 
 
 def facts_of_baseline(baseline: Baseline) -> dict[str, str]:
-    """The same of the check that was accepted; of imported curves what is known of them."""
+    """Return the same of the check that was accepted; of imported curves what is known of them."""
     return _with_commit({**baseline.environment, **baseline.key.facts}, baseline.commit)
 
 
@@ -167,7 +168,7 @@ def _with_commit(known: dict[str, str], commit: str) -> dict[str, str]:
 
 
 def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """The facts that differ: name -> (then, now); "" where a fact was not there.
+    """Return the facts that differ: name -> (then, now); "" where a fact was not there.
 
     Nothing where either side recorded no fact at all: nothing is known then.
     """
@@ -179,7 +180,7 @@ def changed(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[
 
 
 def _moved(then: TargetCheck | None, now: TargetCheck) -> bool:
-    """Whether anything that is recorded beside the results differs between two checks."""
+    """Return whether anything that is recorded beside the results differs between two checks."""
     if then is None or not then.key.facts or not now.key.facts:
         return False
     sides = [(check.commit, check.key.facts, check.beside) for check in (then, now)]
@@ -187,7 +188,9 @@ def _moved(then: TargetCheck | None, now: TargetCheck) -> bool:
 
 
 def between(then: TargetCheck | None, now: TargetCheck | None) -> dict[str, tuple[str, str]]:
-    """The facts that differ between two checks; nothing where there is none to compare with."""
+    """Return the facts that differ between two checks; nothing where there is none to compare
+    with.
+    """
     if then is None or now is None:
         return {}
     return changed(facts(then), facts(now))

@@ -10,8 +10,8 @@ from reprocheck.suite.model import RankSeries
 
 
 def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> float | None:
-    """The mean of loss / reference - 1 over the values that both have, of the lowest rank; None
-    where there is none.
+    """Return the mean of loss / reference - 1 over the values that both have, of the lowest rank;
+    None where there is none.
     """
     ratios = [
         value / other - 1
@@ -24,7 +24,7 @@ def level(curves: Sequence[RankSeries], reference: Sequence[RankSeries]) -> floa
 
 
 def _losses(curves: Sequence[RankSeries]) -> Sequence[float]:
-    """The losses of the lowest rank that has some."""
+    """Return the losses of the lowest rank that has some."""
     for one in sorted(curves, key=lambda one: one.rank):
         if (one.series.name, one.series.by) == (LOSS_SERIES, ""):
             return one.series.numbers.values

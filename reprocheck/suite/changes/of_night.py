@@ -61,8 +61,8 @@ class _Read:
 def states_of_night(
     history: Reads, night: Night, targets: Iterable[Target]
 ) -> tuple[TargetState, ...]:
-    """The states of every target that the suite has, and of those that it had the night before,
-    by name. Nothing is written.
+    """Return the states of every target that the suite has, and of those that it had the night
+    before, by name. Nothing is written.
     """
     settings = {target.name: target for target in targets}
     attempts: dict[str, list[TargetCheck]] = defaultdict(list)
@@ -84,7 +84,7 @@ def _read(history: Reads, night: Night) -> _Read:
 
 
 def _targets_before(read: _Read) -> set[str]:
-    """The targets that the suite had in the last night whose states are known, and since."""
+    """Return the targets that the suite had in the last night whose states are known, and since."""
     names: set[str] = set()
     for night in reversed(tuple(read.before.values())):
         names.update(night.targets)
@@ -125,19 +125,19 @@ def _known(
 
 
 def _earlier(read: _Read, name: str, last: int, *, curves: bool = False) -> tuple[TargetCheck, ...]:
-    """The last attempt of each night before, oldest first."""
+    """Return the last attempt of each night before, oldest first."""
     attempts = read.history.checks(target=name, last=read.since + last, curves=curves)
     return tuple({check.night: check for check in attempts if check.night in read.before}.values())
 
 
 def _states(read: _Read, name: str, last: int) -> tuple[TargetState, ...]:
-    """The last states before this night, oldest first."""
+    """Return the last states before this night, oldest first."""
     states = read.history.states(target=name, last=read.since + last)
     return tuple(one for one in states if one.night in read.before)[-last:]
 
 
 def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
-    """The levels of the losses, relative to the baseline, of all nights with its key."""
+    """Return the levels of the losses, relative to the baseline, of all nights with its key."""
     reference = unpack(baseline.curves)
     checks = list(_earlier(read, known.target, WINDOW + REFERENCE, curves=True))
     if known.now is not None:
@@ -151,7 +151,7 @@ def _levels(read: _Read, known: Known, baseline: Baseline) -> dict[str, float]:
 
 
 def _drift(now: TargetCheck, baseline: Baseline) -> tuple[Difference, ...]:
-    """Where its curves are not those of the baseline; nothing of a check without curves."""
+    """Return where its curves are not those of the baseline; nothing of a check without curves."""
     if not now.curves:
         return ()
     return compare(unpack(now.curves), unpack(baseline.curves), now.rtol, now.atol)

@@ -56,7 +56,7 @@ class Shift:
 
 
 def shift(values: Sequence[float], *, alpha: float, spread: float) -> Shift | None:
-    """The shift that the last values show; None where they show none.
+    """Return the shift that the last values show; None where they show none.
 
     values  one a night, oldest first, all finite
     alpha   how often a night may be marked where nothing shifts, two-sided
@@ -100,16 +100,16 @@ def _clipped(values: NDArray[np.float64], middle: float, width: float) -> NDArra
 
 
 def _normal(t: float, freedom: int) -> float:
-    """The normal deviate that is as rare as a t of so many degrees of freedom (Wallace 1959), to
-    within 0.02 from 10 degrees on.
+    """Return the normal deviate that is as rare as a t of so many degrees of freedom (Wallace
+    1959), to within 0.02 from 10 degrees on.
     """
     size = (8 * freedom + 1) / (8 * freedom + 3)
     return math.copysign(size * math.sqrt(freedom * math.log1p(t * t / freedom)), t)
 
 
 def _first_shifted(values: Sequence[float], middle: float, *, up: bool) -> int:
-    """Index from which on the values are nearer to the new level than to the old, up to the last
-    one that is.
+    """Return the index from which on the values are nearer to the new level than to the old, up to
+    the last one that is.
     """
     shifted = [(value > middle) is up for value in values]
     last = len(shifted) - 1

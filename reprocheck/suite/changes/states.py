@@ -51,7 +51,7 @@ class Found:
 
 
 def classify(known: Known) -> TargetState:
-    """The state of a target in a night, by the first rule that has something to say."""
+    """Return the state of a target in a night, by the first rule that has something to say."""
     found = _first(known)
     since = found.since
     if since == known.night.id:
@@ -186,7 +186,9 @@ def _expected_drift(known: Known) -> Found | None:
 
 
 def _slower(known: Known) -> Found | None:
-    """The last nights took longer than those before. Of checks that pass: others end early."""
+    """Return the last nights took longer than those before. Of checks that pass: others end
+    early.
+    """
     passes = [check for check in known.checks if check.good and check.seconds > 0]
     if not passes or passes[-1] is not known.now:
         return None
@@ -228,7 +230,7 @@ def _new_target(known: Known) -> Found | None:
 
 
 def _unchanged(known: Known) -> Found | None:
-    """Nothing of the above."""
+    """Return nothing of the above."""
     now = _checked(known)
     return Found(
         state="unchanged",
@@ -272,7 +274,7 @@ def _night_of(check: TargetCheck | None) -> str:
 
 
 def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple[str, str]]:
-    """What changed between the check of a night and the one before it."""
+    """Return what changed between the check of a night and the one before it."""
     for before, check in pairwise(checks):
         if check.night == night:
             return between(before, check)
@@ -280,14 +282,14 @@ def _changed_at(checks: Sequence[TargetCheck], night: str) -> Mapping[str, tuple
 
 
 def _as_before(known: Known, state: State) -> str:
-    """The night in which a state began that is that of the night before, too."""
+    """Return the night in which a state began that is that of the night before, too."""
     if known.before is None or known.before.state != state:
         return ""
     return known.before.since or known.before.night
 
 
 def _first_failure(checks: Sequence[TargetCheck]) -> tuple[TargetCheck, TargetCheck | None]:
-    """The first of the failures that end these checks, and the pass before it."""
+    """Return the first of the failures that end these checks, and the pass before it."""
     first = checks[-1]
     for check in reversed(checks):
         if passed(check):
@@ -314,14 +316,14 @@ def _drifted(known: Known, state: State, *, failed: bool = False) -> Found:
 
 
 def _drift_began(known: Known, state: State) -> str:
-    """The night since which it differs from the baseline in this way."""
+    """Return the night since which it differs from the baseline in this way."""
     if known.before is None or known.before.drift != known.drift:
         return ""
     return _as_before(known, state)
 
 
 def _repaired(known: Known) -> TargetCheck | None:
-    """The last check that failed, where this one is the first that does not."""
+    """Return the last check that failed, where this one is the first that does not."""
     last = known.last
     if last is None:
         return None
@@ -333,7 +335,9 @@ def _repaired(known: Known) -> TargetCheck | None:
 
 
 def _drift_is_over(known: Known, last: TargetCheck) -> bool:
-    """Whether it failed by its drift, and the baseline is the one that it had drifted from."""
+    """Return whether it failed by its drift, and the baseline is the one that it had drifted
+    from.
+    """
     before, baseline = known.before, known.baseline
     if before is None or baseline is None:
         return False

@@ -149,7 +149,9 @@ class _Runs:
         self.length += 1
 
     def unexplained(self) -> bool:
-        """Whether chance does not explain the run that is under way, by the nights before it."""
+        """Return whether chance does not explain the run that is under way, by the nights before
+        it.
+        """
         same = self.nights[self.good] - self.length + _HALF
         other = self.nights[not self.good] + _HALF
         log_as_long = _log_beta(same + self.length, other) - _log_beta(same, other)
@@ -166,7 +168,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def comes_and_goes(verdicts: Sequence[Verdict], *, varies: bool = False) -> ComesAndGoes | None:
-    """What the history says after its last night; None where the target is not intermittent.
+    """Return what the history says after its last night; None where the target is not intermittent.
 
     varies  it is known that the training does not repeat its bits
     """
@@ -217,7 +219,9 @@ def _becomes_intermittent(verdicts: Sequence[Verdict], start: int) -> _Shown | N
 
 
 def _ends(verdicts: Sequence[Verdict], runs: _Runs, known: _Shown) -> int | None:
-    """Index of the first night of a run that chance does not explain; None where there is none."""
+    """Return the index of the first night of a run that chance does not explain; None where there
+    is none.
+    """
     for night in range(known.counted, len(verdicts)):
         runs.add(verdicts[night].good)
         if night >= known.night and runs.unexplained():

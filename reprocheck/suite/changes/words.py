@@ -18,7 +18,7 @@ _LOSS = "loss"
 
 
 def sentence(reason: reasons.Reason, changed: Mapping[str, tuple[str, str]], since: str) -> str:
-    """What is to be said of a target: the reason, what changed, and since when."""
+    """Return what is to be said of a target: the reason, what changed, and since when."""
     parts = [_said(reason)]
     if changed:
         parts.append(facts(changed))
@@ -28,7 +28,7 @@ def sentence(reason: reasons.Reason, changed: Mapping[str, tuple[str, str]], sin
 
 
 def night(name: str) -> str:
-    """A night in a sentence: its date, where its name begins with one."""
+    """Return a night in a sentence: its date, where its name begins with one."""
     date = _DATE.match(name)
     return date[1] if date else name
 
@@ -146,8 +146,8 @@ def _(reason: reasons.Unchanged) -> str:
 
 
 def differences(drift: Iterable[Difference]) -> str:
-    """Where curves differ from the baseline: `loss differs from the baseline from step 14 on, by
-    1 ULP; so does grad_norm`.
+    """Return where curves differ from the baseline: `loss differs from the baseline from step 14
+    on, by 1 ULP; so does grad_norm`.
     """
     first, *others = sorted(drift, key=_importance)
     words = _difference(first)
@@ -159,7 +159,7 @@ def differences(drift: Iterable[Difference]) -> str:
 
 
 def _importance(one: Difference) -> tuple[bool, bool, float, int]:
-    """The loss before other series, then by where they differ."""
+    """Return the loss before other series, then by where they differ."""
     where = float("inf") if one.step is None else one.step
     return (one.series != _LOSS, one.missing, where, one.rank)
 
@@ -183,7 +183,7 @@ def _series(one: Difference) -> str:
 
 
 def _allowed(reason: reasons.Drifted) -> str:
-    """What the drift is held against, and whether it is beyond that."""
+    """Return what the drift is held against, and whether it is beyond that."""
     if reason.bits:
         return "no bit may differ"
     where = "beyond" if reason.failed else "within"

@@ -28,13 +28,13 @@ class Executor(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether any check is under way."""
+        """Return whether any check is under way."""
 
     def impossible(self, resources: Resources) -> str:
-        """Why a target can never run there, as a sentence; "" where it can."""
+        """Return why a target can never run there, as a sentence; "" where it can."""
 
     def start(self, job: Job) -> str:
-        """Starts a job; else says what it has to wait for, "" where it was started."""
+        """Start a job; else says what it has to wait for, "" where it was started."""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """The jobs that have ended, after so many seconds at most."""
+        """Return the jobs that have ended, after so many seconds at most."""

@@ -48,7 +48,7 @@ NOTHING = Claim(())
 
 
 def claimed(wanted: Iterable[Wanted]) -> Claim | None:
-    """All that is wanted; None where any of it is another's.
+    """Return all that is wanted; None where any of it is another's.
 
     Raises ReportError where the folder for temporary files cannot be written.
     """
@@ -63,8 +63,8 @@ def claimed(wanted: Iterable[Wanted]) -> Claim | None:
 
 
 def of_folder(job: Job, where: str = "") -> tuple[Wanted, ...]:
-    """The working directory of a job: for itself with all below it, where its runs work there, and
-    with others where each run has a copy. `where`: claims of two places do not meet.
+    """Return the working directory of a job: for itself with all below it, where its runs work
+    there, and with others where each run has a copy. `where`: claims of two places do not meet.
     """
     folder = job.target.workdir.resolve()
     around = (Wanted(f"folder {where}{above}", shared=True) for above in folder.parents)
@@ -77,7 +77,7 @@ def _file(name: str) -> Path:
 
 
 def _locked(wanted: Wanted) -> int | None:
-    """The descriptor of a locked file; None where another has it."""
+    """Return the descriptor of a locked file; None where another has it."""
     file = _file(wanted.name)
     how = fcntl.LOCK_SH if wanted.shared else fcntl.LOCK_EX
     try:

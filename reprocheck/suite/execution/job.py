@@ -62,12 +62,16 @@ class Job:
 
     @property
     def redaction(self) -> Redaction:
-        """What is taken out of all that is written of it, as `run` takes it out of its folder."""
+        """Return what is taken out of all that is written of it, as `run` takes it out of its
+        folder.
+        """
         return Redaction("folder", identity=identity(), known=self.secrets)
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether its runs work in the working directory itself, so that nothing else may."""
+        """Return whether its runs work in the working directory itself, so that nothing else
+        may.
+        """
         return self.target.resume is None and _workdir(self.target) != "copy"
 
 
@@ -92,14 +96,14 @@ class Performed:
 
     @property
     def no_recording(self) -> str:
-        """Why a deeper recording was not made; "" where it was."""
+        """Return why a deeper recording was not made; "" where it was."""
         if self.job.recording.is_file():
             return ""
         return self.error or self.lost or f"exit status {self.exit_status}"
 
 
 def _workdir(target: Target) -> object:
-    """The option `workdir` as it holds for a target, wherever it was set."""
+    """Return the option `workdir` as it holds for a target, wherever it was set."""
     own = target.options.get("workdir")
     if own is not None:
         return own
@@ -110,7 +114,7 @@ def _workdir(target: Target) -> object:
 
 
 def command_words(job: Job, output: Path) -> tuple[str, ...]:
-    """What stands behind `reprocheck`: the command, its options, and what is run.
+    """Return what stands behind `reprocheck`: the command, its options, and what is run.
 
     `output`: the folder in which the report folder is made.
     """
@@ -161,7 +165,7 @@ def option_words(options: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _words_of(option: Option, value: object) -> Iterator[str]:
-    """One option as words; none where the value is what holds without it."""
+    """Yield one option as words; none where the value is what holds without it."""
     if option.kind.type == "switch":
         yield from _switch(option, bool(value))
         return
@@ -175,7 +179,7 @@ def _words_of(option: Option, value: object) -> Iterator[str]:
 
 
 def _switch(option: Option, on: bool) -> Iterator[str]:
-    """A switch; `--no-dropout` has no opposite."""
+    """Yield a switch; `--no-dropout` has no opposite."""
     if on:
         yield option.flag
     elif not option.key.startswith("no-"):

@@ -20,8 +20,8 @@ class Named(Protocol):
 
 
 def first_line(causes: Iterable[Named], runs: Iterable[Run], target: Target) -> str:
-    """The line of the first cause or mechanism; where it has none, that at which the first run
-    failed.
+    """Return the line of the first cause or mechanism; where it has none, that at which the first
+    run failed.
     """
     found = next((cause.source for cause in causes), None)
     return line_of(found, target) or line_of(_failed_at(runs), target)
@@ -34,7 +34,7 @@ def _failed_at(runs: Iterable[Run]) -> SourceLine | None:
 
 
 def line_of(source: SourceLine | None, target: Target) -> str:
-    """A line as a row of the history has it; "" where there is no such file."""
+    """Return a line as a row of the history has it; "" where there is no such file."""
     if source is None or not (target.workdir / source.file).is_file():
         return ""
     return source.at

@@ -38,15 +38,15 @@ class LocalExecutor:
 
     @property
     def busy(self) -> bool:
-        """Whether any check is under way."""
+        """Return whether any check is under way."""
         return bool(self._running)
 
     def impossible(self, resources: Resources) -> str:
-        """Why a target can never run here, as a sentence; "" where it can."""
+        """Return why a target can never run here, as a sentence; "" where it can."""
         return more_than(self._machine, resources)
 
     def start(self, job: Job) -> str:
-        """Starts a job; else says what it has to wait for, "" where it was started.
+        """Start a job; else says what it has to wait for, "" where it was started.
 
         Raises ReportError where its folder cannot be written.
         """
@@ -66,7 +66,7 @@ class LocalExecutor:
         return ""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """The jobs that have ended, after so many seconds at most."""
+        """Return the jobs that have ended, after so many seconds at most."""
         if not self._running:
             time.sleep(seconds)
         share = seconds / max(1, len(self._running))
@@ -108,7 +108,9 @@ class LocalExecutor:
 
 
 def _with_devices(job: Job, devices: list[tuple[str, str]]) -> Job:
-    """The job with the variables that give it these devices, and none where it asked for none."""
+    """Return the job with the variables that give it these devices, and none where it asked for
+    none.
+    """
     given: dict[str, str] = {}
     for variable, name in devices:
         before = f"{given[variable]}," if variable in given else ""

@@ -25,7 +25,8 @@ class Machine:
 
 
 def this_machine(environment: Mapping[str, str] | None = None, dev: Path = DEV) -> Machine:
-    """The cores that this process may use, and the devices that its environment does not hide.
+    """Return the cores that this process may use, and the devices that its environment does not
+    hide.
 
     Devices are known by their files, so that no driver is asked and no context made.
     """
@@ -38,7 +39,7 @@ def this_machine(environment: Mapping[str, str] | None = None, dev: Path = DEV) 
 
 
 def asked(resources: Resources) -> dict[str, int]:
-    """How many devices are asked for, by the variable that gives them."""
+    """Return how many devices are asked for, by the variable that gives them."""
     return {GPUS: resources.gpus, NPUS: resources.npus}
 
 
@@ -54,7 +55,7 @@ def more_than(machine: Machine, resources: Resources) -> str:
 
 
 def _visible(variable: str | None, files: int, hides_all: Sequence[str]) -> tuple[str, ...]:
-    """The names of the devices of a kind."""
+    """Return the names of the devices of a kind."""
     if variable is None:
         return tuple(map(str, range(files)))
     if variable.strip() in hides_all or not files:

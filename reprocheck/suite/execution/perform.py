@@ -75,7 +75,7 @@ class UnderWay:
         return self._closing.enter_context(process)
 
     def wait(self, seconds: float) -> bool:
-        """Waits for at most so long; True once all that was started is gone."""
+        """Wait for at most so long; True once all that was started is gone."""
         if self._process is None:
             return True
         try:
@@ -85,12 +85,12 @@ class UnderWay:
             return True
 
     def end(self) -> None:
-        """Asks all of its processes to end; `wait` says when they have."""
+        """Ask all of its processes to end; `wait` says when they have."""
         if self._process is not None:
             self._process.end()
 
     def performed(self) -> Performed:
-        """What became of it, once it has ended; its report stands at its place then.
+        """Return what became of it, once it has ended; its report stands at its place then.
 
         Raises ReportError where it cannot be put there, or where the check did not succeed and the
         disk is full: then it says nothing of the target, and is to be made again.
@@ -119,12 +119,12 @@ class UnderWay:
         self.close()
 
     def close(self) -> None:
-        """Ends what is alive of it."""
+        """End what is alive of it."""
         self._closing.close()
 
 
 def perform(job: Job, claim: Claim = NOTHING) -> Performed:
-    """Starts the job and waits for it. Raises ReportError where its folder cannot be written."""
+    """Start the job and wait for it. Raises ReportError where its folder cannot be written."""
     with UnderWay(job, claim) as under_way:
         while not under_way.wait(1.0):
             pass
@@ -132,7 +132,7 @@ def perform(job: Job, claim: Claim = NOTHING) -> Performed:
 
 
 def left_by(job: Job) -> Performed | None:
-    """What became of a job whose report stands at its place; None where none does."""
+    """Return what became of a job whose report stands at its place; None where none does."""
     try:
         note = msgspec.json.decode((job.folder / NOTE).read_bytes(), type=_Note)
     except (OSError, msgspec.MsgspecError):
@@ -151,7 +151,7 @@ class _Note(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def _work_folder(job: Job) -> Path:
-    """A new folder beside the place of the report.
+    """Return a new folder beside the place of the report.
 
     Raises ReportError where it cannot be made, or has no room: then no check can be recorded.
     """
@@ -166,7 +166,7 @@ def _work_folder(job: Job) -> Path:
 
 
 def _need_room(work: Path) -> None:
-    """Raises ReportError where the disk of a folder is full; the folder goes then."""
+    """Raise ReportError where the disk of a folder is full; the folder goes then."""
     probe = work / ".probe"
     try:
         probe.write_bytes(bytes(ROOM))
@@ -184,7 +184,7 @@ def _no_place(folder: Path, error: OSError) -> ReportError:
 
 
 def _put_in_place(performed: Performed, work: Path) -> None:
-    """Moves what a job has left to the place of its report. What it and killed jobs left beside it
+    """Move what a job has left to the place of its report. What it and killed jobs left beside it
     goes before that: once the report is in its place nobody makes this attempt again.
     """
     job = performed.job
@@ -215,13 +215,13 @@ def _put_in_place(performed: Performed, work: Path) -> None:
 
 
 def _report_in(work: Path) -> Path:
-    """The folder of the report; that of the job where there is none."""
+    """Return the folder of the report; that of the job where there is none."""
     found = (record.parent for record in work.glob("*/record.json"))
     return next((folder for folder in found if not folder.is_symlink()), work)
 
 
 def _put_back_of_killed(job: Job, work: Path) -> None:
-    """Puts the user's files back where the check or one of a killed night could not do it any more,
+    """Put the user's files back where the check or one of a killed night could not do it any more,
     and says so behind what the check has printed.
     """
     report = _report_in(work)
@@ -237,18 +237,18 @@ def _put_back_of_killed(job: Job, work: Path) -> None:
 
 
 def _attempts(job: Job) -> Iterator[Path]:
-    """The folders of this attempt of a job, and of those of it that were killed."""
+    """Return the folders of this attempt of a job, and of those of it that were killed."""
     return job.folder.parent.glob(f".{job.folder.name}-*")
 
 
 def _remove(work: Path) -> None:
-    """Removes the folder of a job, but for files of the user's that are in it alone."""
+    """Remove the folder of a job, but for files of the user's that are in it alone."""
     if not any(any(work.glob(f"*/{name}")) for name in (STORE, BEFORE, MEANWHILE)):
         shutil.rmtree(work, ignore_errors=True)
 
 
 def packed(job: Job) -> bytes:
-    """The report folder of a job that has ended, as a zip."""
+    """Return the report folder of a job that has ended, as a zip."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for path in sorted(job.folder.rglob("*")):
@@ -258,7 +258,7 @@ def packed(job: Job) -> bytes:
 
 
 def unpacked(data: bytes, job: Job) -> Performed:
-    """What a job that ran elsewhere came to, with its report put in place here.
+    """Return what a job that ran elsewhere came to, with its report put in place here.
 
     Raises ReportError where that cannot be written, or where the zip holds no such report.
     """
@@ -285,7 +285,7 @@ def _unwritable(job: Job, error: OSError) -> ReportError:
 
 
 def tail(folder: Path, lines: int = 12) -> str:
-    """The last lines that `reprocheck run` wrote to stderr; "" where it wrote none."""
+    """Return the last lines that `reprocheck run` wrote to stderr; "" where it wrote none."""
     with suppress(OSError):
         text = (folder / STDERR).read_bytes()[-8192:].decode("utf-8", "replace")
         return "\n".join(text.strip().splitlines()[-lines:])
@@ -293,8 +293,8 @@ def tail(folder: Path, lines: int = 12) -> str:
 
 
 def commit_of(folder: Path) -> str:
-    """The commit of a folder: 40 digits, with `+` where tracked files are modified; "" where there
-    is no git or no commit.
+    """Return the commit of a folder: 40 digits, with `+` where tracked files are modified; "" where
+    there is no git or no commit.
     """
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
     if not head:
@@ -304,7 +304,9 @@ def commit_of(folder: Path) -> str:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What git prints; "" where it fails. It takes no lock: the user may commit meanwhile."""
+    """Return what git prints; "" where it fails. It takes no lock: the user may commit
+    meanwhile.
+    """
     try:
         done = subprocess.run(
             ["git", "--no-optional-locks", "-C", str(folder), *words],

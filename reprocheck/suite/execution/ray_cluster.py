@@ -70,11 +70,11 @@ class RayExecutor:
 
     @property
     def busy(self) -> bool:
-        """Whether any task is under way."""
+        """Return whether any task is under way."""
         return bool(self._running)
 
     def impossible(self, resources: Resources) -> str:
-        """Why no node of the cluster can ever run such a check; "" where one can."""
+        """Return why no node of the cluster can ever run such a check; "" where one can."""
         wanted = _wanted(resources)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         if any(_fits(wanted, node) for node in nodes):
@@ -83,7 +83,7 @@ class RayExecutor:
         return f"It asks for {asked}, and no node of the cluster has that."
 
     def start(self, job: Job) -> str:
-        """Gives a job to the cluster; else says what it has to wait for."""
+        """Give a job to the cluster; else says what it has to wait for."""
         if not self._has_room(job):
             return "a free node"
         claim = claims.claimed(claims.of_folder(job))
@@ -101,7 +101,7 @@ class RayExecutor:
         return ""
 
     def wait(self, seconds: float) -> list[Performed]:
-        """The jobs that have ended, after so many seconds at most."""
+        """Return the jobs that have ended, after so many seconds at most."""
         if not self._running:
             time.sleep(seconds)
             return []
@@ -111,7 +111,7 @@ class RayExecutor:
         return [self._ended(task) for task in ready]
 
     def _ended(self, task: Any) -> Performed:
-        """What became of a task; its report is put in place."""
+        """Return what became of a task; its report is put in place."""
         running = self._running[task]
         try:
             data = self._ray.get(task)
@@ -126,7 +126,7 @@ class RayExecutor:
         return performed
 
     def _has_room(self, job: Job) -> bool:
-        """Whether what the tasks under way leave of the cluster is enough for one more.
+        """Return whether what the tasks under way leave of the cluster is enough for one more.
 
         Ray would keep any number of tasks waiting, and each would be said to be under way.
         """
@@ -200,8 +200,8 @@ def _check(job: Job) -> bytes:
 
 
 def _claimed(job: Job) -> claims.Claim:
-    """The working directory, once what a killed night has left at work there is gone. The claim of
-    the driver ends with the driver, so a node has its own.
+    """Return the working directory, once what a killed night has left at work there is gone. The
+    claim of the driver ends with the driver, so a node has its own.
     """
     while (claim := claims.claimed(claims.of_folder(job, ON_NODE))) is None:
         time.sleep(AGAIN)
@@ -228,7 +228,7 @@ def _without_report(running: _Running, *, error: str = "", lost: str = "") -> Pe
 
 
 def _cause(error: Any) -> str:
-    """What went wrong in a task, of Ray's error around it."""
+    """Return what went wrong in a task, of Ray's error around it."""
     cause = error.cause
     if isinstance(cause, ReprocheckError):
         return cause.message
@@ -236,5 +236,5 @@ def _cause(error: Any) -> str:
 
 
 def _first_sentence(error: Exception) -> str:
-    """The first sentence of an error of Ray's, which are long."""
+    """Return the first sentence of an error of Ray's, which are long."""
     return f"{str(error).strip().partition('. ')[0].splitlines()[0].rstrip('.')}."

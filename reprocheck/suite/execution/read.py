@@ -19,7 +19,7 @@ REPORTED = frozenset(EXIT_CODE.values())
 
 
 def read(performed: Performed) -> TargetCheck:
-    """What the check came to, read from its report folder.
+    """Return what the check came to, read from its report folder.
 
     Its verdict is `error`, with the reason and what `reprocheck run` said last, where no report
     could be made.
@@ -52,8 +52,8 @@ def read(performed: Performed) -> TargetCheck:
 
 
 def is_good(target: Target, verdict: str, exit_code: int) -> bool:
-    """Whether a verdict is the one that the target is to have; of `reproducible`, whether the exit
-    code allows it, too.
+    """Return whether a verdict is the one that the target is to have; of `reproducible`, whether
+    the exit code allows it, too.
     """
     if target.expect == "reproducible":
         return exit_code == 0
@@ -61,7 +61,7 @@ def is_good(target: Target, verdict: str, exit_code: int) -> bool:
 
 
 def _no_report(performed: Performed) -> str:
-    """Why there is no report to be read; "" where one may be there."""
+    """Return why there is no report to be read; "" where one may be there."""
     if performed.error or performed.lost:
         return performed.error or performed.lost
     status = performed.exit_status

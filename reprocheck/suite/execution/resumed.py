@@ -22,7 +22,9 @@ from reprocheck.trace import read_run
 
 
 def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
-    """The row with what the check says at the place that stands for all. Raises ReportError."""
+    """Return the row with what the check says at the place that stands for all. Raises
+    ReportError.
+    """
     check = load(folder)
     runs = [read_run(folder, run) for run in check_records.read(folder).runs]
     outcome = check.decisive
@@ -56,7 +58,7 @@ def filled(row: TargetCheck, folder: Path, target: Target) -> TargetCheck:
 def _with_environment(
     row: TargetCheck, runs: Iterable[Run], check: ResumeCheck, target: Target
 ) -> TargetCheck:
-    """The row with what the continued run recorded of its environment."""
+    """Return the row with what the continued run recorded of its environment."""
     continued = next((run for run in runs if run.number == CONTINUED), None)
     if continued is None or not keys.environment(continued):
         return row

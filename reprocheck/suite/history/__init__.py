@@ -32,7 +32,7 @@ WAIT = 30.0
 
 
 def open_history(url: str, *, create: bool = True, wait: float = WAIT) -> History:
-    """The history at a URL, a context manager; its tables are made where there are none.
+    """Return the history at a URL, a context manager; its tables are made where there are none.
 
     url     `sqlite:////folder/history.sqlite`, or `postgresql://user:password@host/database`
     create  False: a history that is not there yet is an error

@@ -30,7 +30,7 @@ SECRET_WORDS = ("password", "sslpassword")
 
 
 def shown(url: str) -> str:
-    """A URL, right or wrong, without its passwords."""
+    """Return a URL, right or wrong, without its passwords."""
     try:
         read = make_url(url)
     except (ArgumentError, ValueError):
@@ -42,7 +42,7 @@ def shown(url: str) -> str:
 
 
 def parsed(url: str) -> URL:
-    """The URL of a history with the driver that is used; HistoryError where it is none."""
+    """Return the URL of a history with the driver that is used; HistoryError where it is none."""
     kind, _, rest = url.partition("://")
     driver = DRIVERS.get(kind)
     if driver is None or not rest:
@@ -67,17 +67,17 @@ def parsed(url: str) -> URL:
 
 
 def _cut_short(read: URL) -> bool:
-    """Whether the password was taken to end at an @ in it."""
+    """Return whether the password was taken to end at an @ in it."""
     return "@" in (read.host or "")
 
 
 def _masked(url: str) -> str:
-    """A URL that cannot be taken apart, without all that may be a password."""
+    """Return a URL that cannot be taken apart, without all that may be a password."""
     return re.sub(":.*@", ":***@", url, flags=re.DOTALL)
 
 
 def _file(url: str) -> URL:
-    """What stands behind `sqlite:///` is a path, with whatever characters it has."""
+    """Return what stands behind `sqlite:///` is a path, with whatever characters it has."""
     _, _, path = url.partition("://")
     if not path.startswith("/") or path in ("/", "/:memory:"):
         raise HistoryError(f"The history at {url} names no file.", KNOWN)
@@ -98,5 +98,5 @@ def _no_history(url: str) -> HistoryError:
 
 
 def url_of_file(path: Path) -> str:
-    """The URL of a SQLite file."""
+    """Return the URL of a SQLite file."""
     return f"sqlite:///{path.absolute()}"

@@ -27,14 +27,14 @@ first and writes later would fail, without waiting, where another one wrote in b
 
 
 def engine_of(url: URL, *, wait: float) -> Engine:
-    """The engine of a history. `wait`: seconds for which locks are waited for."""
+    """Return the engine of a history. `wait`: seconds for which locks are waited for."""
     if url.get_backend_name() == "sqlite":
         return _sqlite(url, wait)
     return _postgresql(url, wait)
 
 
 def file_of(url: URL) -> Path:
-    """The file of a SQLite history."""
+    """Return the file of a SQLite history."""
     assert url.database, "the URL of a SQLite history names a file"
     return Path(url.database).absolute()
 

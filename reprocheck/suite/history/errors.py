@@ -108,7 +108,7 @@ OF_POSTGRESQL: Mapping[str, Fault] = {
 
 
 def fault_of(original: BaseException | None) -> Fault:
-    """What kind of failure an exception of a driver is."""
+    """Return what kind of failure an exception of a driver is."""
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         return OF_SQLITE_IN_DETAIL.get(code) or OF_SQLITE.get(code & 0xFF, OTHER)
@@ -121,7 +121,9 @@ def fault_of(original: BaseException | None) -> Fault:
 
 
 def error_of(original: BaseException | None, where: str) -> HistoryError:
-    """An exception of a driver as an error for people; `where`: the URL without its password."""
+    """Return an exception of a driver as an error for people; `where`: the URL without its
+    password.
+    """
     fault = fault_of(original)
     said = str(original).strip().partition("\n")[0]
     kind = DamagedError if fault is DAMAGED else HistoryError

@@ -28,7 +28,7 @@ Bring = Callable[[TargetCheck, str], TargetCheck]
 
 
 def bringing(source: Path, here: Path) -> Bring:
-    """What copies the report folder of a check from one suite folder to another.
+    """Return what copies the report folder of a check from one suite folder to another.
 
     The returned function takes a check and the night that it belongs to here, and returns the check
     with its folder here: "" where it is in neither place.
@@ -46,7 +46,7 @@ def bringing(source: Path, here: Path) -> Bring:
 
 
 def in_night(folder: str, part: str, night: str) -> str:
-    """A report folder of a shard as one of the night in which it is joined."""
+    """Return a report folder of a shard as one of the night in which it is joined."""
     mine = f"{NIGHTS}/{part}/"
     if not folder.startswith(mine):
         return folder
@@ -54,14 +54,14 @@ def in_night(folder: str, part: str, night: str) -> str:
 
 
 def bring_kept(source: Path, here: Path) -> None:
-    """Copies the deeper recordings that are not here yet."""
+    """Copy the deeper recordings that are not here yet."""
     for file in sorted((source / KEPT).glob("*/*")):
         place = file.relative_to(source)
         _copy(source, place, here / place)
 
 
 def _draw_again(folder: Path) -> None:
-    """Draws the report of a check from its record, or leaves none, where the page that came along
+    """Draw the report of a check from its record, or leave none, where the page that came along
     could run scripts of another machine in a browser here.
     """
     from reprocheck import report
@@ -77,8 +77,8 @@ def _draw_again(folder: Path) -> None:
 
 
 def _copy(source: Path, place: PurePath, here: Path) -> bool:
-    """Copies a file or folder of another suite where it is not here yet, in one step; returns
-    whether it did.
+    """Copy a file or folder of another suite where it is not here yet, in one step; return whether
+    it did.
 
     Links are left out: they would bring files of this machine into what is shown to others.
     """
@@ -102,13 +102,13 @@ def _copy(source: Path, place: PurePath, here: Path) -> bool:
 
 
 def _links(folder: str, names: list[str]) -> list[str]:
-    """The names in a folder that are links, pipes, sockets or devices."""
+    """Return the names in a folder that are links, pipes, sockets or devices."""
     modes = {name: Path(folder, name).lstat().st_mode for name in names}
     return [name for name, mode in modes.items() if not (S_ISREG(mode) or S_ISDIR(mode))]
 
 
 def settle(history: History, here: Path) -> None:
-    """Moves the report folders of joined shards to the folder of their night."""
+    """Move the report folders of joined shards to the folder of their night."""
     with history.reading() as connection:
         joined = connection.execute(select(parts)).all()
     for part, night in joined:

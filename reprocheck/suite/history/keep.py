@@ -18,7 +18,7 @@ def _insert(connection: Connection, into: Table) -> sqlite.Insert | postgresql.I
 
 
 def put(connection: Connection, into: Table, several: Iterable[rows.Row]) -> int:
-    """Adds rows, and says how many were not there."""
+    """Add rows, and say how many were not there."""
     found = list(several)
     if not found:
         return 0
@@ -28,7 +28,7 @@ def put(connection: Connection, into: Table, several: Iterable[rows.Row]) -> int
 
 
 def replace(connection: Connection, into: Table, several: Iterable[rows.Row]) -> None:
-    """Adds rows, in the place of those with the same primary key."""
+    """Add rows, in the place of those with the same primary key."""
     found = list(several)
     if not found:
         return
@@ -44,30 +44,30 @@ def replace(connection: Connection, into: Table, several: Iterable[rows.Row]) ->
 
 
 def night(connection: Connection, one: Night) -> bool:
-    """Keeps a night; False where it was there: that one stays as it is."""
+    """Keep a night; False where it was there: that one stays as it is."""
     names(connection, (one.targets, one.selected))
     return put(connection, tables.nights, [rows.row_of_night(one)]) == 1
 
 
 def facts(connection: Connection, several: Iterable[Mapping[str, str]]) -> None:
-    """Keeps facts of environments."""
+    """Keep facts of environments."""
     found = {rows.digest_of_facts(one): dict(one) for one in several}
     _keep(connection, tables.facts, "facts", found)
 
 
 def names(connection: Connection, several: Iterable[tuple[str, ...]]) -> None:
-    """Keeps lists of targets."""
+    """Keep lists of targets."""
     _keep(connection, tables.lists, "names", {rows.digest_of_names(one): one for one in several})
 
 
 def curves(connection: Connection, several: Iterable[bytes]) -> None:
-    """Keeps packed curves."""
+    """Keep packed curves."""
     found = {rows.digest_of_curves(one): one for one in several if one}
     _keep(connection, tables.curves, "packed", found)
 
 
 def _keep(connection: Connection, into: Table, name: str, found: Mapping[str, object]) -> None:
-    """Adds what stands under digests: in their order, so that no two writers in PostgreSQL wait for
+    """Add what stands under digests: in their order, so that no two writers in PostgreSQL wait for
     each other.
     """
     put(connection, into, ({"digest": one, name: found[one]} for one in sorted(found)))

@@ -28,12 +28,12 @@ State = tuple[str, str, str, bool, str]
 
 
 def first_query(last: int) -> Select[Any]:
-    """The first of the last nights; no row where there are fewer."""
+    """Return the first of the last nights; no row where there are fewer."""
     return select(nights.c.id).order_by(nights.c.id.desc()).offset(last - 1).limit(1)
 
 
 def checks_query(first: str) -> Select[Any]:
-    """What an overview has of every attempt since a night, by night, target and attempt."""
+    """Return what an overview has of every attempt since a night, by night, target and attempt."""
     columns = checks.c
     return (
         select(
@@ -52,7 +52,7 @@ def checks_query(first: str) -> Select[Any]:
 
 
 def states_query(first: str) -> Select[Any]:
-    """What an overview has of every state since a night, by night and target."""
+    """Return what an overview has of every state since a night, by night and target."""
     columns = states.c
     drift = type_coerce(columns.drift, Text).label("drift")
     return (
@@ -65,7 +65,7 @@ def states_query(first: str) -> Select[Any]:
 def rows_of(
     found_checks: Iterable[Sequence[Any]], found_states: Iterable[Sequence[Any]]
 ) -> tuple[OverviewRow, ...]:
-    """One row for each night and target, with its last attempt: by night, then by target.
+    """Return one row for each night and target, with its last attempt: by night, then by target.
 
     Raises ValueError where a row is none that a history wrote.
     """
@@ -105,7 +105,7 @@ def _row(place: Place, check: Check | None, state: State | None) -> OverviewRow:
 
 
 def _largest(drift: str) -> float:
-    """The largest relative difference in a column of differences."""
+    """Return the largest relative difference in a column of differences."""
     if drift == _NO_DRIFT:
         return 0.0
     return max((one.relative for one in differences(json.loads(drift))), default=0.0)

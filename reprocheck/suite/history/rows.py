@@ -76,7 +76,7 @@ def _row(one: object, names: tuple[str, ...]) -> Row:
 
 
 def as_data(kind: type[T], found: Row) -> T:
-    """A row as data. Raises ValueError where it is none that a history wrote."""
+    """Return a row as data. Raises ValueError where it is none that a history wrote."""
     made = msgspec.convert(found | {name: "" for name in _PLACES if _leads_away(found, name)}, kind)
     for name in _TIMES:
         time = found.get(name)
@@ -87,26 +87,26 @@ def as_data(kind: type[T], found: Row) -> T:
 
 
 def refuse_other_nights(names: Iterable[str]) -> None:
-    """Raises ValueError where one of these names no night: it would be a name of a file."""
+    """Raise ValueError where one of these names no night: it would be a name of a file."""
     for name in names:
         if _NIGHT.fullmatch(name) is None:
             raise ValueError(f"{name!r:.100} is the name of no night")
 
 
 def _leads_away(found: Row, name: str) -> bool:
-    """Whether a place is outside of the folder of the suite: it is as good as gone."""
+    """Return whether a place is outside of the folder of the suite: it is as good as gone."""
     place = found.get(name)
     return isinstance(place, str) and not is_inside(place)
 
 
 def is_inside(place: str) -> bool:
-    """Whether a path stays in the folder that it is relative to."""
+    """Return whether a path stays in the folder that it is relative to."""
     path = PurePosixPath(place)
     return not path.is_absolute() and ".." not in path.parts and "\0" not in place
 
 
 def row_of_night(night: Night) -> Row:
-    """The row of a night."""
+    """Return the row of a night."""
     return _row(night, NIGHT) | {
         "targets": digest_of_names(night.targets),
         "selected": digest_of_names(night.selected),
@@ -114,13 +114,13 @@ def row_of_night(night: Night) -> Row:
 
 
 def night_of(row: SqlRow[Any], shared: Shared) -> Night:
-    """A night from its row."""
+    """Return a night from its row."""
     lists = {"targets": shared.lists[row.targets], "selected": shared.lists[row.selected]}
     return as_data(Night, _row(row, NIGHT) | lists)
 
 
 def row_of_check(check: TargetCheck) -> Row:
-    """The row of a check."""
+    """Return the row of a check."""
     return _row(check, CHECK) | {
         "key": check.key.digest,
         "beside": digest_of_facts(check.beside),
@@ -129,7 +129,9 @@ def row_of_check(check: TargetCheck) -> Row:
 
 
 def check_of(row: SqlRow[Any], shared: Shared) -> TargetCheck:
-    """A check from its row; `packed` of the row are its curves, where they were asked for."""
+    """Return a check from its row; `packed` of the row are its curves, where they were asked
+    for.
+    """
     kept = {
         "key": Key(facts=shared.facts[row.key]),
         "beside": shared.facts[row.beside],
@@ -139,17 +141,17 @@ def check_of(row: SqlRow[Any], shared: Shared) -> TargetCheck:
 
 
 def row_of_state(state: TargetState) -> Row:
-    """The row of a state."""
+    """Return the row of a state."""
     return _row(state, STATE)
 
 
 def state_of(row: SqlRow[Any]) -> TargetState:
-    """A state from its row."""
+    """Return a state from its row."""
     return as_data(TargetState, _row(row, STATE))
 
 
 def row_of_baseline(baseline: Baseline) -> Row:
-    """The row of a baseline."""
+    """Return the row of a baseline."""
     return _row(baseline, BASELINE) | {
         "key": baseline.key.digest,
         "environment": digest_of_facts(baseline.environment),
@@ -158,7 +160,7 @@ def row_of_baseline(baseline: Baseline) -> Row:
 
 
 def baseline_of(row: SqlRow[Any], shared: Shared) -> Baseline:
-    """A baseline from its row."""
+    """Return a baseline from its row."""
     kept = {
         "key": Key(facts=shared.facts[row.key]),
         "environment": shared.facts[row.environment],

@@ -48,7 +48,7 @@ class Share:
 
 
 def share_of(night: Night) -> Share | None:
-    """What a night holds; None where it is whole."""
+    """Return what a night holds; None where it is whole."""
     found = _SHARD.fullmatch(night.shard)
     if found is None:
         return None
@@ -89,7 +89,7 @@ class Merged:
 
 
 def merge(into: History, other: History, bring: Bring) -> Merged:
-    """Records the nights, checks, states and baselines of another history. Again: changes nothing.
+    """Record the nights, check, states and baselines of another history. Again: changes nothing.
 
     A shard gets no states: what it says of the targets of other shards is not so.
     `bring` copies the report folder of a check, as `folders.bringing` says.
@@ -103,7 +103,7 @@ def merge(into: History, other: History, bring: Bring) -> Merged:
 
 
 def _merge_night(into: History, other: History, night: Night, bring: Bring) -> int:
-    """How many checks are new. States that were found without them are removed."""
+    """Return how many checks are new. States that were found without them are removed."""
     of_night = other.checks(night=night.id, curves=True)
     here = joined_in(into, night.id)
     begun = here == night.id and into.begin_night(_ended(night, of_night))
@@ -117,14 +117,14 @@ def _merge_night(into: History, other: History, night: Night, bring: Bring) -> i
 
 
 def joined_in(history: History, night: str) -> str:
-    """The night in which a shard is joined; its own name where it is in none."""
+    """Return the night in which a shard is joined; its own name where it is in none."""
     with history.reading() as connection:
         found = connection.scalar(select(parts.c.night).where(parts.c.part == night))
     return found or night
 
 
 def without_states(history: History, night: Night) -> bool:
-    """Whether a target of a night has no state: of what was just joined, none has."""
+    """Return whether a target of a night has no state: of what was just joined, none has."""
     return not {state.target for state in history.states(night=night.id)} >= set(night.targets)
 
 
@@ -158,8 +158,8 @@ class Joined:
 
 
 def join(history: History) -> tuple[Joined, ...]:
-    """Joins the shards in a history that have ended. Returns the nights that changed, which have
-    no states then.
+    """Join the shards in a history that have ended. Returns the nights that changed, which have no
+    states then.
     """
     with history.writing() as connection:
         if connection.dialect.name == "postgresql":
@@ -177,7 +177,7 @@ def _groups(found: Sequence[Night]) -> Iterator[list[Night]]:
 
 
 def _suite(night: Night) -> tuple[int, str, tuple[str, ...]]:
-    """What shards of one night have in common."""
+    """Return what shards of one night have in common."""
     share = share_of(night)
     assert share is not None, "only shards are grouped"
     return share.of, night.commit, night.targets
@@ -195,7 +195,7 @@ def _by_time(alike: Sequence[Night]) -> list[list[Night]]:
 
 
 def _belongs(night: Night, group: Sequence[Night]) -> bool:
-    """Whether a night is another shard of the night of a group."""
+    """Return whether a night is another shard of the night of a group."""
     soon = night.started - group[0].started <= APART
     return soon and not _numbers(night) & frozenset().union(*map(_numbers, group))
 
@@ -206,7 +206,7 @@ def _numbers(night: Night) -> frozenset[int]:
 
 
 def _join(connection: Connection, group: Sequence[Night]) -> Joined:
-    """Moves all that belongs to the nights of a group to the first of them."""
+    """Move all that belongs to the nights of a group to the first of them."""
     first, *others = sorted(group, key=lambda night: night.id)
     share = Share(frozenset().union(*map(_numbers, group)), _suite(first)[0])
     chosen = {name for night in group for name in night.selected}

@@ -52,7 +52,7 @@ CHUNK = 500
 
 
 def opened(address: str, *, create: bool, wait: float) -> History:
-    """The history at a URL; `reprocheck.suite.history.open_history` says more."""
+    """Return the history at a URL; `reprocheck.suite.history.open_history` says more."""
     url = parsed(address)
     history = History(engine_of(url, wait=wait), shown(address), wait=wait)
     if url.get_backend_name() == "sqlite":
@@ -133,26 +133,26 @@ class History:
         self.close()
 
     def close(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def begin_night(self, night: Night) -> bool:
-        """Records a night; False where it was recorded before: that one stays as it is."""
+        """Record a night; False where it was recorded before: that one stays as it is."""
         return self.written(lambda connection: keep.night(connection, night))
 
     def end_night(self, night: str, ended: float) -> None:
-        """Records when a night ended: seconds since 1970."""
+        """Record when a night ended: seconds since 1970."""
         change = update(nights).where(nights.c.id == night).values(ended=ended)
         self.written(lambda connection: connection.execute(change))
 
     def add(self, check: TargetCheck) -> bool:
-        """Records a check; False where this attempt of its target in its night was recorded before:
+        """Record a check; False where this attempt of its target in its night was recorded before:
         that one stays as it is.
         """
         return self.add_all((check,)) == 1
 
     def add_all(self, several: Iterable[TargetCheck]) -> int:
-        """Records checks in one transaction, and says how many were not recorded before."""
+        """Record checks in one transaction, and say how many were not recorded before."""
         found = sorted(several, key=lambda one: (one.night, one.target, one.attempt))
 
         def write(connection: Connection) -> int:
@@ -163,7 +163,7 @@ class History:
         return self.written(write)
 
     def put_states(self, several: Iterable[TargetState]) -> None:
-        """Records states; those of the same night and target are replaced."""
+        """Record states; those of the same night and target are replaced."""
         found = {(one.night, one.target): one for one in several}
 
         def write(connection: Connection) -> None:
@@ -172,7 +172,7 @@ class History:
         self.written(write)
 
     def accept(self, baseline: Baseline) -> None:
-        """Records a baseline, which counts from now on for its target and key."""
+        """Record a baseline, which counts from now on for its target and key."""
 
         def write(connection: Connection) -> None:
             keep.facts(connection, (baseline.key.facts, baseline.environment))
@@ -182,18 +182,18 @@ class History:
         self.written(write)
 
     def reset(self, target: str, key: Key | None = None) -> int:
-        """Removes the baselines of a target, of one key or of all; returns how many there were."""
+        """Remove the baselines of a target, of one key or of all; return how many there were."""
         removal = delete(baselines).where(baselines.c.target == target)
         if key is not None:
             removal = removal.where(baselines.c.key == key.digest)
         return self.written(lambda connection: connection.execute(removal).rowcount)
 
     def nights(self, last: int | None = None) -> tuple[Night, ...]:
-        """The nights, oldest first; `last`: so many of the newest alone."""
+        """Return the nights, oldest first; `last`: so many of the newest alone."""
         return self._nights(select(nights).order_by(nights.c.id.desc()).limit(last))
 
     def night(self, name: str) -> Night:
-        """The night of that name; HistoryError where there is none."""
+        """Return the night of that name; HistoryError where there is none."""
         found = self._nights(select(nights).where(nights.c.id == name))
         if not found:
             raise HistoryError(
@@ -210,7 +210,7 @@ class History:
         *,
         curves: bool = False,
     ) -> tuple[TargetCheck, ...]:
-        """Checks of a night, of a target or of both, oldest first, every attempt a row.
+        """Return checks of a night, of a target or of both, oldest first, every attempt a row.
 
         last    so many of the newest alone
         curves  with them; else `curves` is empty
@@ -220,19 +220,21 @@ class History:
         return self._checks(query)
 
     def final(self, night: str) -> tuple[TargetCheck, ...]:
-        """The last attempt of each target in a night, with curves, by target."""
+        """Return the last attempt of each target in a night, with curves, by target."""
         return tuple({one.target: one for one in self.checks(night=night, curves=True)}.values())
 
     def states(
         self, night: str | None = None, target: str | None = None, last: int | None = None
     ) -> tuple[TargetState, ...]:
-        """States of a night, of a target or of both, oldest first; `last`: of the newest alone."""
+        """Return states of a night, of a target or of both, oldest first; `last`: of the newest
+        alone.
+        """
         query = _newest(select(states), states, night, target, last)
         with self._believed():
             return tuple(map(rows.state_of, reversed(self._read(query))))
 
     def baseline(self, target: str, key: Key) -> Baseline | None:
-        """The baseline that counts for a target and key; None where none was accepted."""
+        """Return the baseline that counts for a target and key; None where none was accepted."""
         query = self._with_curves(baselines).where(
             baselines.c.target == target, baselines.c.key == key.digest
         )
@@ -240,14 +242,16 @@ class History:
         return found[0] if found else None
 
     def baselines(self, target: str | None = None) -> tuple[Baseline, ...]:
-        """All baselines of a target or of all targets, by target, those accepted last first."""
+        """Return all baselines of a target or of all targets, by target, those accepted last
+        first.
+        """
         query = self._with_curves(baselines)
         if target is not None:
             query = query.where(baselines.c.target == target)
         return self._baselines(query.order_by(baselines.c.target, baselines.c.number.desc()))
 
     def overview(self, last: int = 60) -> tuple[OverviewRow, ...]:
-        """Every target in every one of the last nights: by night, then by target."""
+        """Return every target in every one of the last nights: by night, then by target."""
         with self._believed():
             with self.reading() as connection:
                 first = connection.scalar(overview.first_query(last)) or ""
@@ -264,7 +268,7 @@ class History:
                 yield connection
 
     def written(self, write: Callable[[Connection], T]) -> T:
-        """The result of what writes; where the server does not answer, it is tried again."""
+        """Return the result of what writes; where the server does not answer, it is tried again."""
         until = time.monotonic() + self._wait
         while True:
             try:
@@ -334,7 +338,7 @@ class History:
         return rows.Shared(self._facts, self._lists)
 
     def _learn(self, table: Table, known: dict[str, Any], digests: Iterable[str]) -> None:
-        """Reads what stands under digests, once each."""
+        """Read what stands under digests, once each."""
         unknown = sorted(set(digests) - known.keys())
         for start in range(0, len(unknown), CHUNK):
             asked = table.c.digest.in_(unknown[start : start + CHUNK])

@@ -36,7 +36,7 @@ REVISION = "0005"
 
 
 def cleaned(text: str) -> str:
-    """A text that both databases take: PostgreSQL knows no NUL, and neither takes halves of
+    """Return a text that both databases take: PostgreSQL knows no NUL, and neither takes halves of
     surrogate pairs, which stand for bytes of file names that are no text.
     """
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
@@ -55,7 +55,7 @@ class Text(TypeDecorator[str]):
         return dialect.type_descriptor(SqlText())
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """What is written, or asked for."""
+        """Return what is written, or asked for."""
         return None if value is None else cleaned(value)
 
 
@@ -73,11 +73,11 @@ class Json(TypeDecorator[Any]):
         self.decode = decode
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
-        """What is written."""
+        """Return what is written."""
         return json.dumps(value, default=asdict)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """What is read."""
+        """Return what is read."""
         return None if value is None else self.decode(json.loads(value))
 
 

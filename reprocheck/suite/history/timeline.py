@@ -36,7 +36,7 @@ class TargetNight:
 
 
 def timeline(history: History, target: str) -> tuple[TargetNight, ...]:
-    """Every night that has a check or a state of a target, oldest first.
+    """Return every night that has a check or a state of a target, oldest first.
 
     Raises HistoryError where no night knows it.
     """
@@ -67,7 +67,7 @@ def _nights(
 
 
 def changes(then: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """The facts that are not the same, by name."""
+    """Return the facts that are not the same, by name."""
     names = sorted({*then, *now})
     both = {name: (then.get(name, NOT_THERE), now.get(name, NOT_THERE)) for name in names}
     return {name: (old, new) for name, (old, new) in both.items() if old != new}

@@ -59,7 +59,7 @@ class Wanted:
 
 
 def kept_place(target: str, key: Key) -> str:
-    """The kept recording of a target and key, relative to the folder of the suite."""
+    """Return the kept recording of a target and key, relative to the folder of the suite."""
     return str(PurePosixPath("kept", folder_name(target), f"{key.digest}.zip"))
 
 
@@ -70,7 +70,7 @@ def wanted(
     checks: Iterable[TargetCheck],
     states: Mapping[str, TargetState],
 ) -> tuple[Wanted, ...]:
-    """The recordings that are to be made after the checks of a night."""
+    """Return the recordings that are to be made after the checks of a night."""
     found = []
     for check in checks:
         state = states.get(check.target)
@@ -92,7 +92,7 @@ def wanted(
 
 
 def keep(one: Wanted, performed: Performed) -> None:
-    """Puts a recording at its place. One that could not be made is tried again the next night.
+    """Put a recording at its place. One that could not be made is tried again the next night.
 
     Raises OSError where it cannot be written.
     """
@@ -104,8 +104,8 @@ def keep(one: Wanted, performed: Performed) -> None:
 
 
 def operation(one: Wanted, performed: Performed) -> str:
-    """The first operation in which a night differs from the kept recording, as a sentence; where
-    it is not known, why.
+    """Return the first operation in which a night differs from the kept recording, as a sentence;
+    where it is not known, why.
     """
     if one.against is None:
         return ""
@@ -124,7 +124,7 @@ def operation(one: Wanted, performed: Performed) -> str:
 
 
 def _job(suite: Suite, night: Night, check: TargetCheck) -> Job | None:
-    """The job that records a target; None where the suite has it no longer."""
+    """Return the job that records a target; None where the suite has it no longer."""
     target = next((one for one in suite.targets if one.name == check.target), None)
     if target is None:
         return None
@@ -138,7 +138,7 @@ def _place(night: str, target: str) -> str:
 
 
 def _is_missing(file: Path, check: TargetCheck, baseline: Baseline | None) -> bool:
-    """Whether there is no recording of the training that counts now."""
+    """Return whether there is no recording of the training that counts now."""
     about = _about(file)
     if about is None or not file.exists():
         return True
@@ -164,7 +164,7 @@ def adopt(suite: Suite, baseline: Baseline) -> None:
 
 
 def record_for(suite: Suite, check: TargetCheck) -> None:
-    """Records the training of a check now, as its night does.
+    """Record the training of a check now, as its night does.
 
     Raises UsageError where the suite has the target no longer, or nothing was recorded; ReportError
     where the folder cannot be written.
@@ -183,18 +183,18 @@ def record_for(suite: Suite, check: TargetCheck) -> None:
 
 
 def is_recorded(suite: Suite, check: TargetCheck) -> bool:
-    """Whether a recording of a check is kept, or was made in its night."""
+    """Return whether a recording of a check is kept, or was made in its night."""
     kept = suite.folder / kept_place(check.target, check.key)
     return kept.is_file() or is_recorded_in_night(suite, check)
 
 
 def is_recorded_in_night(suite: Suite, check: TargetCheck) -> bool:
-    """Whether the training of a check was recorded in its night."""
+    """Return whether the training of a check was recorded in its night."""
     return (suite.folder / _place(check.night, check.target) / "recording.zip").is_file()
 
 
 def _put(recording: Path, file: Path, night: str, packed: bytes, baseline: Baseline | None) -> None:
-    """Writes a recording and what it is of; the latter last."""
+    """Write a recording and what it is of; the latter last."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with recording.open("rb") as source, replacing(file) as target:
         shutil.copyfileobj(source, target)
@@ -204,7 +204,7 @@ def _put(recording: Path, file: Path, night: str, packed: bytes, baseline: Basel
 
 
 def _about(file: Path) -> _About | None:
-    """What a kept recording is of; None where there is none."""
+    """Return what a kept recording is of; None where there is none."""
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(file.with_suffix(".json").read_bytes(), type=_About)
     return None
@@ -219,7 +219,7 @@ def _digest(packed: bytes) -> str:
 def with_operations(
     states: Iterable[TargetState], sentences: Mapping[str, str]
 ) -> tuple[TargetState, ...]:
-    """The states with the operations that were found, by target."""
+    """Return the states with the operations that were found, by target."""
     return tuple(
         replace(state, operation=sentences.get(state.target, state.operation)) for state in states
     )

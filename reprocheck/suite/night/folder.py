@@ -15,7 +15,7 @@ NIGHTS = "nights"
 
 
 def prepare(folder: Path) -> None:
-    """Makes the folder of a suite.
+    """Make the folder of a suite.
 
     The mark keeps it out of the snapshots and copies of working directories that it lies in; a
     folder that was there already may hold files that git is to see. Raises ReportError.
@@ -33,12 +33,12 @@ def prepare(folder: Path) -> None:
 
 
 def night_folder(suite: Suite, night: Night) -> Path:
-    """The folder of a night: its reports, and its files."""
+    """Return the folder of a night: its reports, and its files."""
     return suite.folder / NIGHTS / night.id
 
 
 def remove_old(suite: Suite, night: Night) -> None:
-    """Removes the report folders of nights that are older than those to be kept; none of this night
+    """Remove the report folders of nights that are older than those to be kept; none of this night
     or of later ones.
     """
     if suite.keep_nights is None:

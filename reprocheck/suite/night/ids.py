@@ -23,12 +23,12 @@ def new_id(now: float, newest: str = "") -> str:
 
 
 def is_id(name: str) -> bool:
-    """Whether a folder has the name of a night."""
+    """Return whether a folder has the name of a night."""
     return _time_of(name) is not None
 
 
 def _time_of(night: str) -> datetime | None:
-    """The time in the name of a night; None where it has another form."""
+    """Return the time in the name of a night; None where it has another form."""
     try:
         return datetime.strptime(night[:_LENGTH], FORMAT).replace(tzinfo=UTC)
     except ValueError:

@@ -51,7 +51,7 @@ def check_all(
     observer: Observer,
     retry: Callable[[TargetCheck], Job | None],
 ) -> None:
-    """Makes all checks. `retry`: the next attempt after one that ended, None where that was all."""
+    """Make all checks. `retry`: the next attempt after one that ended, None where that was all."""
 
     def record(performed: Performed) -> Job | None:
         check = read(performed)
@@ -88,7 +88,7 @@ def perform_all(
 
 
 def _started(waiting: list[Job], executor: Executor, observer: Observer) -> list[Job]:
-    """Starts what can begin now; returns the others."""
+    """Start what can begin now; return the others."""
     left = []
     what_for = ""
     for job in waiting:

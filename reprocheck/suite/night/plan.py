@@ -59,7 +59,7 @@ class Plan:
 
 
 def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ...]:
-    """The targets of a new night. Raises UsageError where there are none."""
+    """Return the targets of a new night. Raises UsageError where there are none."""
     targets = suite.select(options.names, options.tags, options.shard)
     if not options.only_failed:
         return targets
@@ -68,7 +68,7 @@ def chosen(suite: Suite, history: History, options: Options) -> tuple[Target, ..
 
 
 def to_resume(history: History, name: str) -> Night:
-    """The night that goes on.
+    """Return the night that goes on.
 
     Raises UsageError where there is none, or where it came to its end.
     """
@@ -85,14 +85,14 @@ def to_resume(history: History, name: str) -> Night:
 
 
 def job_of(target: Target, night: str, suite: Suite, attempt: int) -> Job:
-    """An attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
+    """Return an attempt at a target; its report is `nights/NIGHT/TARGET/attempt-N`."""
     place = PurePosixPath(NIGHTS, night, folder_name(target.name), f"attempt-{attempt}")
     return Job(target=target, night=night, root=suite.folder, place=str(place), attempt=attempt)
 
 
 def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
-    """Those that took longest the last time begin first, and those of which nothing is known before
-    them: so no long check is left alone at the end.
+    """Return those that took longest the last time begin first, and those of which nothing is known
+    before them: so no long check is left alone at the end.
     """
     nights = history.nights(last=NIGHTS_LOOKED_AT)
     took = {check.target: check.seconds for one in nights for check in history.final(one.id)}
@@ -102,7 +102,7 @@ def longest_first(jobs: Iterable[Job], history: History) -> tuple[Job, ...]:
 def jobs_left(
     night: Night, suite: Suite, history: History, retries: int
 ) -> tuple[tuple[Job, ...], tuple[TargetCheck, ...]]:
-    """What is left to do in a night, and what it has checked.
+    """Return what is left to do in a night, and what it has checked.
 
     A check whose report stands at its place and that is not in the history yet was finished: it is
     read now, and recorded.
@@ -129,7 +129,7 @@ def _is_done(attempts: Sequence[TargetCheck], retries: int) -> bool:
 
 
 def _failed_in_last(history: History) -> set[str]:
-    """The targets that failed the last night that came to its end."""
+    """Return the targets that failed the last night that came to its end."""
     ended = [night for night in history.nights(last=20) if night.ended is not None]
     if not ended:
         return set()

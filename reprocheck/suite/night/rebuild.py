@@ -67,7 +67,7 @@ def rebuild(suite: Suite) -> Rebuilt:
 
 
 def _baselines(address: str) -> tuple[Baseline, ...]:
-    """The baselines that can be read, in the order in which they were accepted."""
+    """Return the baselines that can be read, in the order in which they were accepted."""
     with suppress(HistoryError), open_history(address, create=False) as history:
         return history.baselines()[::-1]
     return ()
@@ -114,7 +114,7 @@ def _record(folder: Path, suite: Suite, history: History) -> int:
 
 
 def _attempts(target: Target, folder: Path, suite: Suite) -> Iterator[Performed]:
-    """The checks of a target in a night that have ended."""
+    """Yield the checks of a target in a night that have ended."""
     attempt = 1
     while performed := left_by(job_of(target, folder.name, suite, attempt)):
         yield performed
@@ -143,7 +143,7 @@ class _File(msgspec.Struct):
 
 
 def _night(folder: Path, performed: list[Performed], suite: Suite) -> Night:
-    """A night as its `night.json` has it; of one that did not come to its end, as its checks
+    """Return a night as its `night.json` has it; of one that did not come to its end, as its checks
     have it. Its targets are in the order of the suite.
     """
     checked = {one.job.target.name for one in performed}

@@ -70,7 +70,7 @@ class Outcome:
 def run(
     suite: Suite, history: History, executor: Executor, options: Options, observer: Observer
 ) -> Outcome:
-    """Checks the targets of a new night, or what is left of one that was interrupted.
+    """Check the targets of a new night, or what is left of one that was interrupted.
 
     Each check is in the history as soon as it has ended. Raises UsageError where there is nothing
     to run or to resume, or another process makes this night or one like it, ReportError where the
@@ -112,7 +112,7 @@ def _deeper(
     executor: Executor,
     observer: Observer,
 ) -> tuple[TargetState, ...]:
-    """Makes the deeper recordings that are wanted; the states, with the operations in which those
+    """Make the deeper recordings that are wanted; the states, with the operations in which those
     that failed first differ.
     """
     by_target = {state.target: state for state in states}
@@ -135,7 +135,7 @@ def _deeper(
 
 
 def _new_night(suite: Suite, history: History, executor: Executor, options: Options) -> Night:
-    """A new night. Raises UsageError where there is nothing to run."""
+    """Return a new night. Raises UsageError where there is nothing to run."""
     targets = chosen(suite, history, options)
     if not targets:
         raise UsageError(
@@ -169,7 +169,7 @@ def _plan(
 
 
 def _why_not(target: Target, executor: Executor) -> str:
-    """Why a target cannot be checked; "" where it can."""
+    """Return why a target cannot be checked; "" where it can."""
     lacking = missing(target)
     if lacking is not None:
         return lacking.message
@@ -177,7 +177,7 @@ def _why_not(target: Target, executor: Executor) -> str:
 
 
 def _next_attempt(suite: Suite, night: Night, retries: int) -> Callable[[TargetCheck], Job | None]:
-    """The job that follows a check; None where it is good, or was the last retry."""
+    """Return the job that follows a check; None where it is good, or was the last retry."""
     by_name = {target.name: target for target in suite.targets}
 
     def next_attempt(check: TargetCheck) -> Job | None:

@@ -58,12 +58,12 @@ class Chart:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the values are all positive, over more than three decades."""
+        """Return whether the values are all positive, over more than three decades."""
         return bool(self.values) and 0 < min(self.values) * _DECADES < max(self.values)
 
 
 def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[Chart]:
-    """A chart a series, the loss first, and one with the differences from the baseline.
+    """Return a chart a series, the loss first, and one with the differences from the baseline.
 
     checks    with curves, oldest first
     baseline  the curves of it, empty where there is none; `called`: in the chart
@@ -77,7 +77,9 @@ def charts(checks: Sequence[TargetCheck], baseline: bytes, called: str) -> list[
 
 
 def _differences(found: Chart) -> Iterator[Chart]:
-    """How far the lines of a chart are from its baseline: what is too small to be seen in it."""
+    """Yield how far the lines of a chart are from its baseline: what is too small to be seen in
+    it.
+    """
     accepted = [one for one in found.lines if one.colour == BASELINE]
     if not accepted:
         return
@@ -94,7 +96,9 @@ _EQUAL = "Values that are equal are left out."
 
 
 def _relative(one: Line, known: Mapping[float, float | None]) -> Values:
-    """The relative difference at each place; None where the values are equal, or one is missing."""
+    """Return the relative difference at each place; None where the values are equal, or one is
+    missing.
+    """
     pairs = ((y, known.get(x)) for x, y in zip(one.x, one.y, strict=True))
     return tuple(_apart(y, base) for y, base in pairs)
 
@@ -114,7 +118,7 @@ class _Group:
 
 
 def _groups(checks: Iterable[TargetCheck]) -> list[_Group]:
-    """Checks by their curves, the newest group first."""
+    """Return checks by their curves, the newest group first."""
     found: dict[bytes, list[TargetCheck]] = {}
     for check in checks:
         if check.curves:
@@ -124,7 +128,7 @@ def _groups(checks: Iterable[TargetCheck]) -> list[_Group]:
 
 
 def _unpacked(packed: bytes) -> dict[str, Series]:
-    """The series of the lowest rank, by name."""
+    """Return the series of the lowest rank, by name."""
     if not packed:
         return {}
     found = sorted(unpack(packed), key=lambda one: one.rank)
@@ -132,7 +136,9 @@ def _unpacked(packed: bytes) -> dict[str, Series]:
 
 
 def _chart(name: str, groups: Sequence[_Group], accepted: dict[str, Series], called: str) -> Chart:
-    """One series: its different curves, the newest ones in their colours, and the baseline."""
+    """Return one series: its different curves, the newest ones in their colours, and the
+    baseline.
+    """
     by_values: dict[bytes, list[_Group]] = {}
     for group in groups:
         if name in group.series:
@@ -160,7 +166,7 @@ def _label(same: Sequence[_Group]) -> str:
 
 
 def _axis(groups: Sequence[_Group], name: str) -> str:
-    """What the horizontal axis counts."""
+    """Return what the horizontal axis counts."""
     newest = next((group.series[name] for group in groups if name in group.series), None)
     if newest is None or newest.step(1) is None:
         return "iteration"
@@ -206,7 +212,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def data(chart: Chart) -> dict[str, object]:
-    """What site.js draws: one axis for all lines, with null where a line has no value."""
+    """Return what site.js draws: one axis for all lines, with null where a line has no value."""
     axis = sorted({x for one in chart.lines for x in one.x})
     return {
         "axis": chart.axis,
@@ -229,7 +235,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 14, 12, 34
 
 
 def svg(chart: Chart) -> str:
-    """The chart without JavaScript; colours come from the style sheet."""
+    """Return the chart without JavaScript; colours come from the style sheet."""
     title = f"{line(chart.name)} over its {chart.axis}s"
     head = (
         f'<svg class="chart-static" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
@@ -308,13 +314,13 @@ def _axis_of(chart: Chart, frame: _Frame) -> Iterator[str]:
 
 
 def _drawn(chart: Chart, frame: _Frame) -> Iterator[str]:
-    """The lines, the newest night on top of the older ones."""
+    """Yield the lines, the newest night on top of the older ones."""
     for one in reversed(chart.lines):
         yield f'<path class="line line-{one.colour}" d="{_path(one, frame)}"/>'
 
 
 def _path(one: Line, frame: _Frame) -> str:
-    """The line, interrupted where a value is not finite; a single value is a dot."""
+    """Return the line, interrupted where a value is not finite; a single value is a dot."""
     pieces = []
     pen = "M"
     for x, y in zip(one.x, one.y, strict=True):

@@ -56,7 +56,7 @@ _OF_BASELINE = ("why", "who", "when", "night", "commit", "bitwise")
 
 
 def to_json(report: NightReport) -> dict[str, object]:
-    """The night as a dictionary that `json.dumps` takes: numbers finite or null."""
+    """Return the night as a dictionary that `json.dumps` takes: numbers finite or null."""
     return {
         "schema_version": SCHEMA_VERSION,
         "night": attributes(report.night, *_OF_NIGHT),
@@ -75,7 +75,7 @@ def render(report: NightReport) -> bytes:
 
 
 def clean(value: object) -> object:
-    """What JSON can hold: numbers that are not finite become null, texts valid Unicode."""
+    """Return what JSON can hold: numbers that are not finite become null, texts valid Unicode."""
     match value:
         case Mapping():
             return {valid(str(name)): clean(inner) for name, inner in value.items()}
@@ -89,7 +89,7 @@ def clean(value: object) -> object:
 
 
 def target(one: TargetReport) -> dict[str, object]:
-    """A target in a night."""
+    """Return a target in a night."""
     return {
         "name": one.name,
         "tags": one.tags,

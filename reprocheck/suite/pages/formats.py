@@ -40,7 +40,7 @@ FORMATS: Mapping[str, Format] = {form.name: form for form in _ALL}
 
 
 def write(report: NightReport, folder: Path, formats: Iterable[str] = FORMATS) -> tuple[Path, ...]:
-    """Writes the formats (names in FORMATS, all by default) into a folder, which is made.
+    """Write the formats (names in FORMATS, all by default) into a folder, which is made.
 
     Returns the files. Raises ReportError where the folder cannot be written or the disk is full.
     """

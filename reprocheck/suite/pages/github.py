@@ -25,14 +25,14 @@ _IN_PROPERTIES = _IN_DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render(report: NightReport) -> bytes:
-    """The lines, to be printed in a step: first the errors, then the warnings."""
+    """Return the lines, to be printed in a step: first the errors, then the warnings."""
     warned = [one for one in report.targets if not one.failed and one.word in _WARNED]
     lines = [*_level("error", report.failed), *_level("warning", warned)]
     return "".join(f"{line(text)}\n" for text in lines).encode()
 
 
 def _level(level: str, targets: Sequence[TargetReport]) -> Iterator[str]:
-    """A line a target; of more than are shown the first, and how many more there are."""
+    """Yield a line a target; of more than are shown the first, and how many more there are."""
     shown = targets
     if len(targets) > MOST:
         shown = targets[: MOST - 1]
@@ -57,7 +57,8 @@ def _line(level: str, one: TargetReport) -> str:
 
 
 def _place(one: TargetReport) -> SourceLine | None:
-    """The line of the first cause, else the first one of the script; None where neither is known.
+    """Return the line of the first cause, else the first one of the script; None where neither is
+    known.
 
     The path is that in the repository.
     """

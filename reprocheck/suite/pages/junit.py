@@ -18,7 +18,7 @@ _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def render(report: NightReport) -> bytes:
-    """The file, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
+    """Return the file, valid by the schema of the JUnit plugins of Jenkins (`junit-10.xsd`)."""
     suite = Element(
         "testsuite",
         name=f"reprocheck suite: {report.night.id}",
@@ -59,7 +59,7 @@ def _case(suite: Element, one: TargetReport) -> None:
 
 
 def _outcome(one: TargetReport) -> str:
-    """The element that says how a target did; "" where it passed."""
+    """Return the element that says how a target did; "" where it passed."""
     check = one.check
     if not one.failed:
         return _NOT_FAILED[check is None or one.word in NOT_CHECKED]
@@ -81,7 +81,7 @@ def _attempt(case: Element, attempt: TargetCheck) -> None:
 
 
 def text(one: TargetReport) -> str:
-    """What is known of a target, a row a fact."""
+    """Return what is known of a target, a row a fact."""
     rows = [f"{name}: {said}" for name, said in words.facts(one)]
     steps = [f"{why} {command}" for why, command in words.commands(one)]
     return "\n".join((*rows, *steps)).replace("`", "")

@@ -15,22 +15,22 @@ SITE = "site"
 
 
 def target_file(name: str) -> str:
-    """The page of a target, in the folder of the site."""
+    """Return the page of a target, in the folder of the site."""
     return f"targets/{folder_name(valid(name))}.html"
 
 
 def night_file(night: str) -> str:
-    """The page of a night, in the folder of the site."""
+    """Return the page of a night, in the folder of the site."""
     return f"nights/{night}.html"
 
 
 def to(file: str, root: str) -> str:
-    """A link to a file of the site. `root`: from the page to the folder of the site."""
+    """Return a link to a file of the site. `root`: from the page to the folder of the site."""
     return root + quote(valid(file))
 
 
 def report(check: TargetCheck, root: str) -> str:
-    """A link to the report of a check; "" where its folder is gone."""
+    """Return a link to the report of a check; "" where its folder is gone."""
     if not check.folder:
         return ""
     return f"{root}../{quote(valid(check.folder))}/{FORMATS['html'].filename}"

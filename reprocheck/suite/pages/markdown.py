@@ -42,11 +42,11 @@ class _Room:
         self.left = size
 
     def add(self, size: int) -> None:
-        """Makes more of it."""
+        """Make more of it."""
         self.left += size
 
     def takes(self, text: str) -> bool:
-        """Whether a text still fits; takes its place where it does."""
+        """Return whether a text still fits; takes its place where it does."""
         size = len(text.encode()) + 1
         if size > self.left:
             self.left = 0
@@ -64,7 +64,7 @@ def _head(report: NightReport) -> Iterator[str]:
 
 
 def _table(targets: Sequence[TargetReport], what: str, room: _Room) -> Iterator[str]:
-    """A row a target, as many as there is room for."""
+    """Yield a row a target, as many as there is room for."""
     if not targets:
         return
     yield row(("target", "state", "since", "what changed", "time"))
@@ -98,7 +98,7 @@ def _folded(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
 
 
 def _details(targets: Sequence[TargetReport], room: _Room) -> Iterator[str]:
-    """A section a target that fails, as many as there is room for."""
+    """Yield a section a target that fails, as many as there is room for."""
     texts = (Markdown(document(_section(one))) for one in targets)
     shown = list(_fitting(texts, room))
     yield from shown
@@ -114,7 +114,7 @@ def _section(one: TargetReport) -> Iterator[str]:
 
 
 def issue(night: Night, one: TargetReport) -> bytes:
-    """A text for an issue on one target, ready to be pasted; its first line is the title."""
+    """Return a text for an issue on one target, ready to be pasted; its first line is the title."""
     return document(_issue(night, one)).encode()
 
 
@@ -133,7 +133,7 @@ def _issue(night: Night, one: TargetReport) -> Iterator[str]:
 
 
 def _environment(one: TargetReport) -> Iterator[str]:
-    """The facts of the environment key, which decide whether somebody else sees the same."""
+    """Yield the facts of the environment key, which decide whether somebody else sees the same."""
     if one.check is None or not one.check.key.facts:
         return
     rows = map(row, {**one.check.key.facts, **one.check.beside}.items())

@@ -42,13 +42,13 @@ _MOST_IN_TEXT = 10
 
 
 def changes(report: NightReport) -> list[TargetReport]:
-    """The targets that a notice tells."""
+    """Return the targets that a notice tells."""
     night = report.night.id
     return [one for one in report.targets if one.word in TOLD and words.since(one) == night]
 
 
 def payload(report: NightReport) -> dict[str, object]:
-    """What is sent. `text` is what Slack, Mattermost and others show of it."""
+    """Return what is sent. `text` is what Slack, Mattermost and others show of it."""
     changed = changes(report)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -101,7 +101,7 @@ class Post:
 
 
 def send(webhooks: Sequence[str], report: NightReport, post: Post | None = None) -> list[str]:
-    """Sends what changed to each webhook; returns a sentence for each that did not take it.
+    """Send what changed to each webhook; return a sentence for each that did not take it.
 
     Nothing is sent where nothing changed. Of an address only its host is said: the rest may be a
     secret.
@@ -131,7 +131,7 @@ class _Delivery:
         threading.Thread(target=self._deliver, daemon=True).start()
 
     def failure(self) -> Iterator[str]:
-        """What went wrong, once it has ended or took too long; nothing where it arrived."""
+        """Yield what went wrong, once it has ended or took too long; nothing where it arrived."""
         left = self.began + self.post.most - time.monotonic()
         if not self.ended.wait(max(0.0, left)):
             yield f"{named(self.url)} did not take the notice within {self.post.most:g} s."
@@ -170,7 +170,7 @@ class _NoRedirects(HTTPRedirectHandler):
     """A notice goes where it is said to go: urllib would follow with a GET, without the notice."""
 
     def redirect_request(self, *answer: object, **named: object) -> NoReturn:
-        """Refuses it, and says where the webhook went."""
+        """Refuse it, and say where the webhook went."""
         newurl = str(answer[-1])
         raise _Refused(f"it has moved to {host(newurl)}; name the new address in `webhooks`")
 
@@ -197,7 +197,7 @@ def _post(url: str, body: bytes, timeout: float) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, without the address."""
+    """Return what went wrong, without the address."""
     match error:
         case HTTPError():
             return f"it answered {error.code}"
@@ -211,7 +211,7 @@ def _reason(error: Exception) -> str:
 
 
 def named(url: str) -> str:
-    """A webhook as it may be printed: a variable that is not set, or its host."""
+    """Return a webhook as it may be printed: a variable that is not set, or its host."""
     shown = host(url)
     if url.startswith("$"):
         shown = line(url)

@@ -25,20 +25,20 @@ class Past:
         return tuple(sorted(self._by_target))
 
     def of(self, target: str) -> tuple[OverviewRow | None, ...]:
-        """A target in each night; None where it was not there."""
+        """Return a target in each night; None where it was not there."""
         found = self._by_target.get(target, {})
         return tuple(found.get(night.id) for night in self.nights)
 
     def known(self, target: str) -> tuple[OverviewRow, ...]:
-        """A target in the nights that have it."""
+        """Return a target in the nights that have it."""
         return tuple(row for row in self.of(target) if row is not None)
 
     def during(self, night: Night) -> tuple[OverviewRow, ...]:
-        """All targets of a night."""
+        """Return all targets of a night."""
         return tuple(self._by_night.get(night.id, ()))
 
     def beside(self, night: Night) -> tuple[Night | None, Night | None]:
-        """The nights before and after one; None where there is none."""
+        """Return the nights before and after one; None where there is none."""
         place = [one.id for one in self.nights].index(night.id)
         around = (None, *self.nights, None)
         return around[place], around[place + 2]

@@ -28,7 +28,7 @@ _CALM = ("unchanged", "fixed", "new target")
 
 
 def tone(one: TargetReport) -> str:
-    """The tone of a target in a night."""
+    """Return the tone of a target in a night."""
     if one.failed:
         return "bad"
     if one.check is None:
@@ -60,7 +60,7 @@ class TargetRow:
 
 
 def of_targets(report: NightReport, root: str, past: Past | None = None) -> list[TargetRow]:
-    """A row for each target of a night; with the nights before where `past` is given."""
+    """Return a row for each target of a night; with the nights before where `past` is given."""
     return [_target(one, root, past) for one in report.targets]
 
 
@@ -87,7 +87,7 @@ def _target(one: TargetReport, root: str, past: Past | None) -> TargetRow:
 
 
 def _drift(state: TargetState | None) -> str:
-    """The largest relative difference from the baseline."""
+    """Return the largest relative difference from the baseline."""
     if state is None or not state.drift:
         return UNKNOWN
     return number(max(one.relative for one in state.drift))
@@ -106,7 +106,7 @@ class NightRow:
 
 
 def of_nights(past: Past, root: str) -> list[NightRow]:
-    """A row for each night, the newest first."""
+    """Return a row for each night, the newest first."""
     return [_night(night, past.during(night), root) for night in reversed(past.nights)]
 
 
@@ -152,7 +152,9 @@ def of_checks(
     changes: Iterable[EnvironmentChange],
     root: str,
 ) -> list[CheckRow]:
-    """A row for each attempt, and for each night that says something without one, newest first."""
+    """Return a row for each attempt, and for each night that says something without one, newest
+    first.
+    """
     state_of = {state.night: state for state in states}
     marks = {change.night: str(change.number) for change in changes}
     of_night = defaultdict(list)
@@ -194,7 +196,7 @@ _BITS = {None: UNKNOWN, True: "equal", False: "differ"}
 
 
 def _unchecked(night: Night, state: TargetState, root: str) -> CheckRow:
-    """A night that says something of a target without a check."""
+    """Return a night that says something of a target without a check."""
     return CheckRow(
         night=words.moment(night.started),
         page=links.to(links.night_file(night.id), root),

@@ -23,7 +23,7 @@ KINDS = {
 
 
 def kind(row: OverviewRow | None) -> str:
-    """What became of a target in a night, as one of `KINDS`."""
+    """Return what became of a target in a night, as one of `KINDS`."""
     if row is None or not row.verdict:
         return "none"
     if row.failed or not row.good:
@@ -41,7 +41,7 @@ def label(rows: Sequence[OverviewRow | None]) -> str:
 
 
 def svg(rows: Sequence[OverviewRow | None]) -> str:
-    """The bars of a target, oldest night first. Colours come from the style sheet."""
+    """Return the bars of a target, oldest night first. Colours come from the style sheet."""
     most = max((row.seconds for row in rows if row is not None), default=0.0) or 1.0
     bars: dict[str, list[str]] = {name: [] for name in KINDS}
     for place, row in enumerate(rows):

@@ -38,7 +38,7 @@ class Told:
 
 
 def render(environment: Environment, told: Told, past: Past) -> bytes:
-    """The page."""
+    """Return the page."""
     one = told.report
     changes = timeline.changes(told.checks)
     drawn = chart.charts(told.checks, *_accepted(told))
@@ -67,7 +67,9 @@ def render(environment: Environment, told: Told, past: Past) -> bytes:
 
 
 def _accepted(told: Told) -> tuple[bytes, str]:
-    """The accepted curves that are drawn beside those of the nights, and what they are called."""
+    """Return the accepted curves that are drawn beside those of the nights, and what they are
+    called.
+    """
     if told.report.baseline is not None:
         return told.report.baseline.curves, "baseline"
     if told.baselines:

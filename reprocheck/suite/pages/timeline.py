@@ -43,7 +43,7 @@ class EnvironmentChange:
 
 
 def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
-    """Where the facts of a check are not those of the check before. `checks`: oldest first.
+    """Return where the facts of a check are not those of the check before. `checks`: oldest first.
 
     A check whose script ended before anything was recorded says nothing of them.
     """
@@ -74,8 +74,8 @@ def svg(
     rows: Sequence[OverviewRow | None],
     marked: Sequence[EnvironmentChange],
 ) -> str:
-    """A bar a night: its colour is what became of it, its height its time; a number stands where
-    the environment changed.
+    """Return a bar a night: its colour is what became of it, its height its time; a number stands
+    where the environment changed.
     """
     step = (WIDTH - 2 * _LEFT) / len(nights)
     places = {night.id: _LEFT + (place + 0.5) * step for place, night in enumerate(nights)}
@@ -115,7 +115,7 @@ def _bars(
 
 
 def _marks(marked: Sequence[EnvironmentChange], places: dict[str, float]) -> Iterator[str]:
-    """A line with a number before the first night with the new environment."""
+    """Yield a line with a number before the first night with the new environment."""
     for change in marked:
         x = round(places[change.night], 1)
         yield f'<path class="mark" d="M{x} 18V{HEIGHT - _BOTTOM}"/>'

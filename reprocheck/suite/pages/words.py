@@ -68,21 +68,23 @@ def about(night: Night) -> Iterator[Fact]:
 
 
 def title(check: TargetCheck | None) -> str:
-    """The verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` where there is none."""
+    """Return the verdict of a check: `NOT REPRODUCIBLE (forward)`; `not checked` where there is
+    none.
+    """
     if check is None:
         return "not checked"
     return line(check.title)
 
 
 def since(one: TargetReport) -> str:
-    """The night in which the state began."""
+    """Return the night in which the state began."""
     if one.state is None:
         return ""
     return one.state.since or one.state.night
 
 
 def sentence(one: TargetReport) -> str:
-    """What changed, in one sentence."""
+    """Return what changed, in one sentence."""
     state, check = one.state, one.check
     if state is not None and (said := state.sentence or state.sentence_to_paste):
         return line(said)
@@ -92,24 +94,24 @@ def sentence(one: TargetReport) -> str:
 
 
 def _with_reason(check: TargetCheck) -> str:
-    """The verdict with its reason, which a text to paste has without what it quotes."""
+    """Return the verdict with its reason, which a text to paste has without what it quotes."""
     return joined(": ", title(check), line(check.reason or check.reason_to_paste))
 
 
 def seconds_of(one: TargetReport) -> float:
-    """The time of its checks, retries included."""
+    """Return the time of its checks, retries included."""
     return sum(check.seconds for check in one.attempts)
 
 
 def duration(one: TargetReport) -> str:
-    """The time of its checks; an en dash where there is none."""
+    """Return the time of its checks; an en dash where there is none."""
     if one.check is None:
         return UNKNOWN
     return seconds(seconds_of(one))
 
 
 def facts(one: TargetReport) -> list[Fact]:
-    """All that is known of a target in a night, what changed first."""
+    """Return all that is known of a target in a night, what changed first."""
     return [*_changed(one), *_drift(one), *_of_check(one), *_of_baseline(one.baseline)]
 
 
@@ -126,7 +128,7 @@ def _changed(one: TargetReport) -> Iterator[Fact]:
 
 
 def shown(value: str) -> str:
-    """A fact of the environment; what stands for one that is not there."""
+    """Return a fact of the environment; what stands for one that is not there."""
     return line(short(value)) or "none"
 
 
@@ -142,7 +144,7 @@ def _drift(one: TargetReport) -> Iterator[Fact]:
 
 
 def drift(difference: Difference) -> str:
-    """How far a series is from the baseline, in one sentence."""
+    """Return how far a series is from the baseline, in one sentence."""
     name = f"`{line(difference.series)}`"
     if difference.rank:
         name += f" of rank {difference.rank}"
@@ -182,7 +184,7 @@ def _values(difference: Difference) -> str:
 
 
 def exact(value: float | None) -> str:
-    """A value with as many digits as tell it from its neighbours."""
+    """Return a value with as many digits as tell it from its neighbours."""
     if value is None:
         return UNKNOWN
     return repr(value)
@@ -209,7 +211,9 @@ def _of_check(one: TargetReport) -> Iterator[Fact]:
 
 
 def _verdict(one: TargetReport, check: TargetCheck) -> str:
-    """The verdict, with its reason where the sentence about the target has not said it before."""
+    """Return the verdict, with its reason where the sentence about the target has not said it
+    before.
+    """
     if one.state is None or not check.good:
         return title(check)
     return _with_reason(check)
@@ -266,14 +270,14 @@ def commands(one: TargetReport) -> list[Fact]:
 
 
 def _differs_from_itself(one: TargetReport) -> bool:
-    """Whether its runs differ, or a resumed one from the run that wrote its checkpoint."""
+    """Return whether its runs differ, or a resumed one from the run that wrote its checkpoint."""
     if one.check is None or one.check.good:
         return False
     return one.check.verdict == "not_reproducible" or one.check.is_of_resume
 
 
 def _by(one: TargetReport) -> str:
-    """How the search tells good from bad: by the verdict where that is what changed."""
+    """Return how the search tells good from bad: by the verdict where that is what changed."""
     if one.check is None or one.check.good:
         return ""
     return " --by verdict"

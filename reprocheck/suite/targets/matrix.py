@@ -21,7 +21,7 @@ Axes = Mapping[str, tuple[str, ...]]
 
 
 def axes(value: object, place: str) -> Axes:
-    """The axes of a matrix, their values as text. Raises SettingsError."""
+    """Return the axes of a matrix, their values as text. Raises SettingsError."""
     found = {
         axis: _values(axis, given, place)
         for axis, given in read(TABLE, "matrix", value, place).items()
@@ -62,7 +62,7 @@ def _values(axis: str, given: object, place: str) -> tuple[str, ...]:
 
 
 def combinations(of: Axes) -> Iterator[dict[str, str]]:
-    """Each choice of one value an axis; one empty choice where there is no axis."""
+    """Yield each choice of one value an axis; one empty choice where there is no axis."""
     for chosen in itertools.product(*of.values()):
         yield dict(zip(of, chosen, strict=True))
 
@@ -86,7 +86,7 @@ def check_placeholders(texts: Iterable[str], of: Axes, place: str) -> None:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """The text with the values in the places of their axes."""
+    """Return the text with the values in the places of their axes."""
 
     def one(found: re.Match[str]) -> str:
         if found["literal"] is not None:

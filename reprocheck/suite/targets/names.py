@@ -17,7 +17,7 @@ _RESUME = "resume"
 
 
 def valid(name: str) -> bool:
-    """Whether a settings file may give a target this name.
+    """Return whether a settings file may give a target this name.
 
     Brackets are left to the values of a matrix, and to the patterns of the command line.
     """
@@ -25,7 +25,7 @@ def valid(name: str) -> bool:
 
 
 def of_matrix(name: str, values: dict[str, str]) -> str:
-    """The name of one target of a matrix: `resnet[lr=0.1,seed=2]`."""
+    """Return the name of one target of a matrix: `resnet[lr=0.1,seed=2]`."""
     if not values:
         return name
     inside = ",".join(f"{axis}={value}" for axis, value in values.items())
@@ -33,7 +33,7 @@ def of_matrix(name: str, values: dict[str, str]) -> str:
 
 
 def of_resume(name: str) -> str:
-    """The name of the target that checks how another one resumes.
+    """Return the name of the target that checks how another one resumes.
 
     >>> of_resume("resnet"), of_resume("resnet[lr=0.1]")
     ('resnet[resume]', 'resnet[lr=0.1,resume]')
@@ -44,7 +44,7 @@ def of_resume(name: str) -> str:
 
 
 def folder_name(name: str) -> str:
-    """A target's name as the name of a folder: letters, digits and `. _ = + -`.
+    """Return a target's name as the name of a folder: letters, digits and `. _ = + -`.
 
     Two names never share a folder: one that had to be changed ends in eight digits of its hash.
 

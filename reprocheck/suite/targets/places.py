@@ -12,7 +12,7 @@ from reprocheck.suite.targets.suite import NoSuiteError, Suite, load
 
 
 def of_new_targets(cwd: Path) -> tuple[Path, Suite | None]:
-    """The settings file for new targets, and the suite that it names.
+    """Return the settings file for new targets, and the suite that it names.
 
     The file of the nearest suite; else reprocheck.toml in `cwd`, where it is there; else the
     nearest pyproject.toml with `[tool.reprocheck]`; else a new reprocheck.toml. Raises
@@ -36,6 +36,6 @@ def _without_suite(cwd: Path) -> Path:
 
 
 def without_target(found: Iterable[Script], targets: Iterable[Target]) -> list[Script]:
-    """The scripts that no target starts."""
+    """Return the scripts that no target starts."""
     started = {target.script.resolve() for target in targets if target.script is not None}
     return [script for script in found if script.path.resolve() not in started]

@@ -11,7 +11,8 @@ from reprocheck.suite.target import Target
 
 
 def missing(target: Target) -> SettingsError | None:
-    """What the target needs and does not find on this machine; None where nothing is missing.
+    """Return what the target needs and does not find on this machine; None where nothing is
+    missing.
 
     The modules behind `-m` are left to the interpreter that runs them.
     """

@@ -66,7 +66,8 @@ class Script:
 
 
 def below(folder: Path, start: Path) -> list[Script]:
-    """The training scripts below a folder, by path, as they are started in the folder `start`.
+    """Return the training scripts below a folder, by path, as they are started in the folder
+    `start`.
 
     A training script is a program (it has a guard, or acts where it is executed) that imports a
     framework and calls what a training calls. Hidden folders, virtual environments, reports and
@@ -83,7 +84,7 @@ def _of_tests(path: Path) -> bool:
 
 
 def _script(path: Path, start: Path) -> Script | None:
-    """The file as a training script; None where it is none."""
+    """Return the file as a training script; None where it is none."""
     try:
         source = read(path)
         if not _MENTIONS.search(source):
@@ -117,8 +118,8 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _root_of_package(path: Path, tree: ast.Module) -> Path | None:
-    """The folder from which it is started as a module, since it imports from its own package; None
-    where it does not, and is started as a script.
+    """Return the folder from which it is started as a module, since it imports from its own
+    package; None where it does not, and is started as a script.
     """
     if any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)):
         return files.package_root(path.parent)
@@ -128,14 +129,18 @@ def _root_of_package(path: Path, tree: ast.Module) -> Path | None:
 
 
 def _holds_any(folder: Path, imported: Iterable[str]) -> bool:
-    """Whether one of the names is that of a module in the folder: `vision.data` in `vision`."""
+    """Return whether one of the names is that of a module in the folder: `vision.data` in
+    `vision`.
+    """
     of_folder = (name.split(".") for name in imported if name.startswith(f"{folder.name}."))
     inside = (folder / parts[1] for parts in of_folder)
     return any(one.is_dir() or one.with_suffix(".py").is_file() for one in inside)
 
 
 def _is_program(tree: ast.Module) -> bool:
-    """Whether it has a guard, or trains or calls a function of its own when it is executed."""
+    """Return whether it has a guard, or trains or calls a function of its own when it is
+    executed.
+    """
     if any(map(is_guard, tree.body)):
         return True
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -143,7 +148,7 @@ def _is_program(tree: ast.Module) -> bool:
 
 
 def _executed(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes outside of functions and classes."""
+    """Yield the nodes outside of functions and classes."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -154,7 +159,7 @@ def _executed(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _called(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The last parts of the names of all that is called."""
+    """Yield the last parts of the names of all that is called."""
     for node in nodes:
         if not isinstance(node, ast.Call):
             continue

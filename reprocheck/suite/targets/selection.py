@@ -19,7 +19,8 @@ _SHARD = re.compile(r"(\d+)/(\d+)")
 def selected(
     targets: Sequence[Target], names: Sequence[str], tags: Sequence[str], shard: str
 ) -> tuple[Target, ...]:
-    """The targets that have one of the names and one of the tags, of that shard, sorted by name.
+    """Return the targets that have one of the names and one of the tags, of that shard, sorted by
+    name.
 
     names  exact, or patterns of a shell (`resnet*`); a name with brackets is taken as it is first.
            Of a matrix its name without values stands for all. None: all.
@@ -41,7 +42,7 @@ def selected(
 
 
 def _named(asked: str, known: Sequence[str]) -> list[str]:
-    """The names that `asked` stands for. Raises UsageError where there is none."""
+    """Return the names that `asked` stands for. Raises UsageError where there is none."""
     if asked in known:
         return [asked]
     of_a_matrix = fnmatch.filter(known, f"{asked}[[]*")
@@ -52,7 +53,7 @@ def _named(asked: str, known: Sequence[str]) -> list[str]:
 
 
 def _tagged(tag: str, targets: Sequence[Target]) -> list[str]:
-    """The names of the targets with that tag. Raises UsageError where there is none."""
+    """Return the names of the targets with that tag. Raises UsageError where there is none."""
     found = [target.name for target in targets if tag in target.tags]
     if not found:
         known = sorted(set(chain.from_iterable(target.tags for target in targets)))
@@ -61,7 +62,7 @@ def _tagged(tag: str, targets: Sequence[Target]) -> list[str]:
 
 
 def _instead(asked: str, known: Sequence[str], what: str) -> str:
-    """The nearest of the known names, else the first few."""
+    """Return the nearest of the known names, else the first few."""
     meant = nearest(asked, known)
     if meant:
         return f"Did you mean {meant}? `reprocheck suite list` lists all."
@@ -74,7 +75,7 @@ def _instead(asked: str, known: Sequence[str], what: str) -> str:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    """Number and count of a shard; 1 of 1 where none is asked for."""
+    """Return the number and count of a shard; 1 of 1 where none is asked for."""
     if not text:
         return 1, 1
     found = _SHARD.fullmatch(text)

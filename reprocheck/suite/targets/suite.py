@@ -51,7 +51,8 @@ class Suite:
     def select(
         self, names: Sequence[str] = (), tags: Sequence[str] = (), shard: str = ""
     ) -> tuple[Target, ...]:
-        """The targets with one of the names and one of the tags, of the shard `i/n`, by name.
+        """Return the targets with one of the names and one of the tags, of the shard `i/n`, by
+        name.
 
         names  exact, shell patterns (`resnet*`), or the name of a matrix without its values
 
@@ -61,7 +62,7 @@ class Suite:
 
 
 def load(cwd: Path, folder: Path | None = None) -> Suite:
-    """The suite of the nearest settings file, in `cwd` or above, that names one.
+    """Return the suite of the nearest settings file, in `cwd` or above, that names one.
 
     folder  in place of the suite's own, from `cwd` on: for a shard that keeps what it records, and
             its history unless the file has a URL for it, apart from the others
@@ -109,7 +110,7 @@ def _tables(folder: Path) -> list[_Table]:
 
 
 def _refuse_unknown_keys(found: _Table) -> None:
-    """Raises SettingsError for a table or setting that is none, such as `[[targets]]`."""
+    """Raise SettingsError for a table or setting that is none, such as `[[targets]]`."""
     known = (*settings.OF_OTHERS, *(option.key for option in settings.OPTIONS))
     for key in found.values:
         written = key.replace("_", "-")
@@ -145,7 +146,7 @@ def _suite(found: _Table, instead: Path | None) -> Suite:
 
 
 def _keys(table: object, place: str) -> dict[str, Any]:
-    """The parsed keys of the suite's own table."""
+    """Return the parsed keys of the suite's own table."""
     if not isinstance(table, dict):
         raise SettingsError(f"{place} is not a table.", "Write [suite] above its keys.")
     for key in table:
@@ -187,7 +188,7 @@ def _refuse_doubles(targets: Sequence[Target], place: str) -> None:
 
 
 def _refuse_secrets(targets: Sequence[Target], place: str) -> None:
-    """Raises SettingsError for a name or a tag in which something would be masked."""
+    """Raise SettingsError for a name or a tag in which something would be masked."""
     for target in targets:
         redaction = Redaction("folder", known=known_secrets(target.words, target.environment))
         for what, text in (("name", target.name), *(("tag", tag) for tag in target.tags)):
@@ -208,7 +209,7 @@ _OTHER = {
 
 
 def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -> None:
-    """Raises SettingsError where a training is in it: what runs watch and copy leaves it out."""
+    """Raise SettingsError where a training is in it: what runs watch and copy leaves it out."""
     for inside in (file.parent, *(target.workdir for target in targets)):
         if inside.is_relative_to(folder):
             raise SettingsError(
@@ -218,7 +219,7 @@ def _refuse_folder_around(folder: Path, targets: Sequence[Target], file: Path) -
 
 
 def _history(url: str, base: Path, folder: Path) -> str:
-    """The URL of the history; a relative path of SQLite starts from the settings file."""
+    """Return the URL of the history; a relative path of SQLite starts from the settings file."""
     if not url:
         return f"{_SQLITE}{folder / HISTORY}"
     url = os.path.expandvars(url)

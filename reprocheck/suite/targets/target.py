@@ -39,7 +39,7 @@ class Table:
 
 
 def table(values: Mapping[str, object], place: str) -> Table:
-    """The keys of a table, sorted by what they are about. Raises SettingsError."""
+    """Return the keys of a table, sorted by what they are about. Raises SettingsError."""
     own: dict[str, Any] = {}
     options: dict[str, object] = {}
     for key, value in values.items():
@@ -73,7 +73,7 @@ def _unknown(key: str, place: str) -> SettingsError:
 
 
 def defaults(values: Mapping[str, object], place: str) -> Table:
-    """The table of defaults. Raises SettingsError."""
+    """Return the table of defaults. Raises SettingsError."""
     for key in _NOT_A_DEFAULT:
         if key in values:
             raise SettingsError(f"{place}: {key} cannot be a default.", "Write it in each target.")
@@ -81,8 +81,8 @@ def defaults(values: Mapping[str, object], place: str) -> Table:
 
 
 def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
-    """The targets that a table stands for: one, or one for each combination of its matrix; and
-    where it has `resume`, another one behind each, which checks how that training resumes.
+    """Yield the targets that a table stands for: one, or one for each combination of its matrix;
+    and where it has `resume`, another one behind each, which checks how that training resumes.
 
     Raises SettingsError.
     """
@@ -95,7 +95,7 @@ def targets(given: Table, default: Table, file: Path) -> Iterator[Target]:
 
 
 def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
-    """A target for each combination of the matrix."""
+    """Yield a target for each combination of the matrix."""
     place = given.place
     words = _words(given)
     own = {**default.own, **given.own}
@@ -122,7 +122,7 @@ def _of_matrix(given: Table, default: Table, file: Path) -> Iterator[Target]:
 
 
 def _words(given: Table) -> tuple[str, ...]:
-    """The words behind `reprocheck run`, where they can be such. Raises SettingsError."""
+    """Return the words behind `reprocheck run`, where they can be such. Raises SettingsError."""
     words: tuple[str, ...] = given.own.get("run", ())
     if words in ((), ("--",), ("-m",)):
         raise SettingsError(
@@ -149,7 +149,7 @@ def absolute(base: Path, folder: str) -> Path:
 
 
 def _texts(options: Mapping[str, object]) -> Iterator[str]:
-    """All text in the values of options."""
+    """Yield all text in the values of options."""
     for value in options.values():
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, str):
@@ -159,7 +159,7 @@ def _texts(options: Mapping[str, object]) -> Iterator[str]:
 def _parsed(
     options: Mapping[str, object], values: Mapping[str, str], place: str, base: Path
 ) -> dict[str, object]:
-    """The settings of `run` by name, in the form that `reprocheck config` prints."""
+    """Return the settings of `run` by name, in the form that `reprocheck config` prints."""
     found = {}
     for key, value in options.items():
         option = _OPTIONS[key]

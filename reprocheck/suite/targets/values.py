@@ -25,7 +25,7 @@ class Kind:
 
 
 def read(kind: Kind, key: str, value: object, place: str) -> Any:
-    """The value of a key; `place` is how an error names the table. Raises SettingsError."""
+    """Return the value of a key; `place` is how an error names the table. Raises SettingsError."""
     try:
         return kind.parse(value)
     except ValueError as error:
@@ -37,7 +37,7 @@ def read(kind: Kind, key: str, value: object, place: str) -> Any:
 
 
 def shown(value: object) -> str:
-    """A value as TOML writes it."""
+    """Return a value as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -46,7 +46,9 @@ def shown(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """A plain value as a command line has it. Raises ValueError for a table, a list or a date."""
+    """Return a plain value as a command line has it. Raises ValueError for a table, a list or a
+    date.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (str, int, float)):
@@ -75,7 +77,7 @@ def _name(value: object) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """The words behind `reprocheck run`: text is split as a shell splits it."""
+    """Return the words behind `reprocheck run`: text is split as a shell splits it."""
     if isinstance(value, str):
         return tuple(shlex.split(value))
     if not isinstance(value, list):
@@ -140,7 +142,7 @@ def _of_a_resume(key: str, value: object) -> object:
 
 
 def _places(value: object) -> tuple[str, ...]:
-    """Where a training is stopped."""
+    """Return where a training is stopped."""
     given = value if isinstance(value, list) else [value]
     try:
         return places([as_text(one) for one in given])

@@ -45,7 +45,9 @@ class Named:
 
 
 def named(scripts: Iterable[Script], folder: Path, taken: Iterable[str]) -> list[Named]:
-    """The scripts with names that no target has: their paths from `folder` on, with dashes."""
+    """Return the scripts with names that no target has: their paths from `folder` on, with
+    dashes.
+    """
     used = set(taken)
     found = []
     for script in scripts:
@@ -62,14 +64,14 @@ def _name(path: Path) -> str:
 
 
 def _free(name: str, used: set[str]) -> str:
-    """The name, with a number behind it where it is used."""
+    """Return the name, with a number behind it where it is used."""
     numbered = (f"{name}-{number}" for number in range(2, len(used) + 3))
     return next(one for one in (name, *numbered) if one not in used)
 
 
 def tables(targets: Sequence[Named], file: Path, *, with_suite: bool) -> str:
-    """The text for the end of a settings file: the table of the suite, where it has none yet, and a
-    table a target.
+    """Return the text for the end of a settings file: the table of the suite, where it has none
+    yet, and a table a target.
     """
     prefix = ""
     if file.name == "pyproject.toml":
@@ -96,12 +98,12 @@ def _table(target: Named, file: Path, prefix: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as a basic string of TOML, which has the escapes of JSON."""
+    """Return a text as a basic string of TOML, which has the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def append(text: str, file: Path) -> None:
-    """Writes the tables to the end of a settings file, which is made where it is not there.
+    """Write the tables to the end of a settings file, which is made where it is not there.
 
     What stands in it stays as it is, byte for byte. Raises SettingsError where the file would not
     be TOML, or cannot be written; it is as it was then.

@@ -29,7 +29,7 @@ PARTS = (
 
 
 def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
-    """Puts the controls of the run in place for this process.
+    """Put the controls of the run in place for this process.
 
     An error of one is written, and the others act.
     """
@@ -50,7 +50,7 @@ def start(recorder: Any, settings: Mapping[str, Any]) -> Active:
 
 
 def act(framework: Any, active: Active, controls: Any) -> None:
-    """Puts the controls that are on in place in a framework; one that cannot act says so, and the
+    """Put the controls that are on in place in a framework; one that cannot act says so, and the
     others act.
 
     `controls` is a module with `ACTS`: functions `act(framework, active)` by their names, those of

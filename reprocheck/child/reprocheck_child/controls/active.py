@@ -99,12 +99,12 @@ class Active:
         os.register_at_fork(before=self._forking, after_in_child=self._in_child)
 
     def on(self, control: str) -> bool:
-        """Whether a control is on."""
+        """Return whether a control is on."""
         return control in self.names
 
     def number(self, control: str, what: str) -> int:
-        """The next of an exact stream of 64-bit numbers: the same from run to run, another in each
-        rank, worker, control and `what`.
+        """Return the next of an exact stream of 64-bit numbers: the same from run to run, another
+        in each rank, worker, control and `what`.
         """
         return int.from_bytes(self.bytes(control, what, 8), "little")
 
@@ -124,8 +124,8 @@ class Active:
         )
 
     def identity(self) -> tuple[Any, ...]:
-        """Which process of the run this is, in terms that are the same in every run; () for one
-        that is alone.
+        """Return which process of the run this is, in terms that are the same in every run; () for
+        one that is alone.
         """
         found: tuple[Any, ...] = ()
         rank = self.rank()
@@ -143,15 +143,15 @@ class Active:
         return (*found, "process", name)
 
     def rank(self) -> int:
-        """The rank of this process as its launcher says, 0 where there is none."""
+        """Return the rank of this process as its launcher says, 0 where there is none."""
         known = self.recorder.world[0]
         if known is not None:
             return int(known)
         return next((int(_environ[name]) for name in RANKS if _environ.get(name, "").isdigit()), 0)
 
     def process_seed(self) -> int:
-        """The seed of the default generators here: `seed` in a process that is alone, `seed` + rank
-        in a rank, its own in a worker.
+        """Return the seed of the default generators here: `seed` in a process that is alone, `seed`
+        + rank in a rank, its own in a worker.
         """
         own = self.identity()
         if not own or (len(own) == 2 and own[0] == "rank"):
@@ -159,7 +159,7 @@ class Active:
         return int.from_bytes(stream(repr((self.seed, own, "seed")).encode(), 4), "little")
 
     def users_module(self, skip: int = 1) -> bool:
-        """Whether the calling frame belongs to the user's own modules."""
+        """Return whether the calling frame belongs to the user's own modules."""
         frame = _above(skip)
         return frame is not None and bool(self._users(frame))
 
@@ -195,8 +195,8 @@ class Active:
         return "", ""
 
     def for_imports(self, skip: int = 1) -> bool:
-        """Whether it is the search for modules and packages that calls, or the recorder, and no
-        part of the script.
+        """Return whether it is the search for modules and packages that calls, or the recorder, and
+        no part of the script.
         """
         frame = _above(skip)
         while frame is not None and not self._users(frame):
@@ -206,7 +206,7 @@ class Active:
         return False
 
     def _users(self, frame: FrameType) -> str:
-        """The name of the file of the user's whose code runs in a frame, "" for the code of
+        """Return the name of the file of the user's whose code runs in a frame, "" for the code of
         others.
         """
         file = users.file_of(frame)
@@ -356,8 +356,8 @@ def _starter() -> str:
 
 
 def _above(skip: int) -> FrameType | None:
-    """The frame `skip` above the caller of the method that asks; None where the stack is not so
-    deep (a call from native code).
+    """Return the frame `skip` above the caller of the method that asks; None where the stack is not
+    so deep (a call from native code).
     """
     try:
         return sys._getframe(skip + 2)

@@ -43,7 +43,7 @@ class Clock:
         self._slept = 0
 
     def now(self, what: str, skip: int = 1) -> int:
-        """One reading, accounted for under `what`."""
+        """Return one reading, accounted for under `what`."""
         self._active.touched(NAME, what, skip=skip + 1)
         offset = 0
         if self._active.identity():

@@ -39,8 +39,8 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
 
 
 def acting(active: Active, skip: int = 1) -> str:
-    """The control that gives a seed to whoever asks here for one from the system; "" where none
-    does.
+    """Return the control that gives a seed to whoever asks here for one from the system; "" where
+    none does.
     """
     if active.on(PRIVATE) and sys._getframe(skip + 1).f_globals.get("__name__") != "tempfile":
         return PRIVATE

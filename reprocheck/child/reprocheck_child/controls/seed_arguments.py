@@ -48,7 +48,7 @@ def _arguments(frame: FrameType) -> tuple[str, ...]:
 
 
 def _called(frame: FrameType) -> str:
-    """What the call names: the function, or the class where it makes an object."""
+    """Return what the call names: the function, or the class where it makes an object."""
     name = frame.f_code.co_name
     if name not in _CONSTRUCTORS:
         return name

@@ -78,7 +78,7 @@ def _numpy(active: Active, module: Any) -> None:
 
 
 def _drawn(active: Active, module: Any, generator: str, state: Callable[[], bytes]) -> Drawn:
-    """What watches a generator, made once: a spawned process is seeded again."""
+    """Return what watches a generator, made once: a spawned process is seeded again."""
     if generator not in _watched:
         _watched[generator] = Drawn(active, generator, state)
         _watched[generator].watch(module, "seed")

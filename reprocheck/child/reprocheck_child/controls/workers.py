@@ -163,8 +163,8 @@ def _join(pool: Any) -> None:
 
 
 def _at_once(module: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-    """A task that a task of the same pool submits: its only worker is the one that may wait for
-    it.
+    """Return a task that a task of the same pool submits: its only worker is the one that may wait
+    for it.
     """
     future = module._base.Future()
     future.set_running_or_notify_cancel()

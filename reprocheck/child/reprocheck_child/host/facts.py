@@ -39,7 +39,7 @@ class Facts:
         self.births[id(weight)] = (weakref.ref(weight), made)
 
     def birth(self, weight: Any) -> Dict[str, Any]:
-        """Where a weight was made, as keys of a fact; {} where that is not known."""
+        """Return where a weight was made, as keys of a fact; {} where that is not known."""
         reference, made = self.births.get(id(weight), (None, {}))
         if reference is None or reference() is not weight:
             return {}
@@ -100,7 +100,7 @@ class Facts:
 
 
 def of_samples(hashes: Optional[List[str]]) -> Dict[str, Any]:
-    """The key `n` of a batch; {} where it has no samples."""
+    """Return the key `n` of a batch; {} where it has no samples."""
     return {} if hashes is None else {"n": hashes}
 
 

@@ -29,28 +29,28 @@ class Fingerprints:
         deep.recorder.on_fork.append(self._forked)
 
     def is_tensor(self, value: Any) -> bool:
-        """Whether a value is a tensor of the framework."""
+        """Return whether a value is a tensor of the framework."""
         raise NotImplementedError
 
     def array(self, value: Any) -> Any:
-        """A tensor as an array of numpy; what is none may be handed back."""
+        """Return a tensor as an array of numpy; what is none may be handed back."""
         raise NotImplementedError
 
     def read(self, tensor: Any) -> Fingerprint:
-        """The fingerprint of a tensor or array; raises whatever the framework does."""
+        """Return the fingerprint of a tensor or array; raises whatever the framework does."""
         names = self.PARTS.get(type(tensor).__name__)
         if names is not None:
             return self._of_parts(tensor, names)
         return of_array(self.array(tensor))
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """What stands for a tensor that cannot be read."""
+        """Return what stands for a tensor that cannot be read."""
         dtype = str(getattr(tensor, "dtype", "")).rsplit(".", 1)[-1].lower()
         shape = [int(size) for size in getattr(tensor, "shape", ())]
         return {"h": "", "d": dtype, "s": shape}
 
     def of(self, tensor: Any) -> Fingerprint:
-        """The fingerprint of a tensor or array; without a hash where it cannot be read."""
+        """Return the fingerprint of a tensor or array; without a hash where it cannot be read."""
         self.announce()
         try:
             return self.read(tensor)
@@ -59,7 +59,7 @@ class Fingerprints:
             return self.unread(tensor)
 
     def leaves(self, value: Any) -> List[List[Any]]:
-        """The leaves of a nested value with their paths."""
+        """Return the leaves of a nested value with their paths."""
         self.announce()
         try:
             return leaves.leaves(value, self._leaf)
@@ -68,7 +68,7 @@ class Fingerprints:
             return []
 
     def arguments(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[List[Any]]:
-        """The leaves of the arguments of a call; None is left out."""
+        """Return the leaves of the arguments of a call; None is left out."""
         given: Dict[str, Any] = {str(number): value for number, value in enumerate(args)}
         given.update(named)
         return self.leaves({name: value for name, value in given.items() if value is not None})
@@ -117,7 +117,9 @@ class Fingerprints:
 
 
 def of_array(value: Any) -> Fingerprint:
-    """The fingerprint of an array of numpy, also of types that numpy does not calculate with."""
+    """Return the fingerprint of an array of numpy, also of types that numpy does not calculate
+    with.
+    """
     if value.dtype.hasobject:  # strings
         text = repr(value.tolist()).encode("utf-8", "surrogatepass")
         return {"h": hashing.digest(text), "d": "string", "s": list(value.shape)}
@@ -132,7 +134,7 @@ def of_array(value: Any) -> Fingerprint:
 
 
 def flat(batch: Any) -> Iterator[Any]:
-    """What nested lists, tuples and dictionaries hold."""
+    """Yield what nested lists, tuples and dictionaries hold."""
     if isinstance(batch, dict):
         batch = list(batch.values())
     if not isinstance(batch, (list, tuple)):

@@ -41,7 +41,7 @@ class Variables:
         return {name: self.read(variable) for name, variable in self.each()}
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Gives them the values that are kept; of another shape nothing is put back."""
+        """Give them the values that are kept; of another shape nothing is put back."""
         named = list(self.each())
         names = renamed(list(kept), [name for name, _ in named])
         changed = []
@@ -58,15 +58,15 @@ class Variables:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two arrays hold the same in every bit."""
+    """Return whether two arrays hold the same in every bit."""
     if (one.dtype, one.shape) != (other.dtype, other.shape):
         return False
     return bool(one.tobytes() == other.tobytes())
 
 
 def renamed(kept: Sequence[str], names: Sequence[str]) -> Dict[str, str]:
-    """Name -> the name that it has among those that are kept: a model that was built again may have
-    got other numbers, as `dense_2.kernel` for `dense.kernel`.
+    """Return the name -> the name that it has among those that are kept: a model that was built
+    again may have got other numbers, as `dense_2.kernel` for `dense.kernel`.
     """
     found = dict(zip(names, names))
     lost = [name for name in kept if name not in found]
@@ -92,11 +92,11 @@ class Unsettable:
         self.values = values
 
     def take(self) -> Dict[str, Any]:
-        """Its state, as far as it shows."""
+        """Return its state, as far as it shows."""
         return {self.name: self.values.recorder.deep.states().get(self.name)}
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
-        """Puts nothing back."""
+        """Put nothing back."""
         if self.take() != kept:
             self.values.unavailable(GENERATORS, self.why)
         return []
@@ -115,8 +115,8 @@ class Batches:
 
     @guarded("a batch of the continued run")
     def instead(self, leaves: Sequence[Any]) -> Optional[List[Any]]:
-        """What is to be used, as arrays, in place of the tensors of a batch; None where they stay:
-        where nothing of their form was kept.
+        """Return what is to be used, as arrays, in place of the tensors of a batch; None where they
+        stay: where nothing of their form was kept.
         """
         given = list(map(self.read, leaves))
         if not given:

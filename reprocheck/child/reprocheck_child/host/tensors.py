@@ -28,24 +28,24 @@ class Prints(Fingerprints):
     PARTS = _PARTS
 
     def is_tensor(self, value: Any) -> bool:
-        """Whether a value is a tensor or variable of a framework."""
+        """Return whether a value is a tensor or variable of a framework."""
         return is_tensor(value)
 
     def array(self, value: Any) -> Any:
-        """A tensor, variable or array as a numpy array."""
+        """Return a tensor, variable or array as a numpy array."""
         return array(value)
 
     def unread(self, tensor: Any) -> Fingerprint:
-        """Its class alone: asked for a shape, a tensor of a graph may raise."""
+        """Return its class alone: asked for a shape, a tensor of a graph may raise."""
         return {"h": "", "d": leaves.type_name(tensor)}
 
     def arguments(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> List[List[Any]]:
-        """The tensors and arrays among the arguments of a call."""
+        """Return the tensors and arrays among the arguments of a call."""
         return [leaf for leaf in super().arguments(args, named) if "s" in leaf[1]]
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor or variable of a framework."""
+    """Return whether a value is a tensor or variable of a framework."""
     kind = type(value)
     if kind.__name__ in _PARTS:
         return True
@@ -58,8 +58,8 @@ def _is_tensor_class(kind: type) -> bool:
 
 
 def concrete(value: Any) -> bool:
-    """Whether a tensor holds a value: one of a graph, of a program that is being traced, or without
-    data does not.
+    """Return whether a tensor holds a value: one of a graph, of a program that is being traced, or
+    without data does not.
     """
     kind = type(value)
     if not _WITHOUT_VALUE.isdisjoint(base.__name__ for base in kind.__mro__):
@@ -71,7 +71,7 @@ def concrete(value: Any) -> bool:
 
 
 def array(value: Any) -> Any:
-    """A tensor, variable or array as a numpy array."""
+    """Return a tensor, variable or array as a numpy array."""
     if hasattr(value, "path"):  # a variable of Keras, around one of its backend
         inner = getattr(value, "_value", None)
         value = value if inner is None else inner

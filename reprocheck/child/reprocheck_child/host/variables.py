@@ -18,7 +18,7 @@ _facts: List["VariableFacts"] = []
 
 
 def of(recorder: Any) -> "VariableFacts":
-    """The one of this process."""
+    """Return the one of this process."""
     if not _facts:
         _facts.append(VariableFacts(recorder))
     return _facts[0]
@@ -52,8 +52,8 @@ class VariableFacts(Facts):
             self.deep.foreign.append(folder)
 
     def root(self, name: str) -> str:
-        """What the paths in a model begin with: the first that is called needs nothing, others
-        their names.
+        """Return what the paths in a model begin with: the first that is called needs nothing,
+        others their names.
         """
         prefix = name if self.roots else ""
         return self.roots.setdefault(name, prefix)
@@ -82,8 +82,8 @@ class VariableFacts(Facts):
         self.first_value(name, weight, made, buffer=not getattr(weight, "trainable", True))
 
     def name(self, weight: Any, frame: Any = None) -> str:
-        """The name of a weight: that of Keras, the one that it was given, or the variable that
-        holds it in the script.
+        """Return the name of a weight: that of Keras, the one that it was given, or the variable
+        that holds it in the script.
         """
         known = self.names.get(key(weight))
         if known is not None:
@@ -135,7 +135,7 @@ class VariableFacts(Facts):
 
 
 def has_value(weight: Any) -> bool:
-    """Whether a weight can be read.
+    """Return whether a weight can be read.
 
     A variable of TensorFlow that is made while a function is traced is empty until the function
     runs.
@@ -154,8 +154,8 @@ def has_value(weight: Any) -> bool:
 
 
 def key(weight: Any) -> int:
-    """What stands for a weight: variables of Keras hold one of TensorFlow, and may be given as
-    either.
+    """Return what stands for a weight: variables of Keras hold one of TensorFlow, and may be given
+    as either.
     """
     inner = getattr(weight, "_value", None)
     if hasattr(inner, "assign"):

@@ -96,14 +96,14 @@ class Grouping:
 
     @property
     def under_way(self) -> bool:
-        """Whether an iteration has a loss or an update and is not closed; not, where its update is
-        made and only its losses are still to be logged.
+        """Return whether an iteration has a loss or an update and is not closed; not, where its
+        update is made and only its losses are still to be logged.
         """
         return not self._late and self._is_open()
 
     @property
     def closed_by_loss(self) -> bool:
-        """Whether there is no optimizer: then the loss of an iteration closes it, before its
+        """Return whether there is no optimizer: then the loss of an iteration closes it, before its
         gradients and its update.
         """
         return not self._optimizers
@@ -152,7 +152,9 @@ class Grouping:
             self._step(index, changed)
 
     def regular(self, index: int) -> bool:
-        """Whether, as things are, each further update of optimizer `index` closes an iteration."""
+        """Return whether, as things are, each further update of optimizer `index` closes an
+        iteration.
+        """
         if self.moved_at is None or self._late or self._stepped:
             return False
         return len(self._live) == 1 and index in self._live
@@ -209,7 +211,7 @@ class Grouping:
             self.moved_in = self._unseen_update
 
     def _is_open(self) -> bool:
-        """Whether the open iteration holds a loss or an update."""
+        """Return whether the open iteration holds a loss or an update."""
         return bool(self._stepped) or self.losses > self._attached
 
     def _note_first_end(self) -> None:

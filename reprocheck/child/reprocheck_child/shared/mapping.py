@@ -34,8 +34,8 @@ def cut_off(path: str, length: int) -> None:
 
 
 def _library() -> Any:
-    """The C library with the types of what is called in it, made once: `functools` would be one
-    more module that the script finds imported.
+    """Return the C library with the types of what is called in it, made once: `functools` would be
+    one more module that the script finds imported.
     """
     import ctypes
 

@@ -69,8 +69,8 @@ def _user(home: str) -> str:
 
 
 def mask(text: str, home: str, user: str, host: str) -> str:
-    """`text` with the home folder as `~`, names as `<user>` and `<host>`, and URL credentials as
-    `<credentials>`: these first, since a name may be a part of them.
+    """Return `text` with the home folder as `~`, names as `<user>` and `<host>`, and URL
+    credentials as `<credentials>`: these first, since a name may be a part of them.
     """
     text = _mask_credentials(text)
     for needle, replacement, is_path in needles(home, user, host):
@@ -80,7 +80,7 @@ def mask(text: str, home: str, user: str, host: str) -> str:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Whether `redaction` has something to look for: a fast look that does without regular
+    """Return whether `redaction` has something to look for: a fast look that does without regular
     expressions.
     """
     small = text.lower()
@@ -102,7 +102,7 @@ def _words(text: str) -> List[str]:
 
 
 def unmask(text: str, home: str, user: str, host: str) -> str:
-    """A path that `mask` was given on this machine, by this user."""
+    """Return a path that `mask` was given on this machine, by this user."""
     text = f"{text}/".replace(f"{IN_PATH}/", f"{home}/")[:-1]
     if (text + "/").startswith("~/"):
         text = home + text[1:]
@@ -124,7 +124,7 @@ def needles(home: str, user: str, host: str) -> List[Tuple[str, str, bool]]:
 
 
 def _tells(name: str, everyday: frozenset[str]) -> bool:
-    """Whether a name tells who or where somebody is."""
+    """Return whether a name tells who or where somebody is."""
     return len(name) > 1 and name.lower() not in everyday
 
 

@@ -8,7 +8,7 @@ _WILD = re.compile(r"[*?[]")
 
 
 def fixed_start(pattern: str) -> str:
-    """What every path begins with that matches a pattern.
+    """Return what every path begins with that matches a pattern.
 
     >>> fixed_start("/runs/step-*/model.pt")
     '/runs/step-'

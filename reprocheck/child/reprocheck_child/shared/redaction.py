@@ -90,7 +90,7 @@ _SHORTEST_KNOWN, _SHORTEST_NUMBER, _SHORTEST_WORD = 6, 8, 12
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether an option, a variable or a key of this name holds a secret: `--hf_token`,
+    """Return whether an option, a variable or a key of this name holds a secret: `--hf_token`,
     `AWS_SECRET_ACCESS_KEY`, `dbPassword`.
     """
     parts = _parts(name)
@@ -108,8 +108,8 @@ def is_secret_name(name: str) -> bool:
 
 
 def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[str]:
-    """Values of secret options and variables, line by line, that are long enough to be found again
-    in a log without finding other things.
+    """Return values of secret options and variables, line by line, that are long enough to be found
+    again in a log without finding other things.
     """
     found = [value for name, value in environment.items() if is_secret_name(name)]
     found += [secret for _, secret in _with_secrets(words)]
@@ -117,8 +117,8 @@ def known_secrets(words: Iterable[str], environment: Mapping[str, str]) -> List[
 
 
 def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
-    """Each word of a command, and the secret at its end: the word behind a secret option, the value
-    behind `=`, "" for none.
+    """Yield each word of a command, and the secret at its end: the word behind a secret option, the
+    value behind `=`, "" for none.
     """
     follows = False
     for word in words:
@@ -132,8 +132,8 @@ def _with_secrets(words: Iterable[str]) -> Iterator[Tuple[str, str]]:
 
 
 def _value_in(word: str) -> str:
-    """The value of `--password=P` or `db.password=P`; "" where the word holds no secret, or is a
-    command of `bash -c`.
+    """Return the value of `--password=P` or `db.password=P`; "" where the word holds no secret, or
+    is a command of `bash -c`.
     """
     name, _, value = word.partition("=")
     is_command = not word.startswith("-") and any(character.isspace() for character in word)
@@ -156,7 +156,7 @@ def _parts(name: str) -> List[str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether `value`, which stands behind `name` in a text, is to be masked."""
+    """Return whether `value`, which stands behind `name` in a text, is to be masked."""
     if not value or value.lower() in _HARMLESS or value.startswith(("<", "$", "*", "...")):
         return False
     expression = _EXPRESSION.fullmatch(value)
@@ -217,7 +217,7 @@ _OF_NAMES = tuple(
 
 
 def _in_any_case(word: str) -> str:
-    """A pattern of a word; one that ignores the case of all would be three times slower."""
+    """Return a pattern of a word; one that ignores the case of all would be three times slower."""
     return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 
 
@@ -353,12 +353,12 @@ class Redactor:
         """Whether the last line stood within a private key."""
 
     def text(self, text: str) -> str:
-        """A log or a part of one, a traceback, a message. Lines keep their number."""
+        """Return a log or a part of one, a traceback, a message. Lines keep their number."""
         text = self.keys(self.without_known(text))
         return self._apply(_OF_TEXT, text)
 
     def arguments(self, words: Iterable[str]) -> List[str]:
-        """The words of a command.
+        """Return the words of a command.
 
         What follows an option whose name says that it is a secret is masked, whatever it looks
         like.
@@ -372,7 +372,9 @@ class Redactor:
         return hidden
 
     def _word(self, word: str) -> str:
-        """A word of a command; what follows an option of one letter in it is a text of its own."""
+        """Return a word of a command; what follows an option of one letter in it is a text of its
+        own.
+        """
         joined = _JOINED.match(word)
         shown = self.text(word)
         if joined is None or shown != word:
@@ -387,11 +389,11 @@ class Redactor:
         return self._in_literals(self._apply(_OF_SOURCE, text))
 
     def path(self, path: str) -> str:
-        """The path of a file, whose name stays where it holds no token."""
+        """Return the path of a file, whose name stays where it holds no token."""
         return self._apply((_TOKENS,), path)
 
     def variable(self, name: str, value: str) -> str:
-        """The value of an environment variable that bears on numbers."""
+        """Return the value of an environment variable that bears on numbers."""
         if name.upper().endswith("IFNAME"):
             return "<interface>"
         return self._apply(_OF_VARIABLES, value)
@@ -401,7 +403,7 @@ class Redactor:
         return mark
 
     def without_known(self, text: str) -> str:
-        """A text without the values that are masked wherever they stand."""
+        """Return a text without the values that are masked wherever they stand."""
         for value in self._known:
             if value in text:
                 self.count += text.count(value)
@@ -416,7 +418,7 @@ class Redactor:
         return text
 
     def _shown(self, rule: _Rule, match: Match[str]) -> str:
-        """What stands in place of a match: the same with the mark in place of its value."""
+        """Return what stands in place of a match: the same with the mark in place of its value."""
         span = match.span("value")
         if span[0] < 0:
             span = match.span("other")
@@ -434,7 +436,7 @@ class Redactor:
         return found[:start] + quote + shown + quote + found[end:]
 
     def keys(self, text: str) -> str:
-        """The lines of private keys, each masked, so that the lines behind them keep their
+        """Return the lines of private keys, each masked, so that the lines behind them keep their
         numbers.
         """
         if not self.in_key and "PRIVATE KEY" not in text:
@@ -459,13 +461,13 @@ class Redactor:
         return line[: begin.end()] + _KEY_REST.sub(SECRET, line[begin.end() :])
 
     def _string(self, match: Match[str]) -> str:
-        """A string of an argument, masked where it is not yet."""
+        """Return a string of an argument, masked where it is not yet."""
         quote = match[0][0]
         return match[0] if match[0][1] == "<" else quote + self._masked(SECRET) + quote
 
     def _in_literals(self, text: str) -> str:
-        """What texts hide, in literals and comments: `x@w.to` in code is a product of matrices.
-        Commands of a notebook are text, and so is what cannot be read as Python.
+        """Return what texts hide, in literals and comments: `x@w.to` in code is a product of
+        matrices. Commands of a notebook are text, and so is what cannot be read as Python.
         """
         lines = text.splitlines(keepends=True)
         try:
@@ -514,7 +516,7 @@ def _is_word(match: Match[str], value: str) -> bool:
 
 
 def _is_of_a_network(match: Match[str], value: str) -> bool:
-    """Whether an address says something, and is no version."""
+    """Return whether an address says something, and is no version."""
     start = match.start()
     before = match.string[max(0, start - _LONGEST_BEFORE) : start]
     line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
@@ -585,7 +587,7 @@ anything but a key without a name and an address.
 
 
 def _unquoted(value: str) -> Tuple[str, str]:
-    """A value without its quotation marks, and the mark."""
+    """Return a value without its quotation marks, and the mark."""
     if len(value) > 5 and value[:3] in ('"""', "'''") and value.endswith(value[:3]):
         return value[3:-3], value[:3]
     if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0]:

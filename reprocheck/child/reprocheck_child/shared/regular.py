@@ -26,7 +26,7 @@ Losses that are NaN are lines of the trace, they end a stretch.
 
 
 def stored(data: bytes) -> array[float]:
-    """The losses of a piece of a column, up to where none was stored yet."""
+    """Return the losses of a piece of a column, up to where none was stored yet."""
     used = len(data.rstrip(UNUSED[:1]))
     return array("d", data[: -(-used // WIDTH) * WIDTH][: len(data) // WIDTH * WIDTH])
 
@@ -42,7 +42,7 @@ class Column:
         self._block: Block | None = None
 
     def view(self, used: int) -> Any:
-        """A view of doubles, to store the next losses in after `used` losses in all.
+        """Return a view of doubles, to store the next losses in after `used` losses in all.
 
         Raises OSError where there can be none.
         """
@@ -114,8 +114,8 @@ class Regular:
         self._room = len(self._view)
 
     def loss(self, value: float) -> bool:
-        """One scalar loss of the stretch's kind and dtype, in the thread that the stretch began
-        in.
+        """Return one scalar loss of the stretch's kind and dtype, in the thread that the stretch
+        began in.
         """
         updates = self.updates
         if self.losses != updates or value != value or get_ident() != self._thread:
@@ -128,8 +128,8 @@ class Regular:
         return True
 
     def update(self, index: int) -> bool:
-        """An update of optimizer `index`, whose weights were not looked at; False also where it is
-        the last before the stop.
+        """Return an update of optimizer `index`, whose weights were not looked at; False also where
+        it is the last before the stop.
         """
         losses = self.losses
         if index != self.index or self.updates == losses or losses >= self.limit:

@@ -53,7 +53,7 @@ class Trainings:
         return self._groups or [{thread} for thread in self.losses]
 
     def several(self) -> list[set[Member]]:
-        """The threads and optimizers of each training; nothing where there is only one."""
+        """Return the threads and optimizers of each training; nothing where there is only one."""
         own = [group for group in self.groups if not group.isdisjoint(self.losses)]
         in_order = self._groups or min(self.losses.values(), default=0) > 1
         if in_order and 1 < len(own) <= MOST:

@@ -108,20 +108,22 @@ _PERSONAL = frozenset({"PIN", "OTP", "PHONE", "ACCOUNT", "CARD", "CODE"})
 
 
 def listed(name: str) -> bool:
-    """Whether a variable of this name bears on numbers or randomness, whoever reads it."""
+    """Return whether a variable of this name bears on numbers or randomness, whoever reads it."""
     return name in NAMES or name.startswith(PREFIXES)
 
 
 def is_number_of_the_user(name: str, value: str) -> bool:
-    """Whether a variable of any other name holds a number that a script may read: `SEED=17`."""
+    """Return whether a variable of any other name holds a number that a script may read:
+    `SEED=17`.
+    """
     if listed(name) or name.startswith(_OF_SESSIONS) or not _NUMBER.fullmatch(value):
         return False
     return (_OF_PROCESSES | _PERSONAL).isdisjoint(name.upper().split("_"))
 
 
 def allowed(name: str, value: str) -> bool:
-    """Whether the variable bears on numbers or randomness, is the same in a second run, and looks
-    like no secret.
+    """Return whether the variable bears on numbers or randomness, is the same in a second run, and
+    looks like no secret.
     """
     if not listed(name) and not is_number_of_the_user(name, value):
         return False
@@ -131,8 +133,8 @@ def allowed(name: str, value: str) -> bool:
 
 
 def shown(name: str, value: str) -> str:
-    """The value without e-mail and network addresses, names of network cards and home folders of
-    other users.
+    """Return the value without e-mail and network addresses, names of network cards and home
+    folders of other users.
     """
     if _PLAIN.fullmatch(value) and not name.upper().endswith("IFNAME"):
         return value

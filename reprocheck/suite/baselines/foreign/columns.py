@@ -28,7 +28,7 @@ _NAMES = re.compile(r"^#\s*(step\s.*)$", re.MULTILINE)
 
 
 def is_columns(text: str) -> bool:
-    """Whether the first row that is no comment is numbers with space between them."""
+    """Return whether the first row that is no comment is numbers with space between them."""
     rows = filterfalse(_SAYS_NOTHING.fullmatch, io.StringIO(text))
     return _ROW.fullmatch(next(rows, "")) is not None
 
@@ -53,8 +53,9 @@ def read_columns(text: str) -> Iterator[Points]:
 
 
 def read_csv(text: str) -> Iterator[Points]:
-    """A CSV file with a column `step` or `iteration` and one for each series, or `losses.csv` of a
-    report. Empty cells are left out. Raises ValueError where it has no such columns.
+    """Return a CSV file with a column `step` or `iteration` and one for each series, or
+    `losses.csv` of a report. Empty cells are left out. Raises ValueError where it has no such
+    columns.
     """
     import pandas as pd
 
@@ -68,7 +69,7 @@ def read_csv(text: str) -> Iterator[Points]:
 
 
 def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
-    """A series for each column but that of the steps."""
+    """Yield a series for each column but that of the steps."""
     for name in table.columns:
         if name.lower() in _NO_SERIES:
             continue
@@ -83,7 +84,7 @@ def _series(table: pd.DataFrame, step: str) -> Iterator[Points]:
 
 
 def _ours(table: pd.DataFrame) -> Iterator[Points]:
-    """The series of run 1 of `losses.csv`, every bit of them."""
+    """Yield the series of run 1 of `losses.csv`, every bit of them."""
     of_run = table[table["run"] == "1"]
     for _, rows in of_run.groupby(["rank", "series", "by"], sort=False):
         first = rows.iloc[0]

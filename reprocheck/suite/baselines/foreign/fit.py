@@ -37,7 +37,7 @@ class Fitted:
 def fit(
     points: Iterable[Points], curves: Sequence[RankSeries], names: Mapping[str, str] | None = None
 ) -> Fitted:
-    """The series of a file beside those of a check.
+    """Return the series of a file beside those of a check.
 
     names  name in the file -> name in the check, `keras:acc` where two trackers have the same
     """
@@ -60,7 +60,9 @@ def fit(
 
 
 def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeries | None:
-    """The series of the check that a series of a file stands for; None where there is none."""
+    """Return the series of the check that a series of a file stands for; None where there is
+    none.
+    """
     of_rank = [one for one in curves if one.rank == points.rank]
     for one in of_rank:
         series = one.series
@@ -73,7 +75,9 @@ def _same(points: Points, wanted: str, curves: Sequence[RankSeries]) -> RankSeri
 
 
 def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
-    """The values of a file at the places of a series; None where they have no place in common."""
+    """Return the values of a file at the places of a series; None where they have no place in
+    common.
+    """
     places = steps_of(own.series)
     shift = 1 if 0 in points.steps and 0 not in places else 0
     steps = [step + shift for step in points.steps]
@@ -92,7 +96,7 @@ def _fitted(points: Points, own: RankSeries) -> RankSeries | None:
 
 
 def _in_full(points: Points, own: Series) -> bool:
-    """Whether a file holds every bit of such values as the check has."""
+    """Return whether a file holds every bit of such values as the check has."""
     import numpy as np
 
     if points.precision != "single":
@@ -104,7 +108,7 @@ def _in_full(points: Points, own: Series) -> bool:
 
 
 def _at(own: Series, numbers: Sequence[int], values: Iterable[float]) -> Series:
-    """Values at these places (from 0) of a series, with its dtypes."""
+    """Return values at these places (from 0) of a series, with its dtypes."""
     of_numbers = LossSeries(
         values=array("d", values),
         dtype_of=array("B", [own.numbers.dtype_of[number] for number in numbers]),

@@ -17,12 +17,12 @@ from reprocheck.suite.baselines.foreign.points import Points
 
 
 def is_golden(text: str) -> bool:
-    """Whether a file may be one of these."""
+    """Return whether a file may be one of these."""
     return text.lstrip().startswith("{") and '"values"' in text
 
 
 def read(text: str) -> Iterator[Points]:
-    """The series of a file. Raises ValueError where it is none of these."""
+    """Yield the series of a file. Raises ValueError where it is none of these."""
     whole = json.loads(text)
     if not isinstance(whole, dict):
         raise ValueError("it holds no object")

@@ -35,8 +35,8 @@ class Points:
 
 
 def precision_of(texts: Sequence[str]) -> Precision:
-    """How much of the numbers these texts hold: single precision where it holds all of them, and
-    where they have more digits than someone who rounds would write.
+    """Return how much of the numbers these texts hold: single precision where it holds all of them,
+    and where they have more digits than someone who rounds would write.
     """
     import numpy as np
 

@@ -73,7 +73,7 @@ def _unreadable(path: Path, format: str, error: Exception) -> BaselineError:
 
 
 def _short(text: str) -> str:
-    """What an error says, which may cite the whole file."""
+    """Return what an error says, which may cite the whole file."""
     if len(text) <= _LONGEST_REASON:
         return text
     return f"{text[:_LONGEST_REASON]}…"

@@ -4,8 +4,8 @@ from typing import Any, List
 
 
 def positions(argnums: Any, count: int) -> List[int]:
-    """The places of the arguments that are differentiated, of a call with `count` of them: those
-    that are there.
+    """Return the places of the arguments that are differentiated, of a call with `count` of them:
+    those that are there.
     """
     if not isinstance(argnums, (tuple, list)):
         argnums = (argnums,)

@@ -46,7 +46,7 @@ class Traced:
         """Place in the results and weak reference of each array that the last call returned."""
 
     def plan(self, leaves: List[Leaf]) -> Optional[Plan]:
-        """The plan for arguments of this form."""
+        """Return the plan for arguments of this form."""
         return self.plans.get(_form(leaves), self.latest)
 
 
@@ -125,8 +125,8 @@ class Calls:
         return compiling
 
     def _wrapped(self, function: Any) -> Tuple[Any, Traced]:
-        """The wrapper of a function, the same for the same function: compiled programs are kept by
-        it.
+        """Return the wrapper of a function, the same for the same function: compiled programs are
+        kept by it.
         """
         try:
             known = self.functions.get(function)
@@ -250,7 +250,7 @@ class Calls:
             self.local.tracing = before
 
     def _given(self, traced: Traced, args: Any, kwargs: Any) -> Optional[List[Leaf]]:
-        """The leaves of the arguments by name; None where the call is not to be recorded."""
+        """Return the leaves of the arguments by name; None where the call is not to be recorded."""
         if traced.trains is False or self.jax.config.jax_disable_jit:
             return None
         # JAX offers no public way to ask whether a function is being traced

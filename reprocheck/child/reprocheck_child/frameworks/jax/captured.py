@@ -22,8 +22,8 @@ Found = Tuple[Dict[str, Any], Dict[str, Any]]
 def captured(
     function: Any, is_array: Callable[[Any], bool], is_users: Callable[[Any], bool]
 ) -> Found:
-    """The numbers and arrays that a function, and functions of the script that it uses, take from
-    outside.
+    """Return the numbers and arrays that a function, and functions of the script that it uses, take
+    from outside.
     """
     walk = _Walk(is_array, is_users)
     walk.function(function, 0)

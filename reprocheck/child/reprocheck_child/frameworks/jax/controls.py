@@ -50,7 +50,7 @@ def deterministic(jax: Any, active: Any) -> None:
 
 
 def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
-    """The flags of the user that stay, and ours to add.
+    """Return the flags of the user that stay, and ours to add.
 
     One of ours that the user gave another value stands unless the control wins.
     """
@@ -70,7 +70,7 @@ def _flags(active: Any, given: str) -> Tuple[List[str], List[str]]:
 
 
 def known(flags: str) -> bool:
-    """Whether a process of its own survives the flags."""
+    """Return whether a process of its own survives the flags."""
     environment = {
         name: value
         for name, value in os.environ.items()

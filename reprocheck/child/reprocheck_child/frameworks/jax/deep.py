@@ -83,7 +83,7 @@ class Watcher:
         recorder.on_end.append(self.finish)
 
     def hook(self) -> Dict[str, str]:
-        """Install what is beside the differentiation itself; returns what became of each hook."""
+        """Install what is beside the differentiation itself; return what became of each hook."""
         from .calls import Calls
         from .updates import Updates
 
@@ -344,7 +344,9 @@ class Watcher:
         evaluation.keys = self.keys.drawn(keys)
 
     def due(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """The arguments that an outermost differentiation is to be given, both kinds of them."""
+        """Return the arguments that an outermost differentiation is to be given, both kinds of
+        them.
+        """
         given = args, kwargs
         if self.jax._src.core.trace_state_clean() and not of_keras(sys._getframe(2)):
             with guarded("the arguments of a step"):
@@ -352,7 +354,7 @@ class Watcher:
         return given
 
     def named(self, function: Any, given: Any) -> List[Tuple[str, Any]]:
-        """The leaves of the arguments of a function by their names."""
+        """Return the leaves of the arguments of a function by their names."""
         names = parameters(function)
         return [(named(self.jax, path, names), leaf) for path, leaf in flat(self.jax, given)]
 
@@ -376,7 +378,7 @@ class Watcher:
         self.end(evaluation)
 
     def argument(self, name: str, leaf: Any) -> Argument:
-        """One leaf of what a function is given."""
+        """Return one leaf of what a function is given."""
         if isinstance(leaf, (bool, int, float, complex)):
             return Argument(name, "number", self.number(leaf))
         if not self.prints.is_array(leaf):
@@ -388,7 +390,7 @@ class Watcher:
         return Argument(name, "array", self.prints.of(leaf), self.prints.rows(leaf))
 
     def outside(self, function: Any, given: List[Any]) -> Tuple[List[List[Any]], List[Argument]]:
-        """What a function takes from outside: numbers and arrays. `given`: its arguments."""
+        """Return what a function takes from outside: numbers and arrays. `given`: its arguments."""
         numbers, arrays = captured(
             function,
             self.prints.is_array,
@@ -408,7 +410,7 @@ class Watcher:
         return settings, [one for one in others if one.kind == "array"]
 
     def number(self, leaf: Any) -> Dict[str, Any]:
-        """A number as a hyper-parameter stands in the trace."""
+        """Return a number as a hyper-parameter stands in the trace."""
         if self.tracer(leaf):
             return {"h": "", "d": "traced"}
         is_scalar = self.prints.is_array(leaf) and not getattr(leaf, "ndim", 0)
@@ -418,19 +420,19 @@ class Watcher:
         return found
 
     def tracer(self, leaf: Any) -> bool:
-        """Whether a leaf stands for an array while a program is traced."""
+        """Return whether a leaf stands for an array while a program is traced."""
         return isinstance(leaf, self.jax.core.Tracer)
 
     def leaves(self, value: Any) -> List[List[Any]]:
-        """The leaves of a result with their paths."""
+        """Return the leaves of a result with their paths."""
         return [
             [shown(self.jax, path), self.prints.of(leaf)] for path, leaf in flat(self.jax, value)
         ]
 
 
 def _updates(evaluation: Evaluation, following: Optional[Evaluation]) -> Named:
-    """Weights and states after an evaluation, from its results or from the arguments of the next
-    one of the same function.
+    """Return weights and states after an evaluation, from its results or from the arguments of the
+    next one of the same function.
     """
     if evaluation.known or following is None:
         return evaluation.after

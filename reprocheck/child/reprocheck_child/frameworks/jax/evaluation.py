@@ -117,15 +117,15 @@ class Unkept:
         """A step is written down."""
 
     def instead(self, title: str, given: Any, leaves: Sequence[Leaf]) -> Any:
-        """The arguments that a function is to be given."""
+        """Return the arguments that a function is to be given."""
         return given
 
     def state(self, held: Sequence[Leaf]) -> Values:
-        """What comes in the place of the leaves of the state of an optimizer."""
+        """Return what comes in the place of the leaves of the state of an optimizer."""
         return {}
 
     def replaced(self, value: Any, leaves: Sequence[Leaf], made: Values) -> Any:
-        """A pytree with others in the place of its leaves of these names."""
+        """Return a pytree with others in the place of its leaves of these names."""
         if not made:
             return value
         found = [made.get(name, leaf) for name, leaf in leaves]

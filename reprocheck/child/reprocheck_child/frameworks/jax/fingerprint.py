@@ -32,17 +32,17 @@ class Fingerprints(fingerprint.Fingerprints):
         self.known: Dict[int, Tuple[Any, Fingerprint]] = {}
 
     def is_tensor(self, value: Any) -> bool:
-        """Whether a value is an array of JAX."""
+        """Return whether a value is an array of JAX."""
         return isinstance(value, self.jax.Array)
 
     def array(self, value: Any) -> Any:
-        """An array as numpy has it; of a key the numbers behind it."""
+        """Return an array as numpy has it; of a key the numbers behind it."""
         if self.is_key(value):
             value = self.jax.random.key_data(value)
         return self.numpy.asarray(value)
 
     def read(self, tensor: Any) -> Fingerprint:
-        """The fingerprint of an array, a plain value as it is, the type of anything else."""
+        """Return the fingerprint of an array, a plain value as it is, the type of anything else."""
         if not self.is_tensor(tensor):
             return leaves.plain_or_type(tensor)
         reference, found = self.known.get(id(tensor), (None, {}))
@@ -68,17 +68,17 @@ class Fingerprints(fingerprint.Fingerprints):
         return found
 
     def is_key(self, leaf: Any) -> bool:
-        """Whether a leaf is a typed key of `jax.random`."""
+        """Return whether a leaf is a typed key of `jax.random`."""
         dtype = getattr(leaf, "dtype", None)
         return dtype is not None and self.jax.dtypes.issubdtype(dtype, self.jax.dtypes.prng_key)
 
     def is_array(self, leaf: Any) -> bool:
-        """Whether a leaf is an array of JAX or numpy, of whatever shape."""
+        """Return whether a leaf is an array of JAX or numpy, of whatever shape."""
         return isinstance(leaf, (self.jax.Array, self.numpy.ndarray, self.numpy.generic))
 
     def rows(self, array: Any) -> List[fingerprint.Rows]:
-        """The samples of an array as they are told apart, read now: a call may destroy the array
-        (`donate_argnums`). A list of one; empty where it has no samples.
+        """Return the samples of an array as they are told apart, read now: a call may destroy the
+        array (`donate_argnums`). A list of one; empty where it has no samples.
         """
         try:
             found = leaves.array_rows(self.array(array))
@@ -93,7 +93,7 @@ class Fingerprints(fingerprint.Fingerprints):
 
 
 def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
-    """Leaves of a pytree with their key paths."""
+    """Leave of a pytree with their key paths."""
     return list(jax.tree_util.tree_flatten_with_path(value)[0])
 
 
@@ -111,7 +111,9 @@ def _is_state(value: Any) -> bool:
 
 
 def of_keras(frame: Any) -> bool:
-    """Whether a call comes from Keras: its own adapter records what its trainer on JAX does."""
+    """Return whether a call comes from Keras: its own adapter records what its trainer on JAX
+    does.
+    """
     return "/keras/src/" in frame.f_code.co_filename.replace(os.sep, "/")
 
 
@@ -132,7 +134,7 @@ def named(jax: Any, path: Tuple[Any, ...], names: List[str]) -> str:
 
 
 def shown(jax: Any, path: Tuple[Any, ...]) -> str:
-    """A path within a pytree as the user would write it."""
+    """Return a path within a pytree as the user would write it."""
     return _WRAPPINGS.sub("", str(jax.tree_util.keystr(path)))
 
 
@@ -155,7 +157,7 @@ def parameters(function: Any) -> List[str]:
 
 
 def title(function: Any) -> str:
-    """The name of a function as its user knows it."""
+    """Return the name of a function as its user knows it."""
     for _ in range(8):
         name = getattr(function, "__name__", "")
         if name and name != "<lambda>":

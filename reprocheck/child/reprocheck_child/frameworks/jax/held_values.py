@@ -41,7 +41,9 @@ class Arguments(Unkept):
         values.by_step.update(REASONS)
 
     def read(self, leaves: Sequence[Leaf]) -> Values:
-        """The leaves of the arguments by their names, before a call that may destroy them."""
+        """Return the leaves of the arguments by their names, before a call that may destroy
+        them.
+        """
         return {name: self._host(leaf) for name, leaf in leaves}
 
     @guarded("keeping the arguments of a step")
@@ -65,7 +67,7 @@ class Arguments(Unkept):
         return given
 
     def _of_step(self, title: str, given: Values) -> Values:
-        """What comes in the place of leaves; {} where it is not the step that is due."""
+        """Return what comes in the place of leaves; {} where it is not the step that is due."""
         self._due = self._due or self.values.step(_ARGUMENTS, REASONS, dict)
         if self._due is None or self._due[:2] != (title, _forms(self.read([*given.items()]))):
             return {}
@@ -88,14 +90,14 @@ class Arguments(Unkept):
         return self._made(OPTIMIZER, kept, given)
 
     def _made(self, rung: str, kept: Values, given: Values) -> Values:
-        """What is another value, in the form of the leaf in whose place it comes."""
+        """Return what is another value, in the form of the leaf in whose place it comes."""
         changed = [name for name in kept if _bits(kept[name]) != _bits(self._host(given[name]))]
         names = {BATCH: ["batch %d" % self.steps] * bool(changed)}
         self.values.acted(rung, names.get(rung, changed))
         return {name: self._like(kept[name], given[name]) for name in changed}
 
     def _host(self, leaf: Any) -> Any:
-        """A leaf as an array of numpy; a number as it is."""
+        """Return a leaf as an array of numpy; a number as it is."""
         prints = self.watcher.prints
         return prints.array(leaf).copy() if prints.is_array(leaf) else leaf
 
@@ -113,7 +115,7 @@ class Arguments(Unkept):
 
 
 def _rung(argument: Argument) -> str:
-    """The rung that an argument stands on; "" of what can come in the place of none."""
+    """Return the rung that an argument stands on; "" of what can come in the place of none."""
     if argument.weight:
         return WEIGHTS * argument.carried
     if not argument.carried or argument.kind == "key" or HYPER in argument.name:

@@ -82,8 +82,8 @@ class Keys:
         )
 
     def _name(self, line: str) -> str:
-        """The name of a key by its line: the first is `jax`; the first ones that a line makes are
-        told apart.
+        """Return the name of a key by its line: the first is `jax`; the first ones that a line
+        makes are told apart.
         """
         count = self.lines[line] = self.lines.get(line, 0) + 1
         if count == 1 and len(self.lines) == 1:
@@ -119,11 +119,13 @@ class Keys:
         self.say("fold", name, call=False, out=[["folded", self._seed(number)]], **line)
 
     def _is_traced(self, value: Any) -> bool:
-        """Whether a value stands for one of a program that is being traced: it has no numbers."""
+        """Return whether a value stands for one of a program that is being traced: it has no
+        numbers.
+        """
         return isinstance(value, self.jax.core.Tracer)
 
     def origin(self, key: Any) -> str:
-        """The name of the line that a key comes from; "" where that is not known."""
+        """Return the name of the line that a key comes from; "" where that is not known."""
         if self._is_traced(key):
             return ""
         first = next(iter(self._numbers(key)), b"")
@@ -137,8 +139,8 @@ class Keys:
             self._keep(made, self.origin(key))
 
     def is_key(self, leaf: Any, path: str = "") -> bool:
-        """Whether a leaf is a key: a typed one, or numbers that are known to be one or look and are
-        called like one.
+        """Return whether a leaf is a key: a typed one, or numbers that are known to be one or look
+        and are called like one.
         """
         if self.prints.is_key(leaf):
             return True
@@ -168,7 +170,7 @@ class Keys:
             self.origins.update(dict.fromkeys(self._numbers(made), name))
 
     def _numbers(self, key: Any) -> List[bytes]:
-        """The numbers of a key, of each where there are several."""
+        """Return the numbers of a key, of each where there are several."""
         host = self.prints.array(key)
         if not host.ndim or not host.size:
             return []
@@ -219,8 +221,8 @@ class Defaults:
         around(module, "seed", "a seed", after=seeded, also=also)
 
     def _drawn_by_user(self, generator: str) -> bool:
-        """Whether code of the script can have drawn: packages draw from Python's generator while
-        they are imported.
+        """Return whether code of the script can have drawn: packages draw from Python's generator
+        while they are imported.
         """
         if generator != "python":
             return True
@@ -245,7 +247,7 @@ class Defaults:
         }
 
     def states(self) -> Dict[str, str]:
-        """Where each stands, as far as the script had to do with it."""
+        """Return where each stands, as far as the script had to do with it."""
         states = dict.fromkeys(self.before, UNMOVED)
         touched = self.touched.keys() & self.before.keys()
         states.update((name, hashing.digest(self.before[name])) for name in touched)
@@ -253,14 +255,14 @@ class Defaults:
 
 
 def _uses_random(module: Any) -> bool:
-    """Whether a module has imported `random`, or a function of its shared generator."""
+    """Return whether a module has imported `random`, or a function of its shared generator."""
     random = sys.modules["random"]
     owners = [getattr(one, "__self__", one) for one in list(vars(module).values())]
     return any(owner is random or owner is random._inst for owner in owners)
 
 
 def deep_states(deep: Any) -> Dict[str, bytes]:
-    """States of the generators of Python and numpy as they stand."""
+    """Return states of the generators of Python and numpy as they stand."""
     return {name: state for name, state in deep.states().items() if name in ("python", "numpy")}
 
 

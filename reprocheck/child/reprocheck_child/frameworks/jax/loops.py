@@ -51,7 +51,7 @@ class Loops:
                 raise AttributeError("jax.lax has no " + name)
 
     def rounds(self, weights: List[Any]) -> int:
-        """How often what is differentiated now is evaluated for these weights, each time the
+        """Return how often what is differentiated now is evaluated for these weights, each time the
         program comes by; 1 where it is not known.
         """
         if not weights or self.jax.config.jax_disable_jit:
@@ -80,7 +80,7 @@ class Loops:
         return follow
 
     def _around(self, stack: List[_Loop]) -> Tuple[Any, ...]:
-        """The traces around the loop that begins.
+        """Return the traces around the loop that begins.
 
         JAX before 0.4.36 keeps them elsewhere: there nothing counts as taken from around.
         """

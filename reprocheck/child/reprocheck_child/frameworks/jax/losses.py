@@ -50,7 +50,7 @@ class _Adapter:
         """What records the deeper levels, at those levels."""
 
     def deepen(self) -> Dict[str, str]:
-        """Record the deeper levels too; returns what became of each hook."""
+        """Record the deeper levels too; return what became of each hook."""
         hooks: Dict[str, str] = {}
 
         def watch() -> None:
@@ -131,7 +131,7 @@ class _Adapter:
         self.jax.debug.callback(arrived, value, *self.checksums(weights))
 
     def checksums(self, weights: Any) -> List[Any]:
-        """One number a leaf that changes with its bits. Shape (), dtype uint32."""
+        """Return one number a leaf that changes with its bits. Shape (), dtype uint32."""
         if not self.recorder.watching():
             return []
         leaves = self.jax.tree_util.tree_leaves(weights)
@@ -207,8 +207,8 @@ class _Arrivals:
 
 
 def _copies(jax: Any, value: Any) -> int:
-    """How often the program hands out this value in one evaluation: once a device of the mapped
-    axes, once an element of a `vmap`.
+    """Return how often the program hands out this value in one evaluation: once a device of the
+    mapped axes, once an element of a `vmap`.
     """
     # private: JAX tells nobody which `pmap`, `shard_map` and `vmap` stand around what is traced
     count = math.prod(map(int, dict(jax._src.core.get_axis_env().axis_sizes).values()))
@@ -224,8 +224,8 @@ def _copies(jax: Any, value: Any) -> int:
 
 
 def _checksum(jax: Any, leaf: Any) -> List[Any]:
-    """A position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no bits
-    to look at.
+    """Return a position-weighted sum of the bits of an array, modulo 2**32; nothing for what has no
+    bits to look at.
     """
     lax, numpy = jax.lax, jax.numpy
     try:

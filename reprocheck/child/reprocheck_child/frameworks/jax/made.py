@@ -15,8 +15,8 @@ _lines: Dict[str, Dict[str, List[int]]] = {}
 
 
 def line_of(frame: Any, value: Any) -> Optional[int]:
-    """The first line above the one that runs in `frame` that gives a value its name; None where
-    that is not known.
+    """Return the first line above the one that runs in `frame` that gives a value its name; None
+    where that is not known.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return None
@@ -29,7 +29,7 @@ def line_of(frame: Any, value: Any) -> Optional[int]:
 
 
 def _assignments(file: str) -> Dict[str, List[int]]:
-    """The lines of a file that give each of its variables a value."""
+    """Return the lines of a file that give each of its variables a value."""
     if file not in _lines:
         _lines[file] = {}
         text = "".join(linecache.getlines(file))

@@ -29,7 +29,7 @@ class Plan:
         """Whether a second call has shown what is carried."""
 
     def kept(self) -> Dict[int, int]:
-        """What is carried, as far as it is known."""
+        """Return what is carried, as far as it is known."""
         return self.carried if self.sure and self.carried else self.likely
 
 
@@ -98,8 +98,8 @@ def found_in(
 
 
 def likely(inputs: List[Leaf], results: List[Any], plan: Plan) -> Dict[int, int]:
-    """Places in the arguments and in the results that have the same form, argument by argument;
-    scalars alone prove nothing.
+    """Return places in the arguments and in the results that have the same form, argument by
+    argument; scalars alone prove nothing.
     """
     free = list(results)
     for place in (*plan.gradients, *plan.losses):
@@ -124,7 +124,9 @@ def _leaves(named: Sequence[Leaf]) -> List[Any]:
 
 
 def _run(leaves: Sequence[Any], wanted: Sequence[Any]) -> range:
-    """Where leaves of the forms of `wanted` first follow each other; empty where they do not."""
+    """Return where leaves of the forms of `wanted` first follow each other; empty where they do
+    not.
+    """
     forms, those = list(map(_form, leaves)), list(map(_form, wanted))
     for start in range(len(forms) - len(those) + 1):
         run = range(start, start + len(those))

@@ -95,7 +95,9 @@ class Updates:
         return bool(leaves) and not any(self.watcher.tracer(leaf) for _, leaf in leaves)
 
     def _held(self, state: Any, name: str) -> Any:
-        """The state that an optimizer is to be given; the first behind a boundary is written."""
+        """Return the state that an optimizer is to be given; the first behind a boundary is
+        written.
+        """
         if not self.watcher.owes_state:
             return state
         with guarded("the state of an optimizer"):
@@ -139,7 +141,7 @@ class Updates:
             self.watcher.say("update", place, out=[["", self.watcher.prints.of(leaf)]])
 
     def _place(self, name: str, path: Tuple[Any, ...]) -> str:
-        """A leaf of the state of an optimizer."""
+        """Return a leaf of the state of an optimizer."""
         return "optax." + name + ":" + str(self.jax.tree_util.keystr(path))
 
 

@@ -83,8 +83,8 @@ class Births:
         self.generators[id(generator)] = (weakref.ref(generator), seed, line)
 
     def of_generator(self, generator: Any) -> Tuple[Optional[Tuple[Any, str]], str]:
-        """The seed that the script has given it, directly or through Python's `random`, with its
-        line; and the line that made it.
+        """Return the seed that the script has given it, directly or through Python's `random`, with
+        its line; and the line that made it.
         """
         reference, seed, line = self.generators.get(id(generator), (None, None, ""))
         if reference is None or reference() is not generator:

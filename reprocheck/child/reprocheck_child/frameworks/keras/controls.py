@@ -105,7 +105,7 @@ def _identity(kind: Any, name: str, active: Any) -> None:
 
 
 def _trainers(keras: Any) -> Any:
-    """The trainer classes of the backend in use that define `fit`."""
+    """Return the trainer classes of the backend in use that define `fit`."""
     module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
     return (
         [kind for kind in vars(module).values() if isinstance(kind, type) and "fit" in vars(kind)]

@@ -40,7 +40,7 @@ class Private:
         self.last = b""
 
     def handle_of(self) -> Any:
-        """The variable of the backend that holds the state."""
+        """Return the variable of the backend that holds the state."""
         generator = self.reference()
         return None if generator is None else generator.state._value
 
@@ -75,7 +75,7 @@ class Watcher:
         self._drawing: List[Callable[[], None]] = []
 
     def hooks(self) -> Dict[str, Callable[[], None]]:
-        """The hooks by name, in the order in which to run them."""
+        """Return the hooks by name, in the order in which to run them."""
         hooks = {
             "default seeds": self.births.hook_default_seed,
             "initializers": self.births.hook_initializers,
@@ -123,7 +123,7 @@ class Watcher:
             yield batch
 
     def _instead(self, batch: Any) -> Any:
-        """A batch that is kept, or another one in its place, where that is asked for."""
+        """Return a batch that is kept, or another one in its place, where that is asked for."""
         if self.batches is None:
             return batch
         tree = self.keras.tree
@@ -198,8 +198,8 @@ class Watcher:
             self.deep.seen("seed", name, call=False, out=out, **of_line(seed[1]))
 
     def state(self, private: Private) -> bytes:
-        """The state of a seed generator; that seen last where it cannot be read now, as while its
-        program runs.
+        """Return the state of a seed generator; that seen last where it cannot be read now, as
+        while its program runs.
         """
         try:
             value = private.handle_of()
@@ -250,5 +250,5 @@ class Watcher:
 
     @staticmethod
     def concrete(values: Any) -> bool:
-        """Whether all tensors in a nested value hold values."""
+        """Return whether all tensors in a nested value hold values."""
         return all(concrete(one) for one in flat(values) if is_tensor(one))

@@ -40,7 +40,7 @@ class Held:
             held_values.install(self)
 
     def callbacks(self) -> List[Any]:
-        """What `fit` calls behind the callbacks of the script."""
+        """Return what `fit` calls behind the callbacks of the script."""
         if self.values is None:
             return []
         from .held_values import rates_before_batch
@@ -92,7 +92,7 @@ class Held:
         graphs.stream(arrived, [graphs.tensorflow.convert_to_tensor(one) for _, one in named])
 
     def weights(self) -> List[Tuple[str, Any]]:
-        """The weights that have a value; on PyTorch the adapter of PyTorch knows them."""
+        """Return the weights that have a value; on PyTorch the adapter of PyTorch knows them."""
         if self.watcher.backend == "torch":
             return []
         known = [(name, weight) for weight, name in self.facts.names.values()]
@@ -103,24 +103,26 @@ class Held:
         self.deep.seen("held", place, call=False, out=out, **keys)
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
-        """The optimizers that have weights, and that of the trainer, which may have none yet."""
+        """Yield the optimizers that have weights, and that of the trainer, which may have none
+        yet.
+        """
         own = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         for index, optimizer in self.known():
             if optimizer.built or optimizer is own:
                 yield index, optimizer
 
     def known(self) -> List[Tuple[int, Any]]:
-        """All optimizers, but for those that scale the loss for another one."""
+        """Return all optimizers, but for those that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers().items())
         return [(index, one) for one, index in known if not hasattr(one, "inner_optimizer")]
 
     def scaling(self) -> List[Any]:
-        """The optimizers that scale the loss for another one."""
+        """Return the optimizers that scale the loss for another one."""
         known = list(self.watcher.updates.optimizers())
         return [one for one in known if hasattr(one, "inner_optimizer")]
 
     def outermost(self, optimizer: Any) -> Any:
-        """The optimizer that scales the loss for this one, where one does; else itself."""
+        """Return the optimizer that scales the loss for this one, where one does; else itself."""
         around_it = (one for one in self.scaling() if one.inner_optimizer is optimizer)
         return next(around_it, optimizer)
 
@@ -137,7 +139,7 @@ class Held:
         return states + others
 
     def scales(self) -> List[Tuple[str, Any]]:
-        """What decides the next scale of each loss."""
+        """Return what decides the next scale of each loss."""
         return [pair for optimizer in self.scaling() for pair in _scale(optimizer)]
 
 

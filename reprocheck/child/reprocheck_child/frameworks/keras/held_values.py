@@ -38,7 +38,7 @@ def _assign(variable: Any, value: Any) -> None:
 
 
 def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
-    """The rate of each optimizer that has it in a variable."""
+    """Yield the rate of each optimizer that has it in a variable."""
     for number, (_, optimizer) in enumerate(held.optimizers()):
         rate = getattr(optimizer, "_learning_rate", None)
         if hasattr(rate, "assign"):
@@ -46,7 +46,7 @@ def _rates(held: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _seeds(private: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-    """The states of the seed generators of layers."""
+    """Yield the states of the seed generators of layers."""
     for name, known in list(private.items()):
         generator = known.reference()
         if generator is not None:
@@ -111,7 +111,7 @@ class _States:
         return [variable for _, variable in self.held.variables(optimizer)]
 
     def _built(self, optimizer: Any, names: List[str]) -> bool:
-        """Builds an optimizer for the weights of these names; returns whether all are known."""
+        """Build an optimizer for the weights of these names; return whether all are known."""
         known = {name: weight for weight, name in self.held.facts.names.values()}
         others = {kept: name for name, kept in renamed(names, list(known)).items()}
         places = [others.get(name, name) for name in names]

@@ -81,8 +81,8 @@ class Layers:
         self.deep.named = self._named
 
     def _named(self, holder: Any, attribute: str) -> str:
-        """The name of a layer, or of a weight in the `ParameterDict` that each layer of the PyTorch
-        backend keeps: its path.
+        """Return the name of a layer, or of a weight in the `ParameterDict` that each layer of the
+        PyTorch backend keeps: its path.
         """
         if not attribute:
             is_layer = isinstance(holder, self.watcher.keras.Layer)
@@ -93,7 +93,7 @@ class Layers:
 
     @guarded("before a layer")
     def _enter(self, layer: Any, args: Any, named: Any) -> Any:
-        """States of generators before the call; None where nothing of it is recorded."""
+        """Return states of generators before the call; None where nothing of it is recorded."""
         calls = self.stack.calls
         path = self._path(layer)
         calls.append((path, type(layer).__name__))

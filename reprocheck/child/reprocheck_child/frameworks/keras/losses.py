@@ -170,7 +170,9 @@ class _Adapter:
         self.recorder.update(self.of_model(model), None)
 
     def of_model(self, model: Any) -> int:
-        """The index under which the batches of a model are recorded: that of its optimizer."""
+        """Return the index under which the batches of a model are recorded: that of its
+        optimizer.
+        """
         optimizer = getattr(model, "optimizer", None)
         if optimizer is None:
             optimizer = model  # one that updates its weights by itself
@@ -224,7 +226,7 @@ class _Adapter:
             self.recorder.update(index, None)
 
     def of_optimizer(self, optimizer: Any) -> int:
-        """The recorder's index of an optimizer; the wrapped one's where it wraps one."""
+        """Return the recorder's index of an optimizer; the wrapped one's where it wraps one."""
         optimizer = _wrapped(optimizer)
         index: Optional[int] = self.index.get(optimizer)
         if index is None:
@@ -244,7 +246,7 @@ class _Adapter:
 
 
 def _wrapped(optimizer: Any) -> Any:
-    """The optimizer that one of loss scaling wraps, else itself."""
+    """Return the optimizer that one of loss scaling wraps, else itself."""
     return getattr(optimizer, "inner_optimizer", optimizer)
 
 
@@ -259,7 +261,7 @@ def _given(grads: Any, trainable_variables: Any = None) -> Any:
 
 
 def _trainers(keras: Any) -> List[Any]:
-    """The trainer classes of the backend in use that define `train_on_batch`."""
+    """Return the trainer classes of the backend in use that define `train_on_batch`."""
     module = sys.modules.get("keras.src.backend.%s.trainer" % keras.backend.backend())
     return (
         [

@@ -87,7 +87,7 @@ class Updates:
             self.facts.all_updated(self.states(optimizer), self.index_of(optimizer))
 
     def states(self, optimizer: Any) -> Named:
-        """Weights and states as `dense.kernel`, `dense.kernel:momentum`."""
+        """Return weights and states as `dense.kernel`, `dense.kernel:momentum`."""
         weights = [(self.facts.name(weight), weight) for weight in optimizer._trainable_variables]
         owners = {_prefix(weight): name for name, weight in reversed(weights)}
         prefixes = sorted(owners, key=len, reverse=True)
@@ -153,7 +153,7 @@ class Updates:
         self.facts.all_updated(self.states(optimizer), index)
 
     def hyper(self, optimizer: Any) -> Named:
-        """The hyper-parameters that hold now."""
+        """Return the hyper-parameters that hold now."""
         rate = self._rate(optimizer)
         if rate is None:
             return self._others(optimizer)
@@ -162,7 +162,7 @@ class Updates:
         return [("learning_rate", array(rate)), *self._others(optimizer)]
 
     def _rate(self, optimizer: Any) -> Any:
-        """The learning rate: a variable, or a schedule of Keras'."""
+        """Return the learning rate: a variable, or a schedule of Keras'."""
         rate = getattr(optimizer, "_learning_rate", None)
         if rate is not None and not hasattr(rate, "assign") and not _is_schedule(rate):
             self.deep.unrecorded("learning_rate", SCHEDULE)
@@ -177,7 +177,7 @@ class Updates:
 
 
 def _number(value: Any) -> Any:
-    """An array of one element as a number."""
+    """Return an array of one element as a number."""
     if not hasattr(value, "shape"):
         return value
     value = array(value)
@@ -185,8 +185,8 @@ def _number(value: Any) -> Any:
 
 
 def _prefix(weight: Any) -> str:
-    """How the names of the states of a weight begin, as `Optimizer.add_variable_from_reference`
-    makes them.
+    """Return how the names of the states of a weight begin, as
+    `Optimizer.add_variable_from_reference` makes them.
     """
     name = getattr(weight, "path", "") or str(weight.name).replace(":", "_")
     return name.replace("/", "_") + "_"

@@ -7,9 +7,9 @@ class AsItIs:
     """Each step is given what the script gives it."""
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the forward half."""
+        """Return the arguments of the forward half."""
         return args
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the backward half."""
+        """Return the arguments of the backward half."""
         return args

@@ -49,8 +49,8 @@ class Paths:
         self._labels: Dict[str, int] = {}
 
     def of(self, cell: Any) -> Optional[str]:
-        """The path of a cell; None for one that is not recorded: a train cell, an optimizer, a
-        wrapper of the library.
+        """Return the path of a cell; None for one that is not recorded: a train cell, an optimizer,
+        a wrapper of the library.
         """
         if cell not in self.known:
             top = self._top(cell)
@@ -60,7 +60,7 @@ class Paths:
         return self.known[cell]
 
     def _top(self, cell: Any) -> Any:
-        """The outermost cell that holds `cell`."""
+        """Return the outermost cell that holds `cell`."""
         parents = {id(child): parent for parent in self.cells for child in parent._cells.values()}
         outwards = {id(cell): cell}
         while id(cell) in parents:
@@ -71,7 +71,7 @@ class Paths:
         return list(outwards.values())[-1]
 
     def _name(self, cell: Any, path: Optional[str]) -> bool:
-        """Name `cell` and what it holds; returns whether an optimizer is in it.
+        """Return the name `cell` and what it holds; return whether an optimizer is in it.
 
         `path` None: nothing outside it has a name.
         """
@@ -107,7 +107,7 @@ def _join(path: Optional[str], name: str, wrapper: bool) -> Optional[str]:
 
 
 def has_parameters(cell: Any) -> bool:
-    """Whether a cell, or one in it, has weights."""
+    """Return whether a cell, or one in it, has weights."""
     return next(iter(cell.get_parameters()), None) is not None
 
 
@@ -177,7 +177,9 @@ class Cells:
 
     @guarded("the path of a cell")
     def _before(self, cell: Any) -> Optional[str]:
-        """The path of a cell that is about to be called; None where its call is not recorded."""
+        """Return the path of a cell that is about to be called; None where its call is not
+        recorded.
+        """
         hooks = self.deep.hooks
         if hooks.gone:
             return None

@@ -63,7 +63,7 @@ class Batches:
         self.deep.hooks.around(Iterator, "__next__", "a batch", before=handing_out)
 
     def _exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """What hands out a batch, where batches are kept or replaced."""
+        """Return what hands out a batch, where batches are kept or replaced."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -86,8 +86,8 @@ class Batches:
         return {"g": {DATASETS: digest(state)}, "g2": {DATASETS: digest(state + b" drawn")}}
 
     def _place(self, iterator: Any) -> str:
-        """The class of the dataset and a number: datasets of a class are counted in the order in
-        which they are first used.
+        """Return the class of the dataset and a number: datasets of a class are counted in the
+        order in which they are first used.
         """
         # the dataset as the script built it; what the iterator shows is a copy of the pipeline
         dataset = vars(iterator).get("_Iterator__ori_dataset") or iterator
@@ -137,7 +137,7 @@ class Given:
 
 
 def _runs_python(dataset: Any) -> bool:
-    """Whether a pipeline holds functions of the script's."""
+    """Return whether a pipeline holds functions of the script's."""
     nodes = [dataset]
     for node in nodes:  # grows by the children of each
         if _is_python(node):
@@ -148,7 +148,7 @@ def _runs_python(dataset: Any) -> bool:
 
 
 def _is_python(node: Any) -> bool:
-    """Whether one dataset of a pipeline calls functions of the script's."""
+    """Return whether one dataset of a pipeline calls functions of the script's."""
     if type(node).__name__ in PYTHON_NODES or getattr(node, "per_batch_map", None) is not None:
         return True
     operations = getattr(node, "operations", None)

@@ -36,7 +36,7 @@ SKIPPED = frozenset({"params", "kwargs"})
 
 
 def install(recording: Any) -> Dict[str, str]:
-    """Hook MindSpore for the deeper levels, over the hooks of level `loss`; returns what became of
+    """Hook MindSpore for the deeper levels, over the hooks of level `loss`; return what became of
     each hook.
     """
     watcher = recording.deep = Watcher(recording)
@@ -158,7 +158,7 @@ class Watcher:
         self.hooks.around(Model, "_train", "a Model's weights", before=_train)
 
     def _of_network(self, cell: Any) -> List[Any]:
-        """The parameters of a cell without those that its optimizers keep for themselves."""
+        """Return the parameters of a cell without those that its optimizers keep for themselves."""
         optimizers = [
             inner
             for _, inner in cell.cells_and_names()
@@ -272,7 +272,7 @@ class Watcher:
         self._updated.append(index)
 
     def weights(self) -> List[Any]:
-        """The parameters whose first values were recorded."""
+        """Return the parameters whose first values were recorded."""
         return list(self._weights.values())
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
@@ -317,7 +317,7 @@ class Watcher:
             self.facts.differentiated(tensors)
 
     def hyper(self, optimizer: Any) -> List[List[Any]]:
-        """The hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
+        """Return the hyper-parameters of an optimizer as leaves, and the scales of loss scalers."""
         # mindspore.experimental.optim and mindspore.mint.optim have groups, `nn.Optimizer` not
         given = getattr(optimizer, "param_groups", None)
         if given is None:
@@ -360,8 +360,8 @@ class Watcher:
         return [[name, leaves.plain_or_type(value)]]
 
     def _of_schedule(self, name: str, schedule: Any, step: Any) -> Any:
-        """What a schedule gives at a step; None for one of the script's own: its value is seen when
-        the optimizer calls it.
+        """Return what a schedule gives at a step; None for one of the script's own: its value is
+        seen when the optimizer calls it.
         """
         own = type(schedule).__module__.startswith("mindspore.")
         if not own or step is None or is_graph_mode():

@@ -25,15 +25,17 @@ class Fingerprints(fingerprint.Fingerprints):
         self.tensor = mindspore.Tensor
 
     def is_tensor(self, value: Any) -> bool:
-        """Whether a value is a tensor of MindSpore, dense or sparse."""
+        """Return whether a value is a tensor of MindSpore, dense or sparse."""
         return isinstance(value, self.tensor) or type(value).__name__ in self.PARTS
 
     def array(self, value: Any) -> Any:
-        """A dense tensor as an array of numpy; anything else as it is."""
+        """Return a dense tensor as an array of numpy; anything else as it is."""
         return value.asnumpy() if isinstance(value, self.tensor) else value
 
     def read(self, tensor: Any) -> fingerprint.Fingerprint:
-        """The fingerprint of a tensor or array; without a hash where it holds no values yet."""
+        """Return the fingerprint of a tensor or array; without a hash where it holds no values
+        yet.
+        """
         # a tensor with `has_init` holds a recipe: its values are drawn when they are asked for
         if getattr(tensor, "has_init", False):
             self.deep.unrecorded(str(getattr(tensor, "name", "a tensor")), UNFILLED)
@@ -41,7 +43,7 @@ class Fingerprints(fingerprint.Fingerprints):
         return super().read(tensor)
 
     def tensors(self, value: Any, path: str = "", depth: int = DEPTH) -> Iterator[Tuple[str, Any]]:
-        """The dense tensors in nested tuples, lists and dictionaries, with their paths."""
+        """Yield the dense tensors in nested tuples, lists and dictionaries, with their paths."""
         if isinstance(value, self.tensor):
             yield path, value
             return

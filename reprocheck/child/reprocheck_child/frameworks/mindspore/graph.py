@@ -31,7 +31,7 @@ class Contents:
         self.scalers: List[Any] = []
 
     def trains(self) -> bool:
-        """Whether an execution is a step of a training."""
+        """Return whether an execution is a step of a training."""
         return self.gradient or bool(self.optimizers)
 
 
@@ -54,7 +54,7 @@ class Reader:
         self.scalers = scalers
 
     def contents(self, function: Any, owner: Any = None) -> Contents:
-        """What `function` reaches; `owner` is its `self` where it is a method."""
+        """Return what `function` reaches; `owner` is its `self` where it is a method."""
         found = Contents()
         seen: Set[Any] = set()
         todo: List[Step] = []
@@ -69,7 +69,7 @@ class Reader:
         return found
 
     def _visit(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
-        """Note what `thing` is; returns what it leads to."""
+        """Note what `thing` is; return what it leads to."""
         if isinstance(thing, (type(None), str, bytes, int, float)):  # most of what names stand for
             return ()
         if isinstance(thing, self.optimizers):
@@ -100,7 +100,7 @@ class Reader:
             yield from ((item, names) for item in cell._cells.values())
 
     def _of_code(self, thing: Any, names: FrozenSet[str], found: Contents) -> Iterable[Step]:
-        """What a function, a module or an object of the script's leads to."""
+        """Return what a function, a module or an object of the script's leads to."""
         if isinstance(thing, types.MethodType):
             return self._names_of(thing.__func__, thing.__self__, found)
         if isinstance(thing, types.FunctionType):
@@ -112,7 +112,7 @@ class Reader:
         return attributes(thing, names)
 
     def _names_of(self, function: Any, owner: Any, found: Contents) -> Iterator[Step]:
-        """What the names in a function's code stand for: its closure, the globals it uses,
+        """Yield what the names in a function's code stand for: its closure, the globals it uses,
         attributes of its owner.
         """
         function = getattr(function, "__func__", function)
@@ -157,7 +157,7 @@ def code_names(code: Any) -> Set[str]:
 
 
 def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
-    """Those of `names` that `owner` has: instance attributes, sub-cells and methods, without
+    """Yield those of `names` that `owner` has: instance attributes, sub-cells and methods, without
     running a property.
     """
     own: Dict[str, Any] = getattr(owner, "__dict__", {})
@@ -173,7 +173,7 @@ def attributes(owner: Any, names: FrozenSet[str]) -> Iterator[Step]:
 
 
 def closure(function: Any) -> Dict[str, Any]:
-    """The closure of a function by name, through the wrapper that `jit` puts around it."""
+    """Return the closure of a function by name, through the wrapper that `jit` puts around it."""
     return scope.cells(getattr(function, "__wrapped__", function))
 
 

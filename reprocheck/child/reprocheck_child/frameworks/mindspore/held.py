@@ -46,7 +46,7 @@ class Held:
         self.deep.seen("held", place, call=False, out=out, **keys)
 
     def optimizers(self) -> List[Tuple[int, Any]]:
-        """Those that are alive, by their index."""
+        """Return those that are alive, by their index."""
         known = self.watcher.recording.index.items()
         return sorted(((index, one) for one, index in list(known)), key=_index)
 
@@ -61,13 +61,13 @@ class Held:
         return [one for one in self.watcher.weights() if one.name in OF_SCALE]
 
     def states(self, optimizer: Any) -> List[Tuple[str, Any]]:
-        """States as `0.weight:moments`, and what belongs to no parameter, such as a step count; a
-        rate is among the hyper-parameters.
+        """Return states as `0.weight:moments`, and what belongs to no parameter, such as a step
+        count; a rate is among the hyper-parameters.
         """
         return [pair for pair in self._variables(optimizer) if _RATE not in pair[0]]
 
     def rates(self) -> Iterator[Tuple[str, Any]]:
-        """The rates of optimizers that hold them as parameters."""
+        """Yield the rates of optimizers that hold them as parameters."""
         for index, optimizer in self.optimizers():
             for name, rate in self._variables(optimizer):
                 if _RATE in name:

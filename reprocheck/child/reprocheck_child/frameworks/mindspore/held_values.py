@@ -40,7 +40,7 @@ def install(held: Any, values: Any) -> None:
 
 
 def _encoded(kind: Any, value: Any) -> Any:
-    """What stands for a tensor."""
+    """Return what stands for a tensor."""
     return (value.asnumpy(),) if isinstance(value, kind) else None
 
 
@@ -53,8 +53,8 @@ def _named(parameters: List[Any]) -> List[Tuple[str, Any]]:
 
 
 def _states(held: Any) -> Iterator[Tuple[str, Any]]:
-    """The states of optimizers: those behind the first with its number, as two may have the same
-    parameters.
+    """Yield the states of optimizers: those behind the first with its number, as two may have the
+    same parameters.
     """
     for number, (_, optimizer) in enumerate(held.optimizers()):
         behind = " (%d)" % number if number else ""
@@ -63,7 +63,7 @@ def _states(held: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _scalers(held: Any) -> Iterator[Tuple[str, Any]]:
-    """The scales of loss scalers that hold them as parameters."""
+    """Yield the scales of loss scalers that hold them as parameters."""
     alive = filter(None, [reference() for reference in held.watcher.scalers])
     for number, scaler in enumerate(alive):
         for name in ("scale_value", "counter"):
@@ -73,7 +73,7 @@ def _scalers(held: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def _default(mindspore: Any) -> Iterator[Tuple[str, Any, Any]]:
-    """The default generator, from which the functions of `mint` draw."""
+    """Yield the default generator, from which the functions of `mint` draw."""
     tensor = mindspore.Tensor
     yield (
         "mindspore.mint",
@@ -92,7 +92,7 @@ class Given(AsItIs):
         self._replaced: Dict[int, Tuple[Any, Any]] = {}
 
     def instead(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the forward half."""
+        """Return the arguments of the forward half."""
         tensors = [one for one in args if isinstance(one, self.mindspore.Tensor)]
         made = self.batches.instead(tensors)
         self._replaced.clear()
@@ -101,6 +101,6 @@ class Given(AsItIs):
         return self.same(args)
 
     def same(self, args: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        """The arguments of the backward half: MindSpore knows the graph by them."""
+        """Return the arguments of the backward half: MindSpore knows the graph by them."""
         found = [self._replaced.get(id(one), (one, one)) for one in args]
         return tuple(new for _, new in found)

@@ -116,7 +116,7 @@ def _callbacks(recording: Recording) -> Callable[[List[Any]], List[Any]]:
 
 
 def _optimizers(recording: Recording, parameters: Any) -> List[Any]:
-    """The optimizers in a Model's train network."""
+    """Return the optimizers in a Model's train network."""
     cells = [cell for _, cell in parameters.train_network.cells_and_names()]
     found = [
         cell for cell in (*cells, parameters.optimizer) if isinstance(cell, recording.optimizers)

@@ -93,7 +93,7 @@ class Opening:
 
 
 def is_graph_mode() -> bool:
-    """Whether cells are compiled when they are called."""
+    """Return whether cells are compiled when they are called."""
     from mindspore import context
 
     return bool(context._get_mode() == context.GRAPH_MODE)

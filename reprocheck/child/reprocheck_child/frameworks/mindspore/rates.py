@@ -43,7 +43,7 @@ class Rates:
                 self.series.keep(name, value, BY)
 
     def _read(self, rate: Any, step: Any) -> Any:
-        """A rate as a number of Python or numpy; None where it would have to be computed."""
+        """Return a rate as a number of Python or numpy; None where it would have to be computed."""
         if isinstance(rate, float):
             return rate
         parameter = self._parameter(rate)
@@ -58,8 +58,8 @@ class Rates:
         return values[place]
 
     def _parameter(self, rate: Any) -> Any:
-        """Where a rate is held: as it is, or in one of the two cells that MindSpore makes of a
-        number and of a list of rates. None for a schedule, which computes it.
+        """Return where a rate is held: as it is, or in one of the two cells that MindSpore makes of
+        a number and of a list of rates. None for a schedule, which computes it.
         """
         if isinstance(rate, self.parameter):
             return rate
@@ -70,7 +70,7 @@ class Rates:
 
 
 def _groups(optimizer: Any) -> List[Any]:
-    """The rates of an optimizer, one a group of parameters."""
+    """Return the rates of an optimizer, one a group of parameters."""
     groups: Optional[List[Any]] = getattr(optimizer, "param_groups", None)
     if groups is not None:  # of `mindspore.experimental` and `mindspore.mint`
         return [group.get("lr") for group in groups]

@@ -76,14 +76,14 @@ class Recording:
             self.recorder.later(len(tensors), values.later(tensors, dtypes, scale), kind, numel)
 
     def on_cpu(self) -> bool:
-        """Whether tensors lie in host memory."""
+        """Return whether tensors lie in host memory."""
         if self._on_cpu is None:
             self._on_cpu = self.mindspore.get_context("device_target") == "CPU"
         return self._on_cpu
 
     def index_of(self, optimizer: Any) -> int:
-        """The recorder's index of an optimizer; a new one where its birth was not seen (a deep
-        copy).
+        """Return the recorder's index of an optimizer; a new one where its birth was not seen (a
+        deep copy).
         """
         index = self.index.get(optimizer)
         if index is None:
@@ -165,7 +165,7 @@ class Recording:
 
 
 def overflowed(outputs: Any) -> bool:
-    """Whether a step with a loss scaler found an overflow and skipped the update: it returns
+    """Return whether a step with a loss scaler found an overflow and skipped the update: it returns
     (loss, overflow, scale).
     """
     if not isinstance(outputs, (tuple, list)) or len(outputs) < 2:
@@ -174,7 +174,7 @@ def overflowed(outputs: Any) -> bool:
 
 
 def _experimental(mindspore: Any) -> Tuple[Any, ...]:
-    """The other base class of optimizers, of `mindspore.experimental.optim` and
+    """Return the other base class of optimizers, of `mindspore.experimental.optim` and
     `mindspore.mint.optim`, where this version has it.
     """
     try:

@@ -186,7 +186,7 @@ class Compiled:
         return out
 
     def contents(self, function: Any, owner: Any) -> graph.Contents:
-        """What a compiled function or cell holds, read once."""
+        """Return what a compiled function or cell holds, read once."""
         name = getattr(function, "__qualname__", "")
         try:
             known = self.known.setdefault(function if owner is None else owner, {})
@@ -241,8 +241,8 @@ def say_captures(recorder: Any) -> None:
 
 
 def _executor() -> Any:
-    """The class that executes functions compiled by `jit`; raises ImportError where no known name
-    exists.
+    """Return the class that executes functions compiled by `jit`; raises ImportError where no known
+    name exists.
     """
     from importlib import import_module
 

@@ -25,14 +25,14 @@ class Values:
         self._names: Dict[Any, str] = {}
 
     def dtype(self, tensor: Any) -> str:
-        """Name of the dtype in the spelling of numpy: `float32`, `bfloat16`."""
+        """Return the name of the dtype in the spelling of numpy: `float32`, `bfloat16`."""
         name = self._names.get(tensor.dtype)
         if name is None:
             name = self._names[tensor.dtype] = str(tensor.dtype).rsplit(".", 1)[-1].lower()
         return name
 
     def tensors(self, output: Any, depth: int = 4) -> List[Any]:
-        """The floating-point tensors in an output (a tensor, or nested tuples, lists and
+        """Return the floating-point tensors in an output (a tensor, or nested tuples, lists and
         dictionaries), in order.
         """
         if isinstance(output, self.tensor):
@@ -44,8 +44,8 @@ class Values:
         return [tensor for item in output for tensor in self.tensors(item, depth - 1)]
 
     def first(self, output: Any) -> List[Any]:
-        """The first floating-point tensor of an output as a list of one; empty where there is
-        none.
+        """Return the first floating-point tensor of an output as a list of one; empty where there
+        is none.
         """
         return self.tensors(output)[:1]
 
@@ -67,15 +67,15 @@ class Values:
             self.unscaled[id(other)] = (other, one)
 
     def before_scaling(self, tensor: Any) -> Any:
-        """The loss that `tensor` was scaled from, or `tensor`."""
+        """Return the loss that `tensor` was scaled from, or `tensor`."""
         if not self.unscaled:
             return tensor
         scaled, unscaled = self.unscaled.pop(id(tensor), (None, None))
         return unscaled if scaled is tensor else tensor
 
     def read(self, tensor: Any, scale: float = 1.0) -> float:
-        """Every bit of a tensor of one element; of a larger one the exactly rounded float64 sum of
-        its elements.
+        """Return every bit of a tensor of one element; of a larger one the exactly rounded float64
+        sum of its elements.
         """
         value = _number(tensor)
         if scale == 1.0:  # a division would make a double of an integer
@@ -83,8 +83,8 @@ class Values:
         return value / scale
 
     def later(self, tensors: Sequence[Any], dtypes: Any, scale: float = 1.0) -> Reading:
-        """A reading that looks at device tensors when it is called; raises RuntimeError if one was
-        changed in place by then.
+        """Return a reading that looks at device tensors when it is called; raises RuntimeError if
+        one was changed in place by then.
         """
         tensors = list(tensors)
         versions = _versions(tensors)
@@ -109,13 +109,13 @@ def _versions(tensors: Sequence[Any]) -> List[Any]:
 
 
 def listed(value: Any) -> List[Any]:
-    """What a function takes or returns, one or several."""
+    """Return what a function takes or returns, one or several."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def total(array: Any) -> float:
-    """The sum of a numpy array's elements in float64, rounded once; infinities and NaN as IEEE 754
-    adds them.
+    """Return the sum of a numpy array's elements in float64, rounded once; infinities and NaN as
+    IEEE 754 adds them.
     """
     # bfloat16 among them, which MindSpore registers with numpy
     numbers = array.reshape(-1).astype("float64").tolist()
@@ -136,7 +136,7 @@ def checksums(parameters: Any) -> Optional[List[int]]:
 
 
 def changed(parameters: Any, before: Optional[Sequence[int]]) -> Optional[bool]:
-    """Whether any parameter's checksum is not the one it had; None where that is not known.
+    """Return whether any parameter's checksum is not the one it had; None where that is not known.
 
     Stops at the first.
     """

@@ -81,7 +81,7 @@ def single_worker(tensorflow: Any, active: Any) -> None:
 
 
 def _in_turn(active: Any, name: str, place: int, real: Callable[..., Any]) -> Callable[..., Any]:
-    """`place`: of num_parallel_calls among the arguments behind self."""
+    """Return `place`: of num_parallel_calls among the arguments behind self."""
 
     def in_turn(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) > place or kwargs.get("num_parallel_calls") is not None:

@@ -86,7 +86,7 @@ class Watcher:
             self.deep.unrecorded("operators", OPERATORS)
 
     def hooks(self) -> Dict[str, Callable[[], None]]:
-        """The hooks by name, in the order in which to run them."""
+        """Return the hooks by name, in the order in which to run them."""
         return {
             "seeds": self.seeds.hook,
             "generator": lambda: self.generator.hook(self.seeds),
@@ -109,8 +109,8 @@ class Watcher:
         around(kind, "__init__", "a new variable", after=made)
 
     def _drawn_from(self) -> Dict[str, str]:
-        """The generators that a new variable's values may be drawn from: those that moved since the
-        variable before, else all.
+        """Return the generators that a new variable's values may be drawn from: those that moved
+        since the variable before, else all.
         """
         taken = self.generator.taken()
         states = {name: state for name, state in self.deep.states().items() if ":" not in name}
@@ -163,8 +163,8 @@ class Watcher:
         return self._places.of(dataset)
 
     def _instead(self, batch: Any) -> Any:
-        """A batch of tensors that is kept, or another one in its place: in a function that is being
-        traced, each time it runs.
+        """Return a batch of tensors that is kept, or another one in its place: in a function that
+        is being traced, each time it runs.
         """
         tf, batches = self.tensorflow, self.batches
         flat = tf.nest.flatten(batch)
@@ -247,12 +247,12 @@ class Watcher:
             self._draws.append((*where, self.deep.source(2)))
 
     def take_draws(self) -> List[Draw]:
-        """What was found to draw since the last loss was traced."""
+        """Return what was found to draw since the last loss was traced."""
         draws, self._draws = self._draws, []
         return draws
 
     def states(self) -> Tuple[List[str], List[Any]]:
-        """The private generators and their states, as inputs of what hands them out."""
+        """Return the private generators and their states, as inputs of what hands them out."""
         held = [(name, state.handle_of()) for name, state in list(self.private.items())]
         found = [(name, state) for name, state in held if state is not None]
         return [name for name, _ in found], [

@@ -26,7 +26,7 @@ class Own:
         self.last = b""
 
     def handle_of(self) -> Any:
-        """The variable that holds its state."""
+        """Return the variable that holds its state."""
         generator = self.reference()
         return None if generator is None else generator.state
 
@@ -69,7 +69,7 @@ class Generators:
         return drawn
 
     def _state(self, own: Own) -> bytes:
-        """Its state; that seen last where it cannot be read now, nothing once it is gone."""
+        """Return its state; that seen last where it cannot be read now, nothing once it is gone."""
         value: Any = own.handle_of()
         if value is None:
             return b""

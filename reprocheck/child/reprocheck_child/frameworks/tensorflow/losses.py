@@ -34,7 +34,7 @@ _adapters: List["Adapter"] = []
 
 
 def of(tensorflow: Any, recorder: Any) -> "Adapter":
-    """The adapter of this process."""
+    """Return the adapter of this process."""
     if not _adapters:
         _adapters.append(Adapter(tensorflow, recorder))
     return _adapters[0]
@@ -206,7 +206,9 @@ class Adapter:
         self.recorder.update(index, None)
 
     def in_xla(self) -> bool:
-        """Whether the function that is being traced, or one around it, is compiled by XLA."""
+        """Return whether the function that is being traced, or one around it, is compiled by
+        XLA.
+        """
         if any(self.calls.compiled):
             return True
         # private; what `tf.function(jit_compile=True)` itself asks while it traces
@@ -215,8 +217,8 @@ class Adapter:
         return util is not None and bool(util.GraphOrParentsInXlaContext(graph))
 
     def scalar(self, target: Any) -> Any:
-        """The loss that a target stands for: before scaling, summed where it is no scalar (as the
-        tape does).
+        """Return the loss that a target stands for: before scaling, summed where it is no scalar
+        (as the tape does).
         """
         tf = self.tensorflow
         scaled, unscaled = self.unscaled.pop(id(target), (_nothing, None))
@@ -228,12 +230,12 @@ class Adapter:
         return tf.reduce_sum(loss)
 
     def checksums(self, weights: List[Any]) -> List[Any]:
-        """One number a weight that changes with its bits. Shape (), dtype int64."""
+        """Return one number a weight that changes with its bits. Shape (), dtype int64."""
         return list(chain.from_iterable(map(self.checksum, weights)))
 
     def checksum(self, weight: Any) -> List[Any]:
-        """A position-weighted sum of the bits, modulo 2**64; nothing for what has none to look
-        at.
+        """Return a position-weighted sum of the bits, modulo 2**64; nothing for what has none to
+        look at.
         """
         tf = self.tensorflow
         try:
@@ -306,7 +308,7 @@ class _Sink:
         self.read_until = 0
 
     def read(self) -> Optional[Tuple[List[Any], List[int]]]:
-        """What the last execution left, None if there was none since the last look."""
+        """Return what the last execution left, None if there was none since the last look."""
         filled = int(self.filled.numpy())
         if filled == self.read_until:
             return None

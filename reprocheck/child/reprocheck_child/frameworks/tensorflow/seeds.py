@@ -39,7 +39,9 @@ class Global:
         around(random_seed, "get_seed", "a draw of tensorflow", before=self._asked)
 
     def state(self) -> bytes:
-        """The seed and the number of draws; what no other process has, where no seed was set."""
+        """Return the seed and the number of draws; what no other process has, where no seed was
+        set.
+        """
         # `tf.random` sets the seed and tells nobody which it is
         from tensorflow.python.eager import context
 
@@ -58,7 +60,9 @@ class Global:
             self.traced()
 
     def taken(self) -> Dict[str, str]:
-        """The state that a weight's values were drawn from, if any were since the weight before."""
+        """Return the state that a weight's values were drawn from, if any were since the weight
+        before.
+        """
         before, self.before = self.before, b""
         if not before:
             return {}

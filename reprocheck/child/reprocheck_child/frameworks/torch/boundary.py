@@ -57,7 +57,9 @@ class Held:
         StateDicts(torch, self.deep, self).watch()
 
     def kinds_of_schedules(self) -> Iterator[Any]:
-        """The classes of PyTorch's schedulers and scalers: not all call what their base has."""
+        """Yield the classes of PyTorch's schedulers and scalers: not all call what their base
+        has.
+        """
         module = self.torch.optim.lr_scheduler
         for _, kind in getmembers(module, isclass):
             if issubclass(kind, module.LRScheduler):
@@ -125,7 +127,9 @@ class Held:
         self.names.changed = changed
 
     def _copied(self) -> List[Any]:
-        """The copies that are no part of another module, in the order in which they were made."""
+        """Return the copies that are no part of another module, in the order in which they were
+        made.
+        """
         copies = [module for module, _ in self.copies.living()]
         parts = {id(part) for module in copies for part in module._modules.values()}
         whole = (module for module in copies if id(module) not in parts)
@@ -145,7 +149,7 @@ class Held:
                     yield name, tensor, buffer
 
     def optimizers(self) -> Iterator[Tuple[int, Any]]:
-        """The live optimizers by their index."""
+        """Return the live optimizers by their index."""
         found: Dict[int, Any] = {}
         for index, reference in list(self.adapter.index.values()):
             optimizer = reference()
@@ -164,7 +168,9 @@ def _attribute(frame: Any, module: Any) -> str:
 
 
 def _numbers(schedule: Any) -> Any:
-    """What decides the next value of a schedule: what begins with `_` is a scheduler's notes."""
+    """Return what decides the next value of a schedule: what begins with `_` is a scheduler's
+    notes.
+    """
     if hasattr(schedule, "get_scale"):
         return schedule.state_dict()
     held = vars(schedule).items()

@@ -94,7 +94,7 @@ class Calls:
     def before(
         self, function: Any, types: Any, args: Any, kwargs: Any, inside: str
     ) -> Optional[Call]:
-        """What is known before an operator runs; None where it is not to be recorded."""
+        """Return what is known before an operator runs; None where it is not to be recorded."""
         schema = self.schemas[function]
         # tensors without data: a compiler traces, nothing is computed
         if schema.silent or any(kind.__module__.startswith(FAKES) for kind in types):
@@ -222,8 +222,8 @@ class Calls:
         return list(self.prints.leaves(output))
 
     def _line(self) -> Optional[str]:
-        """The script's line that an operator runs for, "" where there is none; None where the
-        recorder itself called it.
+        """Return the script's line that an operator runs for, "" where there is none; None where
+        the recorder itself called it.
         """
         frame: Any = sys._getframe(4)
         owners = self.owners
@@ -282,13 +282,13 @@ class _Schema:
 
 
 def _writes(value: Any) -> bool:
-    """Whether a schema says of an argument or of what is returned: written to in place."""
+    """Return whether a schema says of an argument or of what is returned: written to in place."""
     return bool(getattr(value.alias_info, "is_write", False))
 
 
 def _is_view(schema: Any) -> bool:
-    """Whether an operator returns its first input in another shape: no number is made, and who
-    reads it says what is there.
+    """Return whether an operator returns its first input in another shape: no number is made, and
+    who reads it says what is there.
     """
     returns = list(getattr(schema, "returns", ()))
     aliases = [value for value in returns if value.alias_info is not None]

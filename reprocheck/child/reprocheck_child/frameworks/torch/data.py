@@ -83,7 +83,7 @@ class Loaders:
         self._wrap(several, "_process_data", self.from_worker, None)
 
     def exchanging(self, real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """What hands out a batch, where batches are kept or replaced."""
+        """Return what hands out a batch, where batches are kept or replaced."""
         values = self.deep.boundary.values
 
         def following(iterator: Any) -> Any:
@@ -165,7 +165,7 @@ class Loaders:
         self.deep.recorder.epoch_began(line or epoch.place)
 
     def _held(self, loader: Any) -> Dict[str, str]:
-        """What the data set of a loader holds, looked at once."""
+        """Return what the data set of a loader holds, looked at once."""
         prints, digest = self.deep.fingerprints, self.deep.hash_bytes
         facts: Dict[str, str] = self.held.once(
             loader, lambda: torch_held.facts(self.torch, prints, digest, loader.dataset)
@@ -201,7 +201,7 @@ class Loaders:
     def _only_base_seed(
         self, loader: Any, before: Dict[str, bytes], after: Dict[str, bytes]
     ) -> bool:
-        """Whether only the seed for workers was drawn from torch.
+        """Return whether only the seed for workers was drawn from torch.
 
         Without workers it is drawn too, and nothing hangs on it.
         """
@@ -232,17 +232,17 @@ class Loaders:
         }
 
     def own_generators(self) -> List[Any]:
-        """The generators that all loaders have of their own."""
+        """Return the generators that all loaders have of their own."""
         return [one for loader, _ in self.places.living() for _, one in self._generators(loader)]
 
     def parts(self) -> Iterator[Tuple[str, Any]]:
-        """The loaders that were walked through, and their samplers, by their places."""
+        """Yield the loaders that were walked through, and their samplers, by their places."""
         for loader, place in self.places.living():
             yield place, loader
             yield "sampler of " + place, loader.sampler
 
     def _generators(self, loader: Any) -> Iterator[Tuple[str, Any]]:
-        """The generators that the loader and its samplers have of their own, and where they
+        """Yield the generators that the loader and its samplers have of their own, and where they
         hang.
         """
         default = self.torch.default_generator
@@ -351,7 +351,7 @@ class Loaders:
 
 
 def _class_name(dataset: Any) -> str:
-    """Name of the class of a data set; of one that wraps another, both."""
+    """Return the name of the class of a data set; of one that wraps another, both."""
     names: List[str] = []
     for _ in range(4):
         names.append(type(dataset).__name__)

@@ -22,7 +22,7 @@ EAGER = (
 
 
 def install(torch: Any, recorder: Any, adapter: Any) -> Dict[str, str]:
-    """Hook a freshly imported torch for the deeper levels; returns what became of each hook."""
+    """Hook a freshly imported torch for the deeper levels; return what became of each hook."""
     deep = deeper.of(recorder)
     deep.foreign.append(os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), ""))
     deep.generators["torch"] = host_state(torch)
@@ -185,5 +185,5 @@ class _Deep:
 
 
 def _closure(args: Any, kwargs: Any) -> bool:
-    """Whether a step, called with its optimizer first, computes its gradients itself."""
+    """Return whether a step, called with its optimizer first, computes its gradients itself."""
     return any(callable(value) for value in (*args[1:], *kwargs.values()))

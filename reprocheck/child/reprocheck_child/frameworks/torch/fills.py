@@ -129,7 +129,7 @@ class Fills:
             self.deep.marks.update(self.deep.states())
 
     def of(self, tensor: Any) -> Dict[str, Any]:
-        """What is known of the last write to a weight; nothing where none was seen."""
+        """Return what is known of the last write to a weight; nothing where none was seen."""
         return self.last.get(self._address(tensor), {})
 
     @staticmethod
@@ -141,8 +141,8 @@ class Fills:
             return 0
 
     def watched(self, tensor: Any) -> int:
-        """The address of a weight that is about to be written to; 0 for other tensors, inside of
-        another write, and once enough was looked at.
+        """Return the address of a weight that is about to be written to; 0 for other tensors,
+        inside of another write, and once enough was looked at.
         """
         if self.inside or not self.weights or self.looked >= _MOST:
             return 0

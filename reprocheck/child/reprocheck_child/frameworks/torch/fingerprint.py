@@ -410,8 +410,8 @@ class Fingerprints:
         return None
 
     def samples(self, value: Any) -> Optional[List[str]]:
-        """One hash for each sample of a batch on the host, labels included; None where the first
-        dimension is no batch.
+        """Return one hash for each sample of a batch on the host, labels included; None where the
+        first dimension is no batch.
         """
         try:
             with self.below(self.keys), self.functions():
@@ -467,7 +467,7 @@ def _unknown() -> Fingerprint:
 
 
 def _arrived(read: "Fingerprint | Reading", wait: bool) -> Optional[Fingerprint]:
-    """What a reading says, or what needs no reading."""
+    """Return what a reading says, or what needs no reading."""
     if isinstance(read, dict):
         return read
     return read(wait)
@@ -490,7 +490,9 @@ def _join(whole: Fingerprint, parts: List[Fingerprint]) -> None:
 
 
 def _hidden(torch: Any) -> Any:
-    """The dispatch keys to leave out: autograd, autocast, functorch and every mode of dispatch."""
+    """Return the dispatch keys to leave out: autograd, autocast, functorch and every mode of
+    dispatch.
+    """
     # `no_grad` and `_disable_current_modes` would each switch off one of them, and an operator of
     # the recorder would still be seen by `vmap`, by functionalization and by a compiler that
     # traces. The sets of keys are private; which of them a version has differs, so all are asked.

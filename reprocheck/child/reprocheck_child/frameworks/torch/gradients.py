@@ -96,7 +96,7 @@ class Gradients:
             weight.register_post_accumulate_grad_hook(_Weight(self, name))
 
     def unwatch_weight(self, weight: Any) -> bool:
-        """Take the hook of a weight away; returns whether it had one."""
+        """Take the hook of a weight away; return whether it had one."""
         own = _own_hooks(weight)
         for key in own:
             del weight._post_accumulate_grad_hooks[key]
@@ -143,7 +143,7 @@ class Gradients:
             self.deep.recorder.problem("the gradient of a weight", error)
 
     def _elsewhere(self, gradient: Any) -> bool:
-        """Whether another thread of the script computes this gradient.
+        """Return whether another thread of the script computes this gradient.
 
         Those of a device come from a thread of torch, one a device.
         """
@@ -185,8 +185,8 @@ class Gradients:
                 self.weight_gradient(name, gradient)
 
     def _between(self, roots: Any) -> List[Tuple[str, List[Any]]]:
-        """The nodes between the roots and the outputs of modules, in the order in which they ran,
-        with what they saved.
+        """Return the nodes between the roots and the outputs of modules, in the order in which they
+        ran, with what they saved.
         """
         recorded = self.recorded
 
@@ -353,7 +353,7 @@ class Gradients:
             self.deep.seen_again("reduced", again, o=index)
 
     def _hyper(self, prefix: str, group: Any) -> List[Any]:
-        """The values of a group, and, where there are several, which weights it holds."""
+        """Return the values of a group, and, where there are several, which weights it holds."""
         values = {key: value for key, value in group.items() if key != "params"}
         if prefix:
             weights = [self.names.name(tensor) or "?" for tensor in group["params"]]
@@ -398,7 +398,7 @@ class _Weight:
 
 
 def _own_hooks(weight: Any) -> List[int]:
-    """The keys of the recorder's hooks of a weight."""
+    """Return the keys of the recorder's hooks of a weight."""
     # Nothing public says which hooks a weight has; FSDP reads the same dictionary before it runs
     # them for a sharded weight. It is None, and in versions before 2.1 not there, as long as none
     # was registered.
@@ -411,7 +411,7 @@ def _as_list(value: Any) -> Sequence[Any]:
 
 
 def _groups(optimizer: Any) -> List[Tuple[str, Any]]:
-    """The groups of an optimizer, each with a prefix where there are several."""
+    """Return the groups of an optimizer, each with a prefix where there are several."""
     groups = optimizer.param_groups
     if len(groups) == 1:
         return [("", groups[0])]

@@ -47,8 +47,8 @@ class Walk:
 
 
 def graph_leaves(roots: Iterable[Any], tensor: Any, most: int) -> List[Any]:
-    """The leaves of the graph of `roots`, each once, in the order of a walk from the roots over at
-    most `most` nodes.
+    """Return the leaves of the graph of `roots`, each once, in the order of a walk from the roots
+    over at most `most` nodes.
     """
     variables = [getattr(node, "variable", None) for node in Walk(roots, most)]
     return [variable for variable in variables if isinstance(variable, tensor)]

@@ -32,8 +32,8 @@ def facts(torch: Any, prints: Any, digest: Any, dataset: Any) -> Dict[str, str]:
 
 
 def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
-    """The indices that a subset takes, as those of what it is taken from; None of another data set,
-    or one that does not say.
+    """Return the indices that a subset takes, as those of what it is taken from; None of another
+    data set, or one that does not say.
     """
     subsets, _ = _subsets(torch, dataset)
     chosen: List[Any] = [
@@ -48,7 +48,7 @@ def indices(torch: Any, dataset: Any) -> Optional[List[Any]]:
 
 
 def _subsets(torch: Any, dataset: Any) -> Tuple[List[Any], Any]:
-    """The subsets within each other, the outermost first, and what they are taken from."""
+    """Return the subsets within each other, the outermost first, and what they are taken from."""
     # Here and below a class is compared, and not asked for its bases: a class of the script that is
     # derived from one of torch may hand out something else than what it holds.
     subsets: List[Any] = []
@@ -72,7 +72,7 @@ def mapped(positions: List[Any], chosen: Optional[List[Any]]) -> List[Any]:
 
 
 def _samples(torch: Any, prints: Any, digest: Any, dataset: Any) -> Optional[List[str]]:
-    """A hash of each sample; None where they are not in memory, or too many."""
+    """Return a hash of each sample; None where they are not in memory, or too many."""
     if type(dataset) is torch.utils.data.TensorDataset:
         return _rows(prints, list(dataset.tensors))
     if type(dataset) not in (list, tuple):
@@ -93,7 +93,7 @@ def _rows(prints: Any, tensors: List[Any]) -> Optional[List[str]]:
 
 
 def _content(prints: Any, sample: Any) -> bytes:
-    """What the hash of one sample is taken of."""
+    """Return what the hash of one sample is taken of."""
     found: List[Any] = []
     for path, leaf in prints.leaves(sample):
         if not isinstance(leaf, dict):

@@ -41,7 +41,7 @@ class _Tensors:
         self.torch = torch
 
     def encode(self, value: Any) -> Any:
-        """What stands for a tensor: its bytes, type, shape and device."""
+        """Return what stands for a tensor: its bytes, type, shape and device."""
         torch = self.torch
         if not isinstance(value, torch.Tensor):
             return None
@@ -51,14 +51,14 @@ class _Tensors:
         return data, value.dtype, tuple(_local(value).shape), str(value.device)
 
     def decode(self, held: Any) -> Any:
-        """The tensor again."""
+        """Return the tensor again."""
         data, dtype, shape, device = held
         flat = self.torch.from_numpy(data.copy())
         return flat.view(dtype).reshape(shape).to(device)
 
 
 def _weights(torch: Any, held: Any, averaged: bool) -> Iterator[Slot]:
-    """Weights and buffers, or the averages of them."""
+    """Return weights and buffers, or the averages of them."""
     held.name_others()
     names = [name for name, _, _ in held.weights()]
     averages = tuple(name[: -len(_COUNTER)] for name in names if name.endswith("." + _COUNTER))
@@ -87,7 +87,7 @@ class _States:
         return {place: (name, dict(state)) for place, name, _, _, state in self._each() if state}
 
     def put(self, kept: Dict[str, Any]) -> List[str]:
-        """What was not there before is taken away, too."""
+        """Return what was not there before is taken away, too."""
         changed = []
         for place, own_name, optimizer, tensor, state in self._each():
             name, wanted = kept.get(place, (own_name, {}))
@@ -120,8 +120,8 @@ def _schedules(torch: Any, held: Any) -> Iterator[Slot]:
 
 
 def _generators(torch: Any) -> Iterator[Slot]:
-    """The default generators of the host and of each device. By the generators themselves: the
-    functions of the modules are watched.
+    """Yield the default generators of the host and of each device. By the generators themselves:
+    the functions of the modules are watched.
     """
     yield _generator("torch", torch.default_generator)
     for backend in ("cuda", "xpu"):
@@ -137,19 +137,19 @@ def _generator(name: str, generator: Any) -> Slot:
 
 
 def _copies(own: Any) -> Iterator[Tuple[str, Any]]:
-    """Copies of weights that objects of the script hold."""
+    """Copy of weights that objects of the script hold."""
     own.find()
     yield from own.copies()
 
 
 def _counts(own: Any) -> Iterator[Tuple[str, Any, str]]:
-    """What these objects count."""
+    """Yield what these objects count."""
     own.find()
     yield from own.counts()
 
 
 def _attributes(torch: Any, held: Any) -> Iterator[Tuple[str, Any]]:
-    """What modules keep beside their weights, as far as there is room."""
+    """Yield what modules keep beside their weights, as far as there is room."""
     size = 0
     for name, tensor in attributes(torch, held.names):
         size += tensor.numel() * tensor.element_size()
@@ -177,7 +177,7 @@ def _update(groups: List[Dict[str, Any]], kept: List[Dict[str, Any]]) -> None:
 
 
 def _local(tensor: Any) -> Any:
-    """The part of a tensor that this rank has."""
+    """Return the part of a tensor that this rank has."""
     return tensor.to_local() if hasattr(tensor, "to_local") else tensor
 
 
@@ -191,7 +191,7 @@ def _copy(torch: Any, tensor: Any, kept: Any) -> None:
 
 
 def _same(torch: Any, one: Any, other: Any) -> bool:
-    """Whether two values are the same in every bit."""
+    """Return whether two values are the same in every bit."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         return _same_tensors(torch, _itself(one), _local(other))
     if isinstance(one, dict) and isinstance(other, dict):

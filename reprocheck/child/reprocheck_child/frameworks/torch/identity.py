@@ -14,14 +14,14 @@ class ByIdentity:
         self.entries: Dict[int, Tuple[Any, Any]] = {}  # id of an object -> a reference, the value
 
     def get(self, thing: Any, default: Any = None) -> Any:
-        """The value of an object, or the default."""
+        """Return the value of an object, or the default."""
         known = self.entries.get(id(thing))
         if known is None or known[0]() is not thing:
             return default
         return known[1]
 
     def keep(self, thing: Any, value: Any) -> Any:
-        """Give an object its value; returns the value."""
+        """Give an object its value; return the value."""
         identity, entries = id(thing), self.entries
         if len(entries) < self.most:
             # the callback ends the entry: the id may be given to another object right after
@@ -29,14 +29,14 @@ class ByIdentity:
         return value
 
     def living(self) -> Iterator[Tuple[Any, Any]]:
-        """Each object that is still there, and its value."""
+        """Yield each object that is still there, and its value."""
         for reference, value in list(self.entries.values()):
             thing = reference()
             if thing is not None:
                 yield thing, value
 
     def once(self, thing: Any, make: Callable[[], Any]) -> Any:
-        """The value of an object, made where it has none yet."""
+        """Return the value of an object, made where it has none yet."""
         value = self.get(thing, _NOTHING)
         if value is _NOTHING:
             value = self.keep(thing, make())

@@ -49,7 +49,7 @@ class Layouts:
 
 
 def parts(given: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-    """The arguments by their paths; in place of a list what is in it, unless it is empty."""
+    """Yield the arguments by their paths; in place of a list what is in it, unless it is empty."""
     for name, value in given.items():
         if type(value) not in _LISTS or not value:
             yield name, value

@@ -230,15 +230,15 @@ class _Adapter:
         return index
 
     def index_of(self, optimizer: Any) -> int:
-        """The index of an optimizer, registered or not."""
+        """Return the index of an optimizer, registered or not."""
         known = self.index.get(id(optimizer))
         if known is None:
             return self.register(optimizer)
         return known[0]
 
     def inside_step(self, frame: Any) -> bool:
-        """Whether the step whose wrapper runs in `frame` is no update of its own: it was called by
-        another step, or makes a state.
+        """Return whether the step whose wrapper runs in `frame` is no update of its own: it was
+        called by another step, or makes a state.
         """
         if get_ident() in self.making_state:
             return True
@@ -374,8 +374,8 @@ class _Adapter:
 
 
 def _is_inner(frame: Any) -> bool:
-    """Whether the step whose wrapper runs in `frame` was called by another step: the wrapper of
-    torch is one code object for all.
+    """Return whether the step whose wrapper runs in `frame` was called by another step: the wrapper
+    of torch is one code object for all.
     """
     # `profile_hook_step` makes one `wrapper` for each class of optimizers, out of the same code
     code, frame = frame.f_code, frame.f_back
@@ -387,7 +387,9 @@ def _is_inner(frame: Any) -> bool:
 
 
 def _unhooked(owner: Any, name: str) -> Any:
-    """A method that a class has of its own and that is not hooked yet; None where there is none."""
+    """Return a method that a class has of its own and that is not hooked yet; None where there is
+    none.
+    """
     real = vars(owner).get(name)
     return None if hasattr(real, "__wrapped__") else real
 

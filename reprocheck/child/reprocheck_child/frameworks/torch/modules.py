@@ -89,7 +89,7 @@ class Modules:
             import_hook.when_imported(name, lambda module: self.after_root.append(sharded.watch))
 
     def path(self) -> str:
-        """Path of the module whose forward runs in this thread, "" outside of all."""
+        """Return path of the module whose forward runs in this thread, "" outside of all."""
         stack = self.local.stack
         if not stack:
             return ""
@@ -210,8 +210,8 @@ class Modules:
         return self.prints.leaves(args) + self.prints.leaves(kwargs)
 
     def _read(self, tensor: Any) -> Any:
-        """The fingerprint of a tensor that a module takes or returns; the one that is known where
-        it was not written to since.
+        """Return the fingerprint of a tensor that a module takes or returns; the one that is known
+        where it was not written to since.
         """
         return self.prints.again(tensor, not self.deep.rests)
 
@@ -250,7 +250,9 @@ class Modules:
         self.deep.seen("batch", "inputs of " + type(module).__name__, out=inputs, **keys)
 
     def _tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """The tensors in what a module returned, as far as gradients can flow through them."""
+        """Yield the tensors in what a module returned, as far as gradients can flow through
+        them.
+        """
         if isinstance(value, self.tensor):
             if not type(value).__module__.startswith(FAKES):
                 yield value

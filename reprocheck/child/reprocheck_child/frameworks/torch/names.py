@@ -87,7 +87,7 @@ class Names:
         self.fills.watch()
 
     def path(self, module: Any, outer: Optional[Tuple[Any, str]]) -> str:
-        """The path of a module that is called, inside `outer` (module, path) if it is."""
+        """Return the path of a module that is called, inside `outer` (module, path) if it is."""
         known = self._paths.get(id(module))
         if known is not None and known[0]() is module:
             path: str = known[1]
@@ -102,12 +102,12 @@ class Names:
         return path
 
     def knows(self, module: Any) -> bool:
-        """Whether a module has its path."""
+        """Return whether a module has its path."""
         return self.modules.get(module) is not None
 
     def top(self, module: Any) -> Any:
-        """The outermost module that holds a module: containers (`ModuleDict`) and models need not
-        be called themselves.
+        """Return the outermost module that holds a module: containers (`ModuleDict`) and models
+        need not be called themselves.
         """
         for _ in range(64):
             holder = self.holders.get(module, _gone)()
@@ -135,8 +135,8 @@ class Names:
                 self.modules.keep(module, _join(prefix, path))
 
     def _prefix(self, root: Any, frame: Any, given: str) -> str:
-        """The name of a root. The first that has weights needs none, unless it is one layer of a
-        list of them: `layers[0]`.
+        """Return the name of a root. The first that has weights needs none, unless it is one layer
+        of a list of them: `layers[0]`.
         """
         name = scope.variable(frame, root)
         vague = not root._modules or name in ("", "self", *self._prefixes)
@@ -152,8 +152,8 @@ class Names:
         return ""
 
     def _element(self, frame: Any, root: Any) -> str:
-        """The place of a root in a list or a dict that holds other modules, too; also in the frames
-        that called this one.
+        """Return the place of a root in a list or a dict that holds other modules, too; also in the
+        frames that called this one.
         """
         for _ in range(_FRAMES):
             if frame is None:
@@ -176,8 +176,8 @@ class Names:
         return prefix
 
     def new_weights(self, root: Any) -> Iterator[Weight]:
-        """The parameters and buffers of a root that had no name yet; those not initialised yet get
-        theirs later.
+        """Yield the parameters and buffers of a root that had no name yet; those not initialised
+        yet get theirs later.
         """
         self.uninitialised = False
         for module, attribute, tensor, buffer in _weights(root, self.module):
@@ -197,14 +197,14 @@ class Names:
             yield Weight(name, tensor, buffer, made)
 
     def name(self, tensor: Any) -> str:
-        """The name of a weight, "" where it has none."""
+        """Return the name of a weight, "" where it has none."""
         owner, _, name = self.weights.get(id(tensor), _UNNAMED)
         if owner() is None:
             return ""
         return name
 
     def parameter(self, identity: int) -> Any:
-        """The named parameter with that id, None where it is gone."""
+        """Return the named parameter with that id, None where it is gone."""
         # The module has it: a weak reference to a tensor would forbid to swap its contents
         # (`torch.utils.swap_tensors`).
         owner, attribute, _ = self.weights.get(identity, _UNNAMED)
@@ -216,15 +216,15 @@ class Names:
         return tensor if id(tensor) == identity else None
 
     def parameters(self) -> Iterator[Tuple[str, Any]]:
-        """All named parameters that are there, with their names."""
+        """Yield all named parameters that are there, with their names."""
         for identity, (_, _, name) in list(self.weights.items()):
             weight = self.parameter(identity)
             if weight is not None:
                 yield name, weight
 
     def roots(self, optimizer: Any, held: Dict[int, str]) -> List[Tuple[Any, str]]:
-        """The outermost modules that hold tensors of an optimizer which have no name yet, each with
-        its own name.
+        """Return the outermost modules that hold tensors of an optimizer which have no name yet,
+        each with its own name.
 
         The name is taken from `held`, the names of tensors where the optimizer was built:
         `net.head` of `net.head.weight`.
@@ -248,7 +248,7 @@ class Names:
         return ""
 
     def optimizer_weights(self, optimizer: Any) -> Iterator[Tuple[str, Any]]:
-        """The tensors of an optimizer, in its order, with their names."""
+        """Yield the tensors of an optimizer, in its order, with their names."""
         for number, group in enumerate(optimizer.param_groups):
             for index, tensor in enumerate(group["params"]):
                 yield self.name(tensor) or "param_groups[%d].params[%d]" % (number, index), tensor
@@ -268,7 +268,7 @@ class Names:
         return found
 
     def name_bare(self, tensor: Any, owner: Any, name: str) -> str:
-        """Give a tensor that belongs to no module its name, as long as `owner` lives; returns it as
+        """Give a tensor that belongs to no module its name, as long as `owner` lives; return it as
         it is unlike all others.
         """
         return self._name(tensor, weakref.ref(owner), "", name)
@@ -290,7 +290,7 @@ class Names:
         return free
 
     def _inside(self, name: str, value: Any, depth: int = 0) -> List[Tuple[str, Any]]:
-        """The tensors that a variable holds, with their names."""
+        """Return the tensors that a variable holds, with their names."""
         if isinstance(value, self.torch.Tensor):
             return [(name, value)]
         if isinstance(value, self.module):
@@ -341,7 +341,7 @@ def _weights(root: Any, base: Any) -> Iterator[Tuple[Any, str, Any, bool]]:
 
 
 def _tensors(optimizer: Any) -> List[Any]:
-    """The tensors of an optimizer, in its order."""
+    """Return the tensors of an optimizer, in its order."""
     return [tensor for group in optimizer.param_groups for tensor in group["params"]]
 
 

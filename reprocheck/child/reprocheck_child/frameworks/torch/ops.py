@@ -119,7 +119,7 @@ class Operators:
         base._call_impl = _call_impl
 
     def counts(self) -> bool:
-        """Whether the module that is called is one that operators are recorded in.
+        """Return whether the module that is called is one that operators are recorded in.
 
         Also true of what it calls.
         """
@@ -154,8 +154,8 @@ class Operators:
             self.pop()
 
     def _may_stay(self) -> bool:
-        """Whether the mode can stay until the end of the backward pass: operators are recorded
-        outside of modules too, gradients are on, and no mode of the script lies below it.
+        """Return whether the mode can stay until the end of the backward pass: operators are
+        recorded outside of modules too, gradients are on, and no mode of the script lies below it.
         """
         if self.inside or self.local.passes:
             return False
@@ -288,7 +288,7 @@ def _of_the_script(function: Any) -> bool:
 
 
 def _mode_class(torch: Any, operators: Operators) -> Any:
-    """The dispatch mode. Made here: its base class is torch's."""
+    """Return the dispatch mode. Made here: its base class is torch's."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     # The module has a private name, and torch documents the class all the same, in its notes on

@@ -58,8 +58,8 @@ def epoch(iterator: Any, sampler: Any, first: List[Any]) -> "Tuple[Optional[List
 
 
 def plain(indices: Any) -> Optional[List[Any]]:
-    """What a sampler handed out for one batch as a flat list of numbers and texts; None where it
-    says nothing.
+    """Return what a sampler handed out for one batch as a flat list of numbers and texts; None
+    where it says nothing.
     """
     if not isinstance(indices, (list, tuple)):
         indices = [indices]
@@ -70,7 +70,9 @@ def plain(indices: Any) -> Optional[List[Any]]:
 
 
 def sequence(values: Any) -> Any:
-    """What may be an order: a sequence, or an array of one dimension as a list; of all else ()."""
+    """Return what may be an order: a sequence, or an array of one dimension as a list; of all else
+    ().
+    """
     if isinstance(values, _SEQUENCES):
         return values
     dimensions = getattr(values, "ndim", 0)
@@ -80,7 +82,7 @@ def sequence(values: Any) -> Any:
 
 
 def content(order: List[Any]) -> bytes:
-    """The bytes that a hash of an order is taken of."""
+    """Return the bytes that a hash of an order is taken of."""
     try:
         return array.array("q", order).tobytes()
     except (TypeError, OverflowError):
@@ -133,7 +135,9 @@ def _held(one: Any) -> List[Any]:
 
 
 def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """The sequence as a flat list of indices, if what was handed out of it ends with `first`."""
+    """Return the sequence as a flat list of indices, if what was handed out of it ends with
+    `first`.
+    """
     values = sequence(values)
     if position <= 0 or not len(values):
         return None
@@ -164,8 +168,8 @@ def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optio
 
 
 def _in_chunks(sampler: Any) -> bool:
-    """Whether more lists follow the one that is walked through: drawn with replacement, or more
-    samples than the data set has.
+    """Return whether more lists follow the one that is walked through: drawn with replacement, or
+    more samples than the data set has.
     """
     if type(sampler).__name__ != "RandomSampler":
         return False
@@ -196,7 +200,7 @@ def _indices(values: Any) -> List[Any]:
 
 
 def _index(value: Any) -> Any:
-    """An index as the trace has it."""
+    """Return an index as the trace has it."""
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, (list, tuple)):

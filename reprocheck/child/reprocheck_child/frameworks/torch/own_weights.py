@@ -49,7 +49,7 @@ class OwnWeights:
         self.found = list(self._holders())
 
     def copies(self) -> Iterator[Named]:
-        """The tensors by their names."""
+        """Yield the tensors by their names."""
         for name, thing in self.found:
             for part, value in scope.attributes(thing):
                 if type(value) in CONTAINERS:
@@ -73,8 +73,8 @@ class OwnWeights:
         self.deep.seen("held", name, call=False, out=[["", leaf]], k=kind)
 
     def _holders(self) -> Iterator[Named]:
-        """The objects that hold copies of weights. One that holds an optimizer, too, is a trainer,
-        which counts more than what it goes on with.
+        """Yield the objects that hold copies of weights. One that holds an optimizer, too, is a
+        trainer, which counts more than what it goes on with.
         """
         things = self.deep.boundary.things
         tensors = [one for one in things if type(one[1]) in CONTAINERS and self._begins(one[1])]
@@ -92,13 +92,15 @@ class OwnWeights:
                 yield name, thing
 
     def _begins(self, container: Any) -> bool:
-        """Whether a container has a tensor in front: a glance, as there are thousands of them."""
+        """Return whether a container has a tensor in front: a glance, as there are thousands of
+        them.
+        """
         values = container.values() if isinstance(container, dict) else container
         return type(next(iter(values), None)) is self.torch.Tensor
 
     def _sets(self) -> FrozenSet[Shapes]:
-        """The shapes of the weights of each model: of all, of those that are trained, and of all
-        with the buffers. A single shape is that of too many other tensors.
+        """Return the shapes of the weights of each model: of all, of those that are trained, and of
+        all with the buffers. A single shape is that of too many other tensors.
         """
         names = self.held.names
         owners = self._owners()
@@ -110,7 +112,9 @@ class OwnWeights:
         return frozenset(shapes for shapes in sets if len(shapes) > 1)
 
     def _owners(self) -> Dict[int, Any]:
-        """The module that holds it, by the `id` of each weight and buffer that has a name."""
+        """Return the module that holds it, by the `id` of each weight and buffer that has a
+        name.
+        """
         found = {}
         for owner, attribute, _ in list(self.held.names.weights.values()):
             module = owner()
@@ -119,8 +123,8 @@ class OwnWeights:
         return found
 
     def _copies(self, container: Any) -> List[Named]:
-        """The tensors of a container that holds as many of the same shapes as a model has; [] of
-        another one, and of one of weights that are registered.
+        """Return the tensors of a container that holds as many of the same shapes as a model has;
+        [] of another one, and of one of weights that are registered.
         """
         parts = scope.parts(dict(container) if type(container) is OrderedDict else container)
         tensors = [value for _, value in parts]
@@ -152,10 +156,10 @@ class _Model:
             self.trained.append(tensor)
 
     def sets(self) -> Set[Shapes]:
-        """The shapes of each of the three sets."""
+        """Return the shapes of each of the three sets."""
         return {_shapes(self.all), _shapes(self.weights), _shapes(self.trained)}
 
 
 def _shapes(tensors: List[Any]) -> Shapes:
-    """The shapes of the tensors that hold fractions, in an order of their own."""
+    """Return the shapes of the tensors that hold fractions, in an order of their own."""
     return tuple(sorted(tuple(one.shape) for one in tensors if one.is_floating_point()))

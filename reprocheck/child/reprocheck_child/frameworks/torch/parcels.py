@@ -25,8 +25,8 @@ class Parcels:
         self.open: Dict[Place, _Parcel] = {}
 
     def add(self, vector: Any) -> Reading:
-        """The vector on the host, by a reading that says None until it has arrived, unless it is
-        told to wait.
+        """Return the vector on the host, by a reading that says None until it has arrived, unless
+        it is told to wait.
         """
         place = vector.device, self._stream(vector.device)
         with self.lock:
@@ -46,7 +46,7 @@ class Parcels:
         return read
 
     def _numbers(self, parcel: "_Parcel", wait: bool) -> Optional[Any]:
-        """All numbers of a parcel, once they have arrived; sends it first."""
+        """Return all numbers of a parcel, once they have arrived; sends it first."""
         with self.lock:
             if parcel.fetch is None:
                 if is_capturing(self.torch, parcel.vectors[0].device) and not wait:
@@ -88,8 +88,8 @@ class _Parcel:
 
 
 def is_capturing(torch: Any, device: Any) -> bool:
-    """Whether a graph of device work is being captured: what is done for the record would become
-    part of it.
+    """Return whether a graph of device work is being captured: what is done for the record would
+    become part of it.
     """
     module = getattr(torch, device.type, None)
     capturing = getattr(module, "is_current_stream_capturing", bool)

@@ -20,7 +20,7 @@ _STORED = {
 
 
 def inside(tensor: Any) -> "Union[Any, List[Any]]":
-    """What a tensor subclass holds: a plain tensor, or a list of them."""
+    """Return what a tensor subclass holds: a plain tensor, or a list of them."""
     for _ in range(8):
         # A DTensor: the shard of this rank. `full_tensor` would gather all of them, and `to_local`
         # returns a tensor of the graph.
@@ -40,7 +40,9 @@ def inside(tensor: Any) -> "Union[Any, List[Any]]":
 
 
 def unwrapped(torch: Any, tensor: Any) -> Any:
-    """The tensor below the wrappers of `vmap` and other transforms; None where there are none."""
+    """Return the tensor below the wrappers of `vmap` and other transforms; None where there are
+    none.
+    """
     # Inside `vmap` and `grad` a tensor has the type of a plain one and stands for many; only
     # functorch's own C++ functions tell it apart and take it out of its levels.
     functorch = torch._C._functorch
@@ -52,7 +54,7 @@ def unwrapped(torch: Any, tensor: Any) -> Any:
 
 
 def parts(torch: Any, tensor: Any) -> List[Any]:
-    """The tensors that one is stored as, its values first."""
+    """Return the tensors that one is stored as, its values first."""
     if tensor.is_nested:
         return _nested(torch, list(tensor.unbind()))
     if tensor.is_quantized:

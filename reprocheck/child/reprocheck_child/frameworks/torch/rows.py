@@ -11,7 +11,7 @@ Rows = Tuple[int, Callable[[int], Any]]
 
 
 def samples(kind: Any, value: Any, flat: Callable[[Any], Any]) -> Optional[List[str]]:
-    """One hash for each sample of a batch on the host, labels included; None where the first
+    """Return one hash for each sample of a batch on the host, labels included; None where the first
     dimension is no batch.
 
     `kind` is the class of tensors, `flat` makes one contiguous.

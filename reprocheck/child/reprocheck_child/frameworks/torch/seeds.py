@@ -93,7 +93,7 @@ class _Seeds:
         return wrapper
 
     def _state(self, generator: str) -> bytes:
-        """The state of a generator; b"" where it cannot be read."""
+        """Return the state of a generator; b"" where it cannot be read."""
         read = self.deep.generators.get(generator, bytes)
         try:
             return bytes(read())
@@ -102,7 +102,7 @@ class _Seeds:
 
     @staticmethod
     def _worker() -> Optional[int]:
-        """The number of the worker of a loader that this process is; None in others."""
+        """Return the number of the worker of a loader that this process is; None in others."""
         # as `torch.utils.data.get_worker_info` says it, and without importing that in a process
         # that has no loader
         info = getattr(sys.modules.get(_WORKERS), "_worker_info", None)
@@ -141,7 +141,7 @@ class _Seeds:
 
 
 def _seed(deep: Any, seed: Any) -> Dict[str, Any]:
-    """A seed as the trace has it; None stands for a seed from the system."""
+    """Return a seed as the trace has it; None stands for a seed from the system."""
     if isinstance(seed, str):
         return {"v": seed[:_NAMES]}
     # types of seeds that stand in the trace as they are; None is a seed from the system
@@ -220,8 +220,8 @@ class _Loads:
             self.deep.boundary.archives.read(returned)
 
     def _contents(self, returned: Any) -> List[Any]:
-        """One hash of all tensors that were loaded, with their names; nothing where there are none
-        on the host.
+        """Return one hash of all tensors that were loaded, with their names; nothing where there
+        are none on the host.
         """
         if isinstance(returned, self.torch.nn.Module):
             returned = returned.state_dict()

@@ -46,7 +46,7 @@ class Sharded:
 
 
 def _parameters(root: Any) -> Iterator[Any]:
-    """What FSDP keeps of each weight that it shards."""
+    """Yield what FSDP keeps of each weight that it shards."""
     for module in root.modules():
         # `fully_shard` changes the class of a module to a subclass of FSDPModule, which has this
         find = getattr(module, "_get_fsdp_state", lambda: None)
@@ -55,7 +55,7 @@ def _parameters(root: Any) -> Iterator[Any]:
 
 
 def _groups(state: Any) -> List[Any]:
-    """The groups of weights that a module shards together."""
+    """Return the groups of weights that a module shards together."""
     # A module has several groups since it can shard weights over different meshes. Newer versions
     # keep the name of the one group as a property that raises where there are several; older ones
     # have that alone, and it is None in a module that shards nothing itself.

@@ -48,7 +48,7 @@ class Tables:
         return rows.to(device), columns.to(device)
 
     def rows(self, start: int, count: int) -> Any:
-        """The signs of `count` rows from the row `start` on, within one cycle, of the shape
+        """Return the signs of `count` rows from the row `start` on, within one cycle, of the shape
         (GROUPS, 1, count); on the host.
         """
         cycle, first = divmod(start, sketch.ROWS)
@@ -62,7 +62,7 @@ class Tables:
         return signs * self.flipped("cpu", cycle).view(sketch.GROUPS, 1, 1)
 
     def row(self, index: int) -> Any:
-        """The signs of the elements of one row; on the host."""
+        """Return the signs of the elements of one row; on the host."""
         signs = self.expanded.get(index)
         if signs is None:
             signs = self.rows(index, 1).expand(sketch.GROUPS, 1, sketch.COLUMNS).reshape(sketch.ROW)
@@ -71,7 +71,7 @@ class Tables:
         return signs
 
     def flipped(self, device: Any, cycle: int) -> Any:
-        """The signs of the groups in a cycle, on a device."""
+        """Return the signs of the groups in a cycle, on a device."""
         return self.flips[device][:, cycle % sketch.FLIPS]
 
     def _flips(self, device: Any) -> Any:
@@ -148,7 +148,7 @@ class HostSketches:
             self.waiting.append((found, self._checked(tensor, slot)))
 
     def room(self) -> bool:
-        """Whether one can be added without any work."""
+        """Return whether one can be added without any work."""
         return len(self.waiting) < len(self.slots)
 
     def make_room(self) -> None:
@@ -176,8 +176,8 @@ class HostSketches:
             found["z"] = leaves.number(norms[index] if known is None else known)
 
     def _folded(self, sums: Any) -> bytes:
-        """The numbers of each sketch, by products of elements: no setting for products of matrices
-        rounds them.
+        """Return the numbers of each sketch, by products of elements: no setting for products of
+        matrices rounds them.
         """
         count = len(sums)
         signed, folded = self.signed[:count], self.folded[:count]
@@ -283,8 +283,8 @@ class HostSketches:
 
 
 def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
-    """The 64 numbers of a flat tensor on a device: products by element, which no setting for matrix
-    products rounds; all values cleaned.
+    """Return the 64 numbers of a flat tensor on a device: products by element, which no setting for
+    matrix products rounds; all values cleaned.
     """
     rows, columns = tables.on[flat.device]
     whole, rest = divmod(flat.numel(), sketch.ROW)
@@ -309,8 +309,8 @@ def on_device(torch: Any, tables: Tables, flat: Any) -> Any:
 
 
 def _signs(tables: Tables, rows: Any, start: int, count: int) -> Any:
-    """The signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the first
-    on, or of one piece of a cycle.
+    """Return the signs of rows on a device, of the shape (GROUPS, count); of whole cycles from the
+    first on, or of one piece of a cycle.
     """
     found = []
     while count:
@@ -329,7 +329,7 @@ def _part(torch: Any, flat: Any, start: int, length: int) -> Any:
 
 
 def _plain(torch: Any, values: Any, clean: bool) -> Any:
-    """Values as float32; without those that are no part of a sketch where that is said."""
+    """Return values as float32; without those that are no part of a sketch where that is said."""
     if values.dtype is not torch.float32:
         values = values.to(torch.float32)
     if not clean:

@@ -77,7 +77,7 @@ class Sought:
 
 
 def _hash(leaf: Any) -> Any:
-    """The hash of a fingerprint, which may have to arrive from a device."""
+    """Return the hash of a fingerprint, which may have to arrive from a device."""
     if callable(leaf):
         leaf = leaf(True)
     return (leaf or {}).get("h")

@@ -43,7 +43,7 @@ class StateDicts:
                 yield "module %s" % path, module
 
     def kind(self, value: Any) -> Kind:
-        """What a value is, and of which part; None of what holds other values."""
+        """Return what a value is, and of which part; None of what holds other values."""
         torch = self.torch
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
@@ -79,8 +79,8 @@ class StateDicts:
         return "generator", "torch" if value.numel() > 16 else "cuda"
 
     def _optimizer(self, state: Any) -> str:
-        """The optimizer whose state it is: the one that holds the same values, else the first that
-        has as many weights.
+        """Return the optimizer whose state it is: the one that holds the same values, else the
+        first that has as many weights.
         """
         fitting = []
         for index, optimizer in self.held.optimizers():
@@ -92,8 +92,8 @@ class StateDicts:
         return fitting[0] if fitting else ""
 
     def _weights(self, tensors: Any) -> str:
-        """The names of the weights that are saved under some keys; "" where they are none that the
-        training holds by a name, such as a copy of them.
+        """Return the names of the weights that are saved under some keys; "" where they are none
+        that the training holds by a name, such as a copy of them.
         """
         known = {tensor.data_ptr(): name for name, tensor, _ in self.held.weights()}
         names = [known.get(one.data_ptr(), "") for one in tensors.values()]
@@ -102,7 +102,9 @@ class StateDicts:
         return ", ".join(filter(None, names))
 
     def _copies(self, tensors: Any) -> Iterator[str]:
-        """The weights whose values some tensors have: state dicts are moved to the host, too."""
+        """Yield the weights whose values some tensors have: state dicts are moved to the host,
+        too.
+        """
         for name, weight, _ in self.held.weights():
             given = next((one for key, one in tensors.items() if _ends(name, key)), None)
             if given is None or given.shape != weight.shape:
@@ -112,7 +114,7 @@ class StateDicts:
 
 
 def _is_of(schedule: Any, state: Any) -> bool:
-    """Whether a state dict is that of a scheduler or a scaler."""
+    """Return whether a state dict is that of a scheduler or a scaler."""
     try:
         own = schedule.state_dict()
     except Exception:  # a class of the script's
@@ -125,6 +127,6 @@ def _weights_of(groups: Any) -> List[int]:
 
 
 def _ends(name: str, key: str) -> bool:
-    """Whether a key names a weight, with more or fewer modules around it."""
+    """Return whether a key names a weight, with more or fewer modules around it."""
     mine, other = "." + name, "." + key
     return bool(key) and (mine.endswith(other) or other.endswith(mine))

@@ -16,7 +16,7 @@ _LOOKED = 1024
 
 
 def host_state(torch: Any) -> Callable[[], bytes]:
-    """Reads the state of the generator of the CPU: all 5 KB of it only where the bytes that every
+    """Read the state of the generator of the CPU: all 5 KB of it only where the bytes that every
     draw changes have changed.
     """
     generator = torch.default_generator
@@ -50,7 +50,7 @@ def host_state(torch: Any) -> Callable[[], bytes]:
 
 
 def _offset(torch: Any, generator: Any) -> int:
-    """Where the words lie in a generator, proved with one of our own: 0 where it cannot be
+    """Return where the words lie in a generator, proved with one of our own: 0 where it cannot be
     proved.
     """
     own = torch.Generator()
@@ -76,8 +76,8 @@ def _offset(torch: Any, generator: Any) -> int:
 
 
 def _words(generator: Any) -> bytes:
-    """The words of the state as they lie in memory: the state has each in 8 bytes, behind 24 of
-    other things.
+    """Return the words of the state as they lie in memory: the state has each in 8 bytes, behind 24
+    of other things.
     """
     state = generator.get_state()
     wide = array("Q", string_at(state.data_ptr() + 24, 8 * _WORDS))
@@ -85,7 +85,7 @@ def _words(generator: Any) -> bytes:
 
 
 def device_state(module: Any, index: int) -> Callable[[], bytes]:
-    """Reads the state of the generator of a device; nothing while a graph is captured."""
+    """Read the state of the generator of a device; nothing while a graph is captured."""
 
     def read() -> bytes:
         capturing = getattr(module, "is_current_stream_capturing", bool)

@@ -37,7 +37,7 @@ class WordSums:
         }
 
     def of(self, flat: Any) -> Any:
-        """Two int64 numbers on the device of a contiguous flat tensor of one dimension."""
+        """Return two int64 numbers on the device of a contiguous flat tensor of one dimension."""
         words = flat.view(self.words[flat.element_size()])
         step = _WORDS * _TURN
         if words.numel() <= step:
@@ -48,7 +48,7 @@ class WordSums:
         return self.torch.stack(parts).sum(0)
 
     def _part(self, words: Any, start: int) -> Any:
-        """The two sums of some words, the first of which has the index `start`.
+        """Return the two sums of some words, the first of which has the index `start`.
 
         By few operators: a device takes longer to start one than to work on a short tensor.
         """
@@ -70,7 +70,7 @@ class WordSums:
 
     @staticmethod
     def text(first: int, second: int, size: int) -> str:
-        """The hash as it stands in the trace, of the two sums and the number of bytes."""
+        """Return the hash as it stands in the trace, of the two sums and the number of bytes."""
         return "%016x%016x" % (
             (first + size * _ODD) % (1 << 64),
             (second + size * _ODD) % (1 << 64),
@@ -82,7 +82,7 @@ class WordSums:
 
 
 def _weights(torch: Any, stream: int, count: int) -> Any:
-    """Two rows of odd numbers of 64 bits, by SplitMix64 in torch's own integers."""
+    """Return two rows of odd numbers of 64 bits, by SplitMix64 in torch's own integers."""
 
     def right(value: Any, bits: int) -> Any:
         return (value >> bits) & ((1 << (64 - bits)) - 1)
@@ -95,6 +95,6 @@ def _weights(torch: Any, stream: int, count: int) -> Any:
 
 
 def _signed(value: int) -> int:
-    """An integer modulo 2^64, as int64 has it."""
+    """Return an integer modulo 2^64, as int64 has it."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

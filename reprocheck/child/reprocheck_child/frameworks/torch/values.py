@@ -40,8 +40,8 @@ class Values:
         return name
 
     def loss(self, root: Any, gradient: Any) -> Any:
-        """A detached tensor of one element: the root, before scaling; of a root that is no scalar,
-        sum(root * gradient) in float64.
+        """Return a detached tensor of one element: the root, before scaling; of a root that is no
+        scalar, sum(root * gradient) in float64.
         """
         scaled, unscaled = self.unscaled.pop(id(root), (None, None))
         value = root.detach()

@@ -29,8 +29,8 @@ class StepWeights:
         self.before[optimizer] = fingerprint.checksums(host), on_device
 
     def changed(self, optimizer: Any) -> bool:
-        """Whether weights on the host changed since `keep`; for a look while the step is under
-        way.
+        """Return whether weights on the host changed since `keep`; for a look while the step is
+        under way.
         """
         kept = self.before.get(optimizer)
         if kept is None:
@@ -39,8 +39,8 @@ class StepWeights:
         return fingerprint.first_change(host, kept[0])
 
     def look(self, optimizer: Any) -> "Union[bool, Callable[[bool], Optional[bool]], None]":
-        """Whether weights changed since `keep`; for weights on a device a reading that says so once
-        it has arrived.
+        """Return whether weights changed since `keep`; for weights on a device a reading that says
+        so once it has arrived.
         """
         self.under_way.pop(get_ident(), None)
         kept = self.before.pop(optimizer, None)
@@ -93,8 +93,8 @@ class GraphLeaves:
         self.before: Optional[Dict[int, Tuple[Any, int]]] = None
 
     def changed(self, roots: List[Any]) -> Optional[bool]:
-        """Whether leaves changed since the backward pass before; None the first time, and where the
-        two have no leaf in common.
+        """Return whether leaves changed since the backward pass before; None the first time, and
+        where the two have no leaf in common.
 
         Leaves are matched by identity; leaves that are new tensors each time (functional updates)
         by order and shape.

@@ -141,7 +141,9 @@ class _Plain:
         around(kind, "__init__", "controls: augment-off", after=made)
 
     def operations_of(self, operation: Any) -> List[Any]:
-        """The operations that stand for one, without randomness: itself where it has none."""
+        """Return the operations that stand for one, without randomness: itself where it has
+        none.
+        """
         inner = getattr(operation, "transforms", None)
         if type(operation).__name__ in LEFT:
             self.active.unavailable(
@@ -180,7 +182,7 @@ class _Made:
 
 
 def _same(*columns: Any) -> Any:
-    """Passes on what it is given."""
+    """Pass on what it is given."""
     return columns if len(columns) > 1 else columns[0]
 
 

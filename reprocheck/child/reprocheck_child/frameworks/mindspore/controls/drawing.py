@@ -27,7 +27,7 @@ DEEPEST, MOST = 6, 300
 
 
 def draws(*given: Any) -> bool:
-    """Whether one of these reaches a generator."""
+    """Return whether one of these reaches a generator."""
     sources = _Sources()
     seen: Dict[int, Any] = {}  # by id, held so that ids stay theirs
     level: List[Any] = list(given)
@@ -64,7 +64,7 @@ def _is_random_operation(value: Any) -> bool:
 
 
 def _reached(value: Any) -> "Iterable[Any]":
-    """What a value leads to when it is called: what it holds, and what its code names."""
+    """Return what a value leads to when it is called: what it holds, and what its code names."""
     if isinstance(value, (list, tuple)):
         return value[:MOST]
     if isinstance(value, dict):
@@ -82,7 +82,7 @@ def _reached(value: Any) -> "Iterable[Any]":
 
 
 def _of_object(value: Any) -> "Iterator[Any]":
-    """What an object holds, and what is reached when a pipeline calls it."""
+    """Yield what an object holds, and what is reached when a pipeline calls it."""
     yield from vars(value).values()
     for name in CALLED:
         method = getattr(type(value), name, None)
@@ -91,8 +91,8 @@ def _of_object(value: Any) -> "Iterator[Any]":
 
 
 def _is_plain_object(value: Any) -> bool:
-    """An object of the script's, or operations of MindSpore that hold others; no module, class,
-    array or dataset.
+    """Return an object of the script's, or operations of MindSpore that hold others; no module,
+    class, array or dataset.
     """
     if isinstance(value, (type, type(sys))) or not hasattr(value, "__dict__"):
         return False
@@ -103,8 +103,8 @@ def _is_plain_object(value: Any) -> bool:
 
 
 def _of_function(function: Any, owner: Any = None) -> "Iterator[Any]":
-    """The globals, cells and methods that a function's code names; `numpy.random` where it names
-    both parts.
+    """Yield the globals, cells and methods that a function's code names; `numpy.random` where it
+    names both parts.
     """
     names = code_names(function.__code__)
     yield from cells(function).values()

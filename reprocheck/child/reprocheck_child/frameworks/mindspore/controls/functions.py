@@ -10,7 +10,7 @@ _empty_like_instance = functional_overload._empty_like_instance
 
 
 def dropout(input, p=0.5, training=True, inplace=False, seed=None):  # type: ignore[no-untyped-def]
-    """Every dropout function: its input."""
+    """Return every dropout function: its input."""
     return input
 
 

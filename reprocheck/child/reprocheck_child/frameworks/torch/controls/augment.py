@@ -34,7 +34,7 @@ class _Change:
         self.active = active
 
     def safely(self, change: Callable[[Any], None]) -> Callable[[Any], None]:
-        """A callback that reports what it cannot change."""
+        """Return a callback that reports what it cannot change."""
 
         def changed(module: Any) -> None:
             with self.active.trying(_CONTROL, module.__name__):
@@ -53,7 +53,7 @@ class _Change:
                     self._method(kind, self._called(kind), change("torchvision " + name))
 
     def _called(self, kind: Any) -> str:
-        """The method of a transform that does the work."""
+        """Return the method of a transform that does the work."""
         if "forward" in vars(kind) or issubclass(kind, self.torch.nn.Module):
             return "forward"
         return "__call__"

@@ -59,7 +59,9 @@ def _constructor(active: Any, loader: Any) -> None:
 
 
 def _said(workers: Any, arguments: Any) -> Any:
-    """The number of workers that were asked for, and what goes with them and is not called."""
+    """Return the number of workers that were asked for, and what goes with them and is not
+    called.
+    """
     if arguments.get("worker_init_fn") is None:
         return workers
     return "%s, worker_init_fn is not called" % workers

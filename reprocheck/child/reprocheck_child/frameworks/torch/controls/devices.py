@@ -56,7 +56,7 @@ class _Twins:
         self.known: Dict[int, Tuple[int, Any, Any]] = {}
 
     def of(self, generator: Any) -> Any:
-        """The twin; a new one once the generator was seeded with something else."""
+        """Return the twin; a new one once the generator was seeded with something else."""
         seed = generator.initial_seed()
         known, twin, _ = self.known.get(id(generator), (None, None, None))
         if known != seed:
@@ -66,8 +66,8 @@ class _Twins:
 
 
 def _on_the_cpu(torch: Any, active: Any, operator: Any, twins: _Twins) -> Callable[..., Any]:
-    """The operator, run on copies of its tensors on the CPU; what it writes into is copied back,
-    what it returns is moved.
+    """Return the operator, run on copies of its tensors on the CPU; what it writes into is copied
+    back, what it returns is moved.
     """
     # The schema of an operator is private, and as old as `torch.ops`: nothing public says which
     # arguments are written to.

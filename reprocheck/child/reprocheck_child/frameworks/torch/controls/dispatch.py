@@ -21,8 +21,8 @@ class Kernels:
         _libraries.append(self._library)
 
     def original(self, operator: str, key: str) -> Optional[Callable[..., Any]]:
-        """The kernel that runs for `operator` on `key` now; None where there is none, or this
-        version of torch does not hand it out.
+        """Return the kernel that runs for `operator` on `key` now; None where there is none, or
+        this version of torch does not hand it out.
         """
         find = getattr(self.torch.library, "get_kernel", None)
         if find is None:

@@ -188,7 +188,7 @@ def in_place_of(wrapper: Any, real: Any) -> Any:
 
 
 def _place(function: Any, argument: str) -> int:
-    """The place of an argument among the positional ones."""
+    """Return the place of an argument among the positional ones."""
     try:
         return list(inspect.signature(function).parameters).index(argument)
     except (TypeError, ValueError):
@@ -196,14 +196,14 @@ def _place(function: Any, argument: str) -> int:
 
 
 def _given(args: Any, kwargs: Any, at: int, name: str, default: Any) -> Any:
-    """What a call is given for an argument."""
+    """Return what a call is given for an argument."""
     if len(args) > at:
         return args[at]
     return kwargs.get(name, default)
 
 
 def _with(args: Any, kwargs: Any, at: int, name: str, value: Any) -> Any:
-    """The arguments of a call with another value for one of them."""
+    """Return the arguments of a call with another value for one of them."""
     if len(args) > at:
         return (*args[:at], value, *args[at + 1 :]), kwargs
     return args, {**kwargs, name: value}
@@ -247,8 +247,8 @@ def _through(active: Any, what: str) -> Callable[..., Any]:
 
 
 def _fused(torch: Any, active: Any) -> Callable[..., Any]:
-    """The output and its mask, with the gradient of the identity: the formula of torch would scale
-    it by the probability.
+    """Return the output and its mask, with the gradient of the identity: the formula of torch would
+    scale it by the probability.
     """
 
     def native_dropout(tensor: Any, p: float, train: Optional[bool]) -> Any:
@@ -262,7 +262,7 @@ def _fused(torch: Any, active: Any) -> Callable[..., Any]:
 def _without(
     active: Any, what: str, original: Callable[..., Any], at: int, name: str
 ) -> Callable[..., Any]:
-    """An operator whose argument `name` is the probability."""
+    """Return an operator whose argument `name` is the probability."""
 
     def operator(*args: Any, **kwargs: Any) -> Any:
         given = _given(args, kwargs, at, name, 0.0)

@@ -85,7 +85,7 @@ def fill_memory(torch: Any, active: Any) -> None:
 
 
 def _asked_for(frame: Any) -> bool:
-    """Whether the code that is next to PyTorch names something that leaves memory unfilled.
+    """Return whether the code that is next to PyTorch names something that leaves memory unfilled.
 
     PyTorch fills what it asks for itself.
     """
@@ -129,8 +129,8 @@ def _fallback(torch: Any, operator: str) -> Optional[Callable[..., Any]]:
 
 
 def _quick(torch: Any, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The same memory without a way through the dispatcher, a tenth of the time, where torch has
-    that and nothing special is asked for.
+    """Return the same memory without a way through the dispatcher, a tenth of the time, where torch
+    has that and nothing special is asked for.
     """
     # what code that inductor compiled allocates with; it takes sizes, strides and a dtype alone
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
@@ -195,7 +195,7 @@ class _Host:
         self.tensor = torch.Tensor
 
     def wrap(self, operator: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        """The kernel, with the pattern written into what is new."""
+        """Return the kernel, with the pattern written into what is new."""
         what = _WHAT + operator.partition(".")[0]
         if operator == "resize_":
             return self._resize(what, original)

@@ -60,7 +60,7 @@ class _Classes:
 
     @guarded("controls: dropout-off", otherwise=False)
     def identity(self, module: Any, real: Any, args: Any, kwargs: Any) -> bool:
-        """Whether the identity may stand for this call.
+        """Return whether the identity may stand for this call.
 
         The first of each class and shape is made, on a copy, to see what it returns.
         """

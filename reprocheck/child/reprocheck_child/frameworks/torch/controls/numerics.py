@@ -12,8 +12,8 @@ from ....hooking import named_like, replace
 def guarded(
     active: Any, control: str, what: str, real: Callable[..., Any], wanted: Any
 ) -> Callable[..., Any]:
-    """The setter `real(value)`: a value that contradicts the control stands and is reported, or is
-    replaced in a trial arm.
+    """Return the setter `real(value)`: a value that contradicts the control stands and is reported,
+    or is replaced in a trial arm.
     """
 
     def setter(value: Any, *args: Any, **kwargs: Any) -> Any:

@@ -42,8 +42,8 @@ def seed(torch: Any, active: Any) -> None:
 
 
 def _states(torch: Any) -> Tuple[Any, bool]:
-    """The state of the generator of the CPU, and whether a device is in use, whose generators are
-    not read.
+    """Return the state of the generator of the CPU, and whether a device is in use, whose
+    generators are not read.
     """
     devices = [getattr(torch, name) for name in ("cuda", "xpu", "npu") if hasattr(torch, name)]
     # a version that cannot be asked is taken to have its device in use
@@ -87,8 +87,8 @@ def _replace_seed(kind: Any, active: Any) -> None:
 
 
 def _responsible(active: Any) -> Optional[str]:
-    """The control that answers: `private-rng` for every caller, `entropy` where the user's own code
-    asks, by itself or through torch.
+    """Return the control that answers: `private-rng` for every caller, `entropy` where the user's
+    own code asks, by itself or through torch.
     """
     if "private-rng" in active.names:
         return "private-rng"
