@@ -34,7 +34,10 @@ _IMPORTED = "import"
 """Said of a line that makes a library import another one, which draws as it is imported."""
 _IMPORTS = ("import ", "from ")
 """How lines begin that import."""
-_REPEATING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.While)
+_REPEATING = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.For, ast.While),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 _KERNEL = "aten::"
 """Kernels that every operator may call: that they were touched says nothing of the line, but for
 one that asks for memory that is not filled.
@@ -139,9 +142,31 @@ def advice(
 
 
 def _runs_often(tree: ast.AST, line: int) -> bool:
-    """Return whether a line stands in a function or a loop: nothing shows that it runs once."""
-    around = (node for node in ast.walk(tree) if isinstance(node, _REPEATING))
-    return any(node.lineno < line <= (node.end_lineno or 0) for node in around)
+    """Return whether a line stands in a loop, or in a function of which nothing shows that it is
+    called once.
+    """
+    nodes = list(ast.walk(tree))
+    repeating = [node for node in nodes if isinstance(node, _REPEATING)]
+    for node in repeating:
+        is_around = node.lineno < line <= (node.end_lineno or 0)
+        if is_around and not _is_called_once(node, nodes, repeating):
+            return True
+    return False
+
+
+def _is_called_once(
+    function: ast.stmt | ast.expr,
+    nodes: Sequence[ast.AST],
+    repeating: Sequence[ast.stmt | ast.expr],
+) -> bool:
+    """Return whether a function is named by one call alone, outside of functions and loops."""
+    name = getattr(function, "name", "")
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    calls = [node.func for node in nodes if isinstance(node, ast.Call) and node.func in uses]
+    if len(uses) != 1 or calls != uses:
+        return False
+    line = uses[0].lineno
+    return not any(node.lineno <= line <= (node.end_lineno or 0) for node in repeating)
 
 
 def _seeded_here(calls: Sequence[ast.Call], tree: ast.AST, takes: str) -> str:
