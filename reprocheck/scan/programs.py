@@ -28,14 +28,7 @@ def is_entry(module: Module) -> bool:
         return True
     if module.package or id(module) in module.project.imported:
         return False
-    return module.single or _acts(module)
-
-
-def _acts(module: Module) -> bool:
-    """Return whether a module that nobody imports trains, seeds or draws as soon as it is executed,
-    itself or in functions that it calls.
-    """
-    return any(map(_is_act, of_kind(module.body.machine.steps, Call)))
+    return module.single or any(map(_is_act, of_kind(module.body.machine.steps, Call)))
 
 
 def _is_act(call: Call) -> bool:

@@ -42,6 +42,8 @@ _KERNEL = "aten::"
 """Kernels that every operator may call: that they were touched says nothing of the line, but for
 one that asks for memory that is not filled.
 """
+_KEEPS_ORDER = "maintain_order"
+"""The argument of Polars by which rows keep their order."""
 _UNFILLED = re.compile(r"empty\w*\(|\bresize_\w*\(|\bskip_init\(|\bUninitialized|Tensor\(")
 
 
@@ -125,6 +127,8 @@ def advice(
     `tree`: that of the line's file, in which it has this number. `takes`: how a call of the line
     was seen to take a seed. `what`: what the control acted on there.
     """
+    if what.startswith(_KEEPS_ORDER):
+        return Advice(hint=words.keep_order(_KEEPS_ORDER))
     calls = calls_of(text)
     if name != PRIVATE or not calls:
         return Advice()

@@ -181,6 +181,11 @@ def seed_each_time() -> str:
     )
 
 
+def keep_order(argument: str) -> str:
+    """Return what to do where a call gives its rows in another order each time."""
+    return tr("Write `{argument}=True` in the call, or sort its rows.", argument=argument)
+
+
 def seed_inside(call: str) -> str:
     """Return what to do where a function makes a generator, and nothing shows how it takes a
     seed.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -87,15 +87,7 @@ def write(history: History, suite: Suite) -> Written:
     Raises UsageError where the history has no night yet, ReportError where the folder cannot be
     written or the disk is full.
     """
-    return _write(suite.folder / links.SITE, _Site(history, suite).pages())
-
-
-def write_overview(history: History, suite: Suite) -> Written:
-    """Draw index.html alone; as `write`."""
-    return _write(suite.folder / links.SITE, [_Site(history, suite).overview()])
-
-
-def _write(folder: Path, pages: Iterable[_Page]) -> Written:
+    folder, pages = suite.folder / links.SITE, _Site(history, suite).pages()
     drawn = _drawn_before(folder)
     now: dict[str, str] = {}
     written = 0

@@ -124,7 +124,7 @@ def _as_sets(
         for rank in left:
             fits = partial(_within, own[rank], tolerance=tolerance)
             near = [other for other in free if fits(others[other])]
-            close[rank] = _first(near, pairs.get(rank))
+            close[rank] = sorted(near, key=lambda other: other != pairs.get(rank))
     settle(_matched(close))
     settle(pairs.items())
     # Copies, as both change while partners are settled.
@@ -148,10 +148,6 @@ def _within(trace: Trace, other: Trace, tolerance: Tolerance) -> bool:
 
 def _unequal(trace: Trace, other: Trace) -> bool:
     return first_unequal(trace.losses, other.losses) is not None
-
-
-def _first(others: list[int], preferred: int | None) -> list[int]:
-    return sorted(others, key=lambda other: other != preferred)
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:

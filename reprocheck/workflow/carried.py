@@ -60,7 +60,9 @@ def carried(record: CheckRecord, runs: Sequence[Run]) -> Carried:
     left -= set(filter(partial(_is_of_a_library, runs), left))
     read = left.intersection(chain.from_iterable(map(attrgetter("opened"), later)))
     alike = read.intersection(*map(partial(_read_alike, one), later))
-    visible = left - read - _gone_before(later)
+    # where nothing stood: what run 1 had left was gone
+    made_anew = set.intersection(*(set(run.record.files.made) for run in later))
+    visible = left - read - made_anew
     return Carried(
         read=_in_order(read),
         alike=_in_order(alike),
@@ -84,13 +86,6 @@ def _read_alike(first: Run, later: Run) -> set[str]:
     """Return the files from which both read the same."""
     one, other = first.first_reads, later.first_reads
     return {path for path in one.keys() & other.keys() if one[path].alike(other[path])}
-
-
-def _gone_before(later: Sequence[Run]) -> set[str]:
-    """Return files outside of the working directory that each of these runs made where nothing
-    stood: what run 1 had left was gone.
-    """
-    return set.intersection(*(set(run.record.files.made) for run in later))
 
 
 def state_caveat(found: Carried) -> str:

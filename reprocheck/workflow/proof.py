@@ -110,10 +110,6 @@ def _made(check: Check, question: Question) -> int:
     return sum(len(arm.runs) for arm in same if arm.value == question.value)
 
 
-def _name(number: int, question: Question) -> str:
-    return f"{number}-{_short(question.controls)}"
-
-
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
     """The runs that a question asks for, beside those that there are already."""
     from reprocheck import launch
@@ -123,7 +119,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
     names = (*check.record.controls, *question.controls)
     made = _made(check, question)
     _tell(question, check, shared)
-    name = _name(number, question)
+    name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
         *(shared.entry, settings, folder, shared.watch),
         name=name,

@@ -382,7 +382,38 @@ print(json.dumps([ident == threading.get_ident() for ident in seen]))
 """
     ran = under(tmp_path, ["-c", script], "single-worker")
     assert ran.seen == [True] * 8
-    assert "Parallel of 4" in ran.touched("single-worker")
+    assert "n_jobs of Parallel" in ran.touched("single-worker")
+
+
+def test_rows_of_polars_keep_their_order(tmp_path: Path) -> None:
+    """A stand-in with the modules and the signatures of Polars."""
+    for module in ("dataframe", "lazyframe"):
+        folder = tmp_path / "polars" / module
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+        kind = {"dataframe": "DataFrame", "lazyframe": "LazyFrame"}[module]
+        (folder / "frame.py").write_text(f"""
+class {kind}:
+    def group_by(self, *by, maintain_order=False, **named):
+        return maintain_order
+
+    def unique(self, subset=None, *, keep="any", maintain_order=False):
+        return maintain_order
+""")
+    (tmp_path / "polars" / "__init__.py").touch()
+    script = tmp_path / "script.py"
+    script.write_text("""
+import json
+from polars.dataframe.frame import DataFrame
+from polars.lazyframe.frame import LazyFrame
+frames = (DataFrame(), LazyFrame())
+seen = [one.group_by("user", maintain_order=order) for one in frames for order in (False, True)]
+print(json.dumps([*seen, *(one.group_by("user") for one in frames), *(one.unique() for one in frames)]))
+""")
+    ran = under(tmp_path, [str(script)], "single-worker")
+    assert ran.seen == [True] * 8
+    touched = ran.touched("single-worker")
+    assert {"maintain_order of DataFrame", "maintain_order of LazyFrame"} <= touched.keys()
 
 
 def test_addresses_that_the_system_does_not_fix_are_said(tmp_path: Path) -> None:

@@ -32,26 +32,32 @@ THROUGH = ("multiprocessing", "concurrent", "torch.multiprocessing", "asyncio")
 """Modules that make pools for whoever calls them."""
 LIBRARIES = (
     # `in_order=False` hands out what is ready first; without workers it maps where it is asked.
-    ("torchdata.nodes.map", "ParallelMapper", "num_workers", 0),
+    ("torchdata.nodes.map", "ParallelMapper", "__init__", "num_workers", 0),
     # Doc2Vec and FastText call this constructor, too.
-    ("gensim.models.word2vec", "Word2Vec", "workers", 1),
-    ("joblib.parallel", "Parallel", "n_jobs", 1),
+    ("gensim.models.word2vec", "Word2Vec", "__init__", "workers", 1),
+    ("joblib.parallel", "Parallel", "__init__", "n_jobs", 1),
+    # The threads of Polars hash with numbers that are new in each process, one thread too.
+    ("polars.dataframe.frame", "DataFrame", "group_by", "maintain_order", True),
+    ("polars.dataframe.frame", "DataFrame", "unique", "maintain_order", True),
+    ("polars.lazyframe.frame", "LazyFrame", "group_by", "maintain_order", True),
+    ("polars.lazyframe.frame", "LazyFrame", "unique", "maintain_order", True),
 )
-"""Module, class, argument of its constructor for the number of workers, and what that is set to."""
+"""Module, class, method, its argument that decides the order, and what that is set to."""
 
 
 def install(active: Active) -> None:
     """Wait for the modules that have pools."""
-    for name, kind, keyword, number in LIBRARIES:
-        import_hook.when_imported(name, _guarded(active, partial(_library, kind, keyword, number)))
-    for name, act in (
+    for name, kind, method, keyword, value in LIBRARIES:
+        act = partial(_library, kind, method, keyword, value)
+        import_hook.when_imported(name, _guarded(active, act))
+    for name, wait in (
         ("multiprocessing.pool", _pool),
         ("concurrent.futures.thread", _threads),
         ("concurrent.futures.process", _processes),
         ("concurrent.futures._base", _results),
         ("asyncio.tasks", _coroutines),
     ):
-        import_hook.when_imported(name, _guarded(active, act))
+        import_hook.when_imported(name, _guarded(active, wait))
 
 
 def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
@@ -62,25 +68,27 @@ def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[ob
     return callback
 
 
-def _library(kind: str, keyword: str, number: int, active: Active, module: Any) -> None:
-    signature = inspect.signature(getattr(module, kind).__init__)
+def _library(
+    kind: str, method: str, keyword: str, number: int, active: Active, module: Any
+) -> None:
+    signature = inspect.signature(getattr(getattr(module, kind), method))
+    default = signature.parameters[keyword].default
 
-    def make(real: Callable[..., None]) -> Callable[..., None]:
-        def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+    def make(real: Callable[..., Any]) -> Callable[..., Any]:
+        def ordered(self: Any, *args: Any, **kwargs: Any) -> Any:
             try:
                 bound = signature.bind(self, *args, **kwargs)
             except TypeError:
-                real(self, *args, **kwargs)  # the constructor says what is wrong
-                return
-            given = bound.arguments.get(keyword, number)
+                return real(self, *args, **kwargs)  # the function says what is wrong
+            given = bound.arguments.get(keyword, default)
             if isinstance(given, int) and given != number:
-                active.touched(NAME, "%s of %d" % (kind, given), number)
+                active.touched(NAME, "%s of %s" % (keyword, kind), number)
                 bound.arguments[keyword] = number
-            real(*bound.args, **bound.kwargs)
+            return real(*bound.args, **bound.kwargs)
 
-        return initialise
+        return ordered
 
-    replace(getattr(module, kind), "__init__", make)
+    replace(getattr(module, kind), method, make)
 
 
 def _pool(active: Active, module: Any) -> None:
