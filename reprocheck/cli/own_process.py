@@ -56,13 +56,9 @@ def _script_folders_last() -> None:
     own = Path(__file__).resolve().parents[2]
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     theirs = {Path(entry).resolve() for entry in entries if entry}
-    if _started_with_m():
+    # `python -m reprocheck` put the working directory first on the path
+    if Path(sys.argv[0]) == Path(__file__).resolve().parents[1] / "__main__.py":
         theirs.add(Path.cwd())
     theirs.discard(own)
     last = [entry for entry in sys.path if Path(entry).resolve() in theirs]
     sys.path[:] = [entry for entry in sys.path if entry not in last] + last
-
-
-def _started_with_m() -> bool:
-    """Return whether `python -m reprocheck` put the working directory first on the path."""
-    return Path(sys.argv[0]) == Path(__file__).resolve().parents[1] / "__main__.py"

@@ -29,7 +29,8 @@ def shared(
     much to do.
     """
     count = 1
-    if much and _can_fork():
+    # of a program with threads, a fork may inherit locks that nobody will release
+    if much and sys.platform == "linux" and threading.active_count() == 1:
         count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
     shares = [items[number::count] for number in range(count)]
     forks: list[_Fork] = []
@@ -45,11 +46,6 @@ def shared(
         for fork in forks:
             fork.end()
     return [results[item] if item in results else work(item) for item in items]
-
-
-def _can_fork() -> bool:
-    """Of a program with threads, a fork may inherit locks that nobody will release."""
-    return sys.platform == "linux" and threading.active_count() == 1
 
 
 @dataclass(frozen=True, slots=True)

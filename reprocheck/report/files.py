@@ -91,21 +91,14 @@ def _of_runs(check: Check) -> Iterator[str]:
     for run in check.runs:
         changes: FileChanges = run.record.files
         made |= {*changes.made}
-        groups = {name: getattr(changes, name) for name, _ in CHANGES} | _outside(changes, made)
+        groups = {name: getattr(changes, name) for name, _ in CHANGES} | {
+            "new": changes.made,
+            "over": [path for path in changes.elsewhere if path not in made],
+            "gone": [path for path in changes.gone if path not in made],
+        }
         for name, sentence in (*CHANGES, *OUTSIDE):
             if groups[name]:
                 yield tr(sentence, number=run.record.number, files=named(groups[name]))
-
-
-def _outside(changes: FileChanges, made: set[str]) -> dict[str, Sequence[str]]:
-    """Return what a run did to files elsewhere. `made`: those that this run and those before it
-    made.
-    """
-    return {
-        "new": changes.made,
-        "over": [path for path in changes.elsewhere if path not in made],
-        "gone": [path for path in changes.gone if path not in made],
-    }
 
 
 def _after(after: FilesAfter) -> Iterator[str]:

@@ -105,14 +105,9 @@ def _is_left_out(folder: Path, exclude: tuple[str, ...]) -> bool:
     name = folder.name
     if name.startswith(".") or name in LEFT_OUT or _matches(folder, exclude):
         return True
-    return (folder / "pyvenv.cfg").exists() or _is_report(folder)
-
-
-def _is_report(folder: Path) -> bool:
-    """Return whether a check left its report there, which may hold sources of the user with a
-    patch.
-    """
-    return (folder / "record.json").is_file() and (folder / "run-1").is_dir()
+    # the report of a check may hold sources of the user with a patch
+    is_report = (folder / "record.json").is_file() and (folder / "run-1").is_dir()
+    return is_report or (folder / "pyvenv.cfg").exists()
 
 
 def _matches(path: Path, patterns: tuple[str, ...]) -> bool:

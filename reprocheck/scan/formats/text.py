@@ -21,7 +21,7 @@ Row = tuple[Part, ...]
 
 def render(result: Result, width: int = WIDTH) -> str:
     """Return all findings, files that were left out, and a sentence that counts them."""
-    return "".join(f"{_plain(row)}\n" for row in rows(result, width))
+    return "".join(f"{''.join(map(_text, row))}\n" for row in rows(result, width))
 
 
 def rows(result: Result, width: int = WIDTH) -> Iterator[Row]:
@@ -58,10 +58,6 @@ def gone(result: Result) -> str:
         f"{counted(number, 'finding')} of the baseline not found any more ({named}):"
         " `--write-baseline` writes it anew."
     )
-
-
-def _plain(row: Row) -> str:
-    return "".join(map(_text, row))
 
 
 def _text(part: Part) -> str:

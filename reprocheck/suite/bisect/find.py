@@ -94,7 +94,18 @@ def find(
             raise why
     changed = dict(as_in_night.changed(good, bad, tolerances=options.by == "verdict"))
     if changed and not anything_to_search(of_suite, good, bad):
-        return _options_alone(good, bad, options, changed)
+        return Bisected(
+            target=good.target,
+            good=good.night,
+            bad=bad.night,
+            by=options.by,
+            outcome="options",
+            candidates=0,
+            most=0,
+            options=changed,
+            elsewhere=elsewhere(good, bad),
+            notes=tuple(unrecorded(good, bad)),
+        )
     if changed and options.as_in is None:
         raise _two_ways_to_run(good, bad)
     run_as = {"good": good, "bad": bad}[options.as_in or "good"]
@@ -276,24 +287,6 @@ def _outcome(found: Found | NotHere) -> Outcome:
     if found.skipped:
         return "bad end is skipped"
     return "good end is bad" if found.end == "good" else "bad end is good"
-
-
-def _options_alone(
-    good: TargetCheck, bad: TargetCheck, options: Options, changed: dict[str, tuple[str, str]]
-) -> Bisected:
-    """Return the answer where no commit and no package differs: nothing is checked."""
-    return Bisected(
-        target=good.target,
-        good=good.night,
-        bad=bad.night,
-        by=options.by,
-        outcome="options",
-        candidates=0,
-        most=0,
-        options=changed,
-        elsewhere=elsewhere(good, bad),
-        notes=tuple(unrecorded(good, bad)),
-    )
 
 
 def _two_ways_to_run(good: TargetCheck, bad: TargetCheck) -> UsageError:
