@@ -256,17 +256,20 @@ class Book:
         until = max(*self._checked, self._first, 0)
         in_place = any(map(attrgetter("in_place"), arms))
         all_patched = all(map(attrgetter("controls.patched"), runs))
+        fails_alike = _fail_alike(runs, until)
+        agrees = None if fails_alike else self._agree(verdict, runs, until)
         return Judged(
             names=names,
             patched=patched,
             why=arms[0].why,
             runs=runs,
             verdict=verdict,
-            agrees=self._agree(verdict, runs, until),
+            agrees=True if fails_alike and len(runs) >= PAIR else agrees,
             arms=tuple(arms),
             until=until,
             acted=self._acting.of(names, runs),
             untried=in_place and not all_patched,
+            fails_alike=fails_alike,
         )
 
     def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
@@ -277,6 +280,13 @@ class Book:
             # What is searched is within the tolerance, and may be no more than rounding.
             return verdict.bitwise.equal_until(until)
         return agree(verdict, runs, until)
+
+
+def _fail_alike(runs: Sequence[Run], until: int) -> bool:
+    """Return whether runs fail at the same place behind an iteration, with the same bits so far."""
+    ends = {(run.failed_at, run.last_words, _outcome(run, _iterations(run))) for run in runs}
+    behind = all(run.record.ended == "failed" and _iterations(run) >= until for run in runs)
+    return behind and len(ends) == 1
 
 
 def _iterations(run: Run) -> int:

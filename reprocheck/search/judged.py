@@ -32,6 +32,8 @@ class Judged:
             difference as it is
     acted   the controls that acted on something in each of the runs
     untried a patch was to be tried, and some run had no process that was given its text
+    fails_alike  they fail at the same place behind `until`, with the same bits up to there: each
+            shows as much as a run that does not fail
     """
 
     names: tuple[str, ...]
@@ -44,6 +46,7 @@ class Judged:
     until: int
     acted: frozenset[str] = frozenset()
     untried: bool = False
+    fails_alike: bool = False
 
     @property
     def value(self) -> int:
@@ -59,14 +62,14 @@ class Judged:
         values = max(map(likely.values, self.names), default=1)
         if len(self.names) > 1:
             values = min(values, PAIR)
-        if self.failed is None or answer.stumbled or answer.blamed:
+        if self.failed is None or self.fails_alike or answer.stumbled or answer.blamed:
             return False
         return self.failed.record.ended == "failed" and self.value + 1 < values
 
     @property
     def exact(self) -> bool:
         """Return whether they agree in every bit, up to the iteration that counts."""
-        return self.verdict.bitwise.equal_until(self.until)
+        return self.fails_alike or self.verdict.bitwise.equal_until(self.until)
 
     @property
     def later(self) -> int | None:
@@ -81,7 +84,7 @@ class Judged:
     @property
     def decided(self) -> bool:
         """Return whether they differ, or fail: more runs can say nothing else."""
-        return self.agrees is False or self.failed is not None
+        return self.agrees is False or (self.failed is not None and not self.fails_alike)
 
     @property
     def acted_at(self) -> frozenset[tuple[str, str]]:

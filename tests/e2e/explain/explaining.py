@@ -52,6 +52,15 @@ with open("/dev/urandom", "rb") as file:
 for step in range(20):
     reprocheck.log_loss(10 + noise[step])
 """
+FAILS = """
+import reprocheck, sys
+names = {f"item{number}" for number in range(20)}
+order = [int(name[4:]) for name in names]
+for step in range(20):
+    reprocheck.log_loss(10 + order[step])
+    assert step < BEHIND or sys.flags.hash_randomization, "an order that this program refuses"
+"""
+"""Refuses the order that `PYTHONHASHSEED=0` gives, and no other."""
 CLEAN = """
 import reprocheck
 for step in range(20):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 import reprocheck as package
 from reprocheck.recording import record
@@ -23,6 +24,7 @@ from tests.e2e.explain.explaining import (
     AND_LATER,
     BY_LIST,
     CLEAN,
+    FAILS,
     NATIVE,
     PRIVATE,
     Explained,
@@ -183,6 +185,25 @@ def test_an_error_of_deterministic_mode_is_a_finding_and_not_the_end(refuses: Ex
         ("deterministic" in row["controls"], "scatter_reduce_two" in row["note"]) for row in failed
     ] == [(True, True)]
     assert len(refuses.arms) == 5, "the search continued without it"
+
+
+@pytest.mark.parametrize(
+    ("behind", "arms"),
+    [
+        ("5", [(["failed", "failed"], 0)]),
+        ("0", [(["failed"], 0), (["stopped", "stopped"], 1)]),
+    ],
+    ids=["late", "at once"],
+)
+def test_runs_that_fail_alike_are_evidence_and_else_another_value_is_tried(
+    tmp_path: Path, behind: str, arms: list[tuple[list[str], int]]
+) -> None:
+    fails = explain(FAILS.replace("BEHIND", behind), tmp_path / "work")
+    of_control = [arm for arm in fails.record.arms if arm.controls == ("hash-seed",)]
+    made = [([run.ended for run in arm.runs], arm.value) for arm in of_control]
+    assert made[: len(arms)] == arms
+    assert fails.report["controls"]["smallest"] == ["hash-seed"]
+    assert fails.report["causes"][0]["code"] == "RC505" and fails.confidences[0] == "confirmed"
 
 
 def test_what_no_control_reaches_is_said(refuses: Explained) -> None:
