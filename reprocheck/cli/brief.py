@@ -122,7 +122,7 @@ def _found(check: Check, out: Stream) -> Iterator[Text]:
 
 
 def _losses(check: Check) -> str:
-    """Of the check that decides: both losses, how far they are apart and may be."""
+    """Return, of the check that decides, both losses, how far they are apart and may be."""
     row = next((one for one in deciding(check.verdict.comparisons) if one.passed is False), None)
     if row is None:
         return _later_losses(check)

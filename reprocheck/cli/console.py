@@ -159,8 +159,8 @@ class Console:
         self.remark(text, style="yellow")
 
     def output(self, stream: str, data: bytes) -> None:
-        """What the script prints (`--show-output`), byte for byte: its stdout to ours unless that
-        holds data, the rest to stderr.
+        """Show what the script prints (`--show-output`), byte for byte: its stdout to ours
+        unless that holds data, the rest to stderr.
         """
         self._spoke_at = self._clock()
         if stream == "stdout":
@@ -169,7 +169,7 @@ class Console:
             self.err.raw(data)
 
     def status(self, text: str) -> None:
-        """What reprocheck itself is doing, on the live line."""
+        """Show what reprocheck itself is doing, on the live line."""
         self._doing = text
         self._show()
         self._tick()
@@ -202,7 +202,7 @@ class Console:
         self._erase()
 
     def beat(self) -> None:
-        """What the clock does where there is no live line: a line a minute."""
+        """Do what the clock does where there is no live line: a line a minute."""
         if self.quiet or self._drawing or self._clock() - self._spoke_at < HEARTBEAT:
             return
         said = self._now()

@@ -47,7 +47,7 @@ class Progress:
         self._seconds: float | None = None
 
     def expect(self, runs: int) -> None:
-        """How many runs of a search are still to come at most, as far as that is known."""
+        """Take how many runs of a search are still to come at most, as far as that is known."""
         self._most = self._ended + runs
 
     def started(self, number: int, of: int, now: float) -> None:

@@ -23,8 +23,8 @@ MOST_OVERRIDES = 3
 
 
 def print_search(check: Check, out: Stream, *, every: bool) -> None:
-    """What the search over controls found, how sure that is, and what was tried; every override
-    where `every`.
+    """Print what the search over controls found, how sure that is, and what was tried; every
+    override where `every`.
     """
     search = check.search
     if search is None:

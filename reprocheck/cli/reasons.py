@@ -66,7 +66,7 @@ def print_causes(check: Check, out: Stream, *, every: bool) -> None:
 
 
 def print_scan(scan: StaticScan, out: Stream, *, every: bool) -> None:
-    """How much the scan finds and what of it ran; the places where `every`."""
+    """Print how much the scan finds and what of it ran; the places where `every`."""
     labels = Labels(out, LABEL)
     labels.row("scan", static.sentence(scan))
     if every:

@@ -26,8 +26,8 @@ MOST_FILES = 5
 
 
 def deciding(rows: Iterable[Comparison]) -> list[Comparison]:
-    """Of each check, the row that decides: a failure before one that could not be made before a
-    pass, then the largest excess.
+    """Return, of each check, the row that decides, a failure before one that could not be made
+    before a pass, then the largest excess.
     """
     of_each: dict[str, list[Comparison]] = defaultdict(list)
     for row in rows:

@@ -38,8 +38,8 @@ def gradient(pair: Pair, differences: Sequence[Difference]) -> Finding:
 
 
 def _innermost(difference: Difference, differences: Sequence[Difference]) -> Difference:
-    """Of the modules that returned the same tensor, the innermost: its gradient is that of all of
-    them.
+    """Return, of the modules that returned the same tensor, the innermost, its gradient is that
+    of all of them.
     """
     best = difference
     for other in differences[1:]:

@@ -163,7 +163,7 @@ def _by_content(loader: _Loader) -> BatchDiffers:
 
 
 def _by_all_batches(batches: Sequence[tuple[Seen, Seen]]) -> BatchDiffers | None:
-    """By the samples of all batches seen: whether they are the same ones."""
+    """Return, by the samples of all batches seen, whether they are the same ones."""
     shown = BatchDiffers(samples="other order", shown_by="all batches")
     by_index = _count_together([(a.indices, b.indices) for a, b in batches])
     by_hash = _count_together([(a.samples, b.samples) for a, b in batches])
@@ -198,8 +198,8 @@ def _count_together(
 
 
 def _by_hashes(one: Sequence[str], other: Sequence[str]) -> BatchDiffers:
-    """By the hashes of the samples of one batch, as many in both runs: whether few of them are not
-    the same, or all.
+    """Return, by the hashes of the samples of one batch, as many in both runs, whether few of
+    them are not the same, or all.
     """
     changed = in_words.unequal_samples(one, other)
     if 2 * changed < len(one):

@@ -96,8 +96,8 @@ def states(step: Step) -> tuple[str, ...]:
 
 
 def unequal_states(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
-    """Of generators, or what else has a name: those that both runs know, and whose states are not
-    the same.
+    """Return, of generators, or what else has a name, those that both runs know, and whose
+    states are not the same.
     """
     return [name for name, state in first.items() if second.get(name, state) != state]
 

@@ -148,7 +148,7 @@ def _noisy(check: Check, noise: Sequence[Noise]) -> str:
 
 
 def _quiet(noise: Sequence[Noise]) -> str:
-    """That the runs of each side agree; "" where that is not known of both."""
+    """Return the sentence that the runs of each side agree; "" where that is not known of both."""
     runs = [str(one.runs) for one in noise if one.equal]
     if len(runs) != 2:
         return ""

@@ -245,8 +245,8 @@ def close(folder: Path) -> None:
 
 
 def both_sides(check: Check, folder: Path) -> Iterator[tuple[str, str | None, str | None]]:
-    """Of two recordings: each file by name, as the first and as the second has it; None where a
-    side has no such file.
+    """Yield, of two recordings, each file by name, as the first and as the second has it; None
+    where a side has no such file.
     """
     held, sides = _held(folder / NAME), check.record.compared
     if len(sides) != 2:

@@ -135,7 +135,7 @@ def at(text: str, before: str = mark(" at ")) -> str:
 
 
 def seeder(package: str, where: str) -> str:
-    """Who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
+    """Return who seeded a generator: `transformers` at line 3 of train.py, line 3 of train.py."""
     if package:
         return code(package) + at(where)
     return line(where) or tr("the script")

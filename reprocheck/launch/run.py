@@ -314,8 +314,8 @@ def _follow(process: GuardedProcess, watch: _Watch, halt: threading.Event) -> No
 
 
 def _waited(process: GuardedProcess, watch: _Watch, also: Sequence[int]) -> bool:
-    """As `process.wait(POLL, also)`. What the run waits for itself is attended to at shorter
-    intervals: its training stands still meanwhile.
+    """Return the same as `process.wait(POLL, also)`. What the run waits for itself is attended
+    to at shorter intervals: its training stands still meanwhile.
     """
     attend = watch.job.attend
     if attend is None:

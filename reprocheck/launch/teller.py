@@ -35,7 +35,7 @@ class Teller(Observer, Protocol):
         """
 
     def status(self, text: str) -> None:
-        """What reprocheck itself is doing."""
+        """Show what reprocheck itself is doing."""
 
     def remark(self, text: str, style: str = "") -> None:
         """A sentence for the user."""
@@ -68,7 +68,7 @@ class Silent:
         """Runs under controls follow."""
 
     def status(self, text: str) -> None:
-        """What reprocheck itself is doing."""
+        """Show what reprocheck itself is doing."""
 
     def remark(self, text: str, style: str = "") -> None:
         """A sentence for the user."""

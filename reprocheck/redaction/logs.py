@@ -191,7 +191,7 @@ class _Log:
         return self._redactor.text(data.decode("latin-1")).encode("latin-1")
 
     def _without_names(self, data: bytes) -> bytes:
-        """As `masking.mask` does it, at once."""
+        """Return the same as `masking.mask` does it, at once."""
         text, credentials = _CREDENTIALS.subn(f"://{CREDENTIALS}", data.decode("latin-1"))
         self._credentials += credentials
         for name, shown in self._names:

@@ -167,7 +167,7 @@ def _answer(check: Check) -> Iterator[str]:
 
 
 def _sides(check: Check) -> Iterator[str]:
-    """Of two recordings: what each is, and how their environments differ."""
+    """Yield, of two recordings, what each is, and how their environments differ."""
     if check.between is not None:
         for name, what in compared.sides(check):
             yield say("- {name}: {value}", name=name, value=what)

@@ -147,7 +147,7 @@ def _left_out(check: Check, shown: int) -> str:
 
 
 def drift(check: Check) -> Table:
-    """Of two recordings: the differences of their environments, by class."""
+    """Return, of two recordings, the differences of their environments, by class."""
     return Table(
         title=tr("Differences of the environment"),
         heads=(tr("class"), tr("run 1 → run 2"), tr("what to expect")),

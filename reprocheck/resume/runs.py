@@ -82,7 +82,7 @@ class _Kept:
             records.write(self.folder, self.resume)
 
     def add(self, place: model.Place) -> None:
-        """One more place."""
+        """Add one more place."""
         self.resume = replace(self.resume, places=(*self.resume.places, place))
         self.keep()
 
@@ -92,7 +92,7 @@ class _Kept:
         self.keep()
 
     def add_arm(self, number: int, arm: model.Arm) -> None:
-        """One more run of a place."""
+        """Add one more run of a place."""
         places = list(self.resume.places)
         places[number] = replace(places[number], arms=(*places[number].arms, arm))
         self.resume = replace(self.resume, places=tuple(places))
@@ -260,7 +260,7 @@ class Further:
     places: list[Snapshot] = field(default_factory=list)
 
     def resume_all(self) -> None:
-        """One resumed run for each place."""
+        """Make one resumed run for each place."""
         for number, taken in enumerate(self.snapshots.taken):
             if number == 0 and self.asked.twice:
                 self._resume_twice(taken)
@@ -292,7 +292,7 @@ class Further:
             self.twice.close()
 
     def put_back(self, wanted: Wanted) -> None:
-        """One more resumed run, which is given back a part of what the continued run held."""
+        """Make one more resumed run, which is given back a part of what the continued run held."""
         taken, place = self.places[wanted.place], self.kept.resume.places[wanted.place]
         told = {
             **RESUMED,

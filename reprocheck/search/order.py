@@ -166,8 +166,8 @@ def _of_removed(causes: Sequence[Cause]) -> dict[str, str]:
 
 
 def _of_causes(causes: Sequence[Cause], rung: Rung, said: Sequence[str], fits: Fits) -> list[str]:
-    """By the causes: the first control of each before the second of any, but those of an observed
-    cause before those of the next.
+    """Return, by the causes, the first control of each before the second of any, but those of an
+    observed cause before those of the next.
     """
     ranked: list[tuple[float, int, str]] = []
     for number, cause in enumerate(causes):

@@ -198,7 +198,7 @@ def seed_inside(call: str) -> str:
 
 
 def removes(smallest: Sequence[str], under: Judged, causes: Sequence[Cause]) -> str:
-    """That a set of controls removes the difference, and what that confirms."""
+    """Return the sentence that a set of controls removes the difference, and what that confirms."""
     confirmed = [one for one in causes if one.confidence == "confirmed"]
     listed_causes = joined(tr("; and "), map(_called, confirmed))
     agreeing = _agreeing(under)
@@ -220,7 +220,9 @@ def _called(cause: Cause) -> str:
 
 
 def another_remains(iteration: int, further: Sequence[str]) -> str:
-    """That runs under the smallest set differ later, and what looks for that."""
+    """Return the sentence that runs under the smallest set differ later, and what looks for
+    that.
+    """
     return tr(
         "Another difference remains, from iteration {iteration} on: {command} with the same"
         " script looks for it.",
@@ -230,7 +232,7 @@ def another_remains(iteration: int, further: Sequence[str]) -> str:
 
 
 def may_remove(smallest: Sequence[str], under: Judged) -> str:
-    """That too few runs agree under a set of controls."""
+    """Return the sentence that too few runs agree under a set of controls."""
     return tr(
         "{named} may remove the difference, but this is not shown: {agreeing}, which can be luck.",
         named=capital(named(smallest)),
@@ -239,7 +241,7 @@ def may_remove(smallest: Sequence[str], under: Judged) -> str:
 
 
 def patch_removes(cause: Suspect, tried: Judged) -> str:
-    """That a patch removes the difference and no control does."""
+    """Return the sentence that a patch removes the difference and no control does."""
     line, why = cause.line.at, cause.cause
     return tr(
         "No control removes the difference; the patch of {line} does: {runs} runs with"

@@ -177,8 +177,8 @@ def _ranks_are_given(trained: Sequence[_Outline]) -> bool:
 
 
 def _worker_seeds(files: Sequence[_Outline]) -> dict[int, tuple[Seen, ...]]:
-    """By the process id of those that started workers for their loaders: what the workers say of
-    the seeds that they set, worker by worker.
+    """Return, by the process id of those that started workers for their loaders, what the
+    workers say of the seeds that they set, worker by worker.
     """
     seeds_of: dict[int, list[Seen]] = {}
     for file in files:

@@ -103,7 +103,9 @@ def _not_finite(run: Run) -> Iterator[str]:
 
 
 def _wide(row: Comparison) -> str:
-    """That the tolerance of a row is wide for its loss; empty where it is not."""
+    """Return the sentence that the tolerance of a row is wide for its loss; empty where it is
+    not.
+    """
     if not row.passed or row.allowed is None or row.reference is None:
         return ""
     if row.allowed < _WIDE * abs(row.reference):
@@ -134,7 +136,7 @@ def _endings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _break(run: Run, trace: Trace, _: Trace | None) -> Iterator[str]:
-    """That the recording of a rank breaks off while its training went on."""
+    """Yield the sentence that the recording of a rank breaks off while its training went on."""
     if trace.broken:
         yield tr(
             "The recording of run {number} breaks off after iteration {closed}, {ranks} ({why}):"
@@ -169,8 +171,8 @@ def _weights(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
 
 
 def _first_changes(trace: Trace, reference: Trace, who: str) -> Iterator[str]:
-    """That weights first change later than in the first iteration; in a later run, that they do in
-    another one than in run 1.
+    """Yield the sentence that weights first change later than in the first iteration; in a later
+    run, that they do in another one than in run 1.
     """
     checked, ruling = trace.backward, reference.backward
     if ruling is None or len(trace.losses) < ruling.iteration:
@@ -195,7 +197,7 @@ def _first_changes(trace: Trace, reference: Trace, who: str) -> Iterator[str]:
 
 
 def _late_check(trace: Trace, checked: Checked) -> Iterator[str]:
-    """That the second check of run 1 is not made on iteration 2, and why."""
+    """Yield the sentence that the second check of run 1 is not made on iteration 2, and why."""
     if checked.iteration > 2:
         yield tr(
             "{before} ({ranks}), so the second check is made on iteration {iteration} instead of"
@@ -225,7 +227,7 @@ def _before_the_first_change(trace: Trace) -> str:
 
 
 def _length(run: Run, trace: Trace, reference: Trace | None) -> Iterator[str]:
-    """That a rank did not record as many iterations as in run 1."""
+    """Yield the sentence that a rank did not record as many iterations as in run 1."""
     if reference is None or len(trace.losses) == len(reference.losses):
         return
     recorded = tr(

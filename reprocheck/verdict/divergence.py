@@ -38,8 +38,8 @@ def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
 
 
 def _unequal(runs: Sequence[Run]) -> Iterator[Unequal]:
-    """Of each rank of each later run: where it is first not equal to run 1; not, where a run ended
-    before.
+    """Yield, of each rank of each later run, where it is first not equal to run 1; not, where a
+    run ended before.
     """
     references = runs[0].by_rank
     for run in runs[1:]:

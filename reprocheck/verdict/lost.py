@@ -141,7 +141,7 @@ def _of_trace(trace: Trace) -> _Rank:
 
 
 def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
-    """Who ended first there."""
+    """Return who ended first there."""
     where = ""
     numbered, node = ranks[0].machine
     if numbered:
@@ -172,7 +172,9 @@ def _on_one_machine(ranks: Sequence[_Rank], run: Run, furthest: int) -> str:
 
 
 def _first(first: _Rank, ranks: Sequence[_Rank]) -> str:
-    """Of the rank that was seen to end first of those that ended too early: when and how."""
+    """Return, of the rank that was seen to end first of those that ended too early, when and
+    how.
+    """
     ended = tr("ended")
     if first.gone == min(map(attrgetter("gone"), ranks)):
         ended = tr("ended first")

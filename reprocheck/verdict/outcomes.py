@@ -90,7 +90,9 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _longer(runs: Sequence[Run]) -> str:
-    """Of two runs whose losses are equal as far as both go: which is longer. Empty otherwise."""
+    """Return, of two runs whose losses are equal as far as both go, which is longer. Empty
+    otherwise.
+    """
     if len(runs) != 2:
         return ""
     first, second = runs

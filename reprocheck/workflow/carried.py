@@ -89,7 +89,7 @@ def _read_alike(first: Run, later: Run) -> set[str]:
 
 
 def state_caveat(found: Carried) -> str:
-    """That a later run read what run 1 wrote; "" where none did."""
+    """Return the sentence that a later run read what run 1 wrote; "" where none did."""
     if not found.read:
         return ""
     same = ""
@@ -117,8 +117,8 @@ def caveats(found: Carried, *, passed: bool) -> Iterator[str]:
 
 
 def of_earlier(record: CheckRecord, runs: Sequence[Run]) -> Iterator[str]:
-    """That all runs read what the runs of an earlier check had left: in a copy of the working
-    directory as well.
+    """Yield the sentence that all runs read what the runs of an earlier check had left: in a
+    copy of the working directory as well.
     """
     by_all = set(record.earlier).intersection(*map(attrgetter("opened"), runs))
     if not runs or not by_all:

@@ -492,8 +492,8 @@ def _differing(
 
 
 def _side_differences(record: CheckRecord, runs: Sequence[Run]) -> Iterator[EnvironmentDifference]:
-    """Of two recordings: what their launchers knew of the environment, the arguments, and the
-    user's own files.
+    """Yield, of two recordings, what their launchers knew of the environment, the arguments, and
+    the user's own files.
     """
     if len(record.compared) != 2 or len(runs) != 2:
         return

@@ -39,8 +39,8 @@ def suspects(look: Look) -> Iterator[Suspect]:
 
 
 def _of_sides(look: Look) -> Iterator[Suspect]:
-    """Of two recordings that were made apart: what they were given, their environments, and what
-    makes runs differ anyhow.
+    """Yield, of two recordings that were made apart, what they were given, their environments,
+    and what makes runs differ anyhow.
 
     The last only where a side may not agree with itself, and never for a value that another text
     computes.

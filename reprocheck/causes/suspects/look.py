@@ -121,12 +121,12 @@ class Look:
 
     @property
     def between(self) -> Between:
-        """Of two recordings: what stands between them."""
+        """Return, of two recordings, what stands between them."""
         return self.check.between or _NOTHING_BETWEEN
 
     @property
     def quiet(self) -> bool:
-        """Of two recordings: whether the runs of each side agree among themselves."""
+        """Return, of two recordings, whether the runs of each side agree among themselves."""
         noise = self.between.noise
         return len(noise) == 2 and all(side.equal for side in noise)
 

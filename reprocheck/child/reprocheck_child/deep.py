@@ -151,7 +151,9 @@ class Deep:
             self.recorder.problem("recording " + r, error)
 
     def seen_together(self, r: str, facts: list[tuple[str, Leaves]], **keys: Any) -> None:
-        """As `seen` of each (place, `out`), where no code of the user's has run between them."""
+        """Do the same as `seen` of each (place, `out`), where no code of the user's has run
+        between them.
+        """
         if self.hooks.gone:
             return
         try:
@@ -221,8 +223,8 @@ class Deep:
         return self.recorder.named(value) if type(value) is str else value
 
     def seen_again(self, r: str, known: list[tuple[str, Any]], **keys: Any) -> None:
-        """As `seen` of each (place, value), where the value is that of the last fact `gradient` of
-        the place: one line for all of them.
+        """Do the same as `seen` of each (place, value), where the value is that of the last fact
+        `gradient` of the place: one line for all of them.
         """
         if self.hooks.gone:
             return
@@ -277,7 +279,9 @@ class Deep:
             return jsontext.dumps(problem) + "\n"
 
     def seen_later(self, r: str, place: str, read: Reading, *, call: bool = True) -> None:
-        """As `seen`, of keys that `read(wait)` returns once they have arrived from a device."""
+        """Do the same as `seen`, of keys that `read(wait)` returns once they have arrived from a
+        device.
+        """
         if self.hooks.gone:
             return
         try:

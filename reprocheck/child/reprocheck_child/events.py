@@ -215,7 +215,7 @@ class Recorder(Writer):
         self._loss(len(values), kind, thread, loss_line(values, dtype, kind, numel, thread))
 
     def scalar(self, value: float, dtype: str, kind: str, token: Any = None) -> None:
-        """As `loss`, of one scalar root: the bulk of all losses.
+        """Do the same as `loss`, of one scalar root: the bulk of all losses.
 
         `token` stands for the dtype where an adapter asks `regular` itself.
         """
@@ -239,8 +239,8 @@ class Recorder(Writer):
         kind: str = BACKWARD,
         numel: int = 1,
     ) -> None:
-        """As `loss`, of `count` values that `read(wait)` returns once they have arrived from the
-        device. May stop the process.
+        """Do the same as `loss`, of `count` values that `read(wait)` returns once they have
+        arrived from the device. May stop the process.
         """
         thread = self._thread_name()
 
@@ -408,7 +408,7 @@ class Recorder(Writer):
             self._put(read)
 
     def log(self, value: Any) -> None:
-        """One loss that the script says itself."""
+        """Add one loss that the script says itself."""
         reader = self.readers.get(type(value).__module__.split(".")[0])
         if reader is None or not reader(value):
             item = getattr(value, "item", lambda: value)()

@@ -101,7 +101,7 @@ def plain(value: Any) -> Optional[dict[str, Any]]:
 
 
 def plain_or_type(value: Any) -> dict[str, Any]:
-    """As `plain`; of anything else the name of its class."""
+    """Return the same as `plain`; of anything else the name of its class."""
     return plain(value) or {"h": "", "d": type_name(value)}
 
 

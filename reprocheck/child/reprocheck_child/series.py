@@ -43,7 +43,7 @@ class Series:
         recorder.on_fork.append(self._last.clear)
 
     def add(self, name: object, value: Any, step: Any = None, by: str = "") -> None:
-        """One value of the series `name`, as `by` (a tracker, a framework) is given it.
+        """Add one value of the series `name`, as `by` (a tracker, a framework) is given it.
 
         `step`: the place on the tracker's own axis, where it is given one. What is no single number
         is left out.
@@ -56,7 +56,7 @@ class Series:
             self.add(name, value, step, by)
 
     def keep(self, name: str, value: Any, by: str) -> None:
-        """One value of a series of which only changes are recorded, such as a learning rate."""
+        """Add one value of a series of which only changes are recorded, such as a learning rate."""
         self._put(name, value, None, by, always=False)
 
     def _put(self, name: object, value: Any, step: Any, by: str, *, always: bool) -> None:

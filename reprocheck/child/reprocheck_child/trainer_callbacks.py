@@ -101,7 +101,7 @@ class TransformersCallback:
 
 
 def _log(value: "Any") -> None:
-    """As `reprocheck.log_loss`, which does nothing outside of a recorded run."""
+    """Do the same as `reprocheck.log_loss`, which does nothing outside of a recorded run."""
     recorder = sys.modules.get("reprocheck_child.events")
     if recorder is not None:
         recorder.log_loss(value)

@@ -75,7 +75,7 @@ class Writer:
             pass
 
     def line(self, line: str) -> None:
-        """As `emit`, of an event that is a line already."""
+        """Do the same as `emit`, of an event that is a line already."""
         try:
             self._line(line)
         except Exception:  # as in `emit`

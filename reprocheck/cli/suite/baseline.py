@@ -257,7 +257,9 @@ def _baselines(opened: _Open, names: Sequence[str] | None) -> list[Baseline]:
 
 
 def current(baselines: Iterable[Baseline]) -> list[Baseline]:
-    """Of baselines, newest first by target, those that count: the first of each target and key."""
+    """Return, of baselines, newest first by target, those that count, the first of each target
+    and key.
+    """
     newest: dict[tuple[str, str], Baseline] = {}
     for one in baselines:
         newest.setdefault((one.target, one.key.digest), one)

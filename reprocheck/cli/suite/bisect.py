@@ -179,7 +179,7 @@ class View:
         self._most = 0
 
     def planned(self, found: Plan, most: int) -> None:
-        """What is searched."""
+        """Show what is searched."""
         from reprocheck.language import count
 
         self._most = most
@@ -201,7 +201,7 @@ class View:
         )
 
     def say(self, text: str) -> None:
-        """What is under way."""
+        """Show what is under way."""
         self.err.paragraph(text, indent=4, style="dim")
 
 

@@ -129,7 +129,7 @@ def _print_rows(out: Stream, rows: Sequence[TargetReport]) -> None:
 
 
 def _print_target(out: Stream, report: NightReport, one: TargetReport, suite: Suite) -> None:
-    """What changed, all that is known, where to read more, what to type next."""
+    """Print what changed, all that is known, where to read more, what to type next."""
     from reprocheck.suite.pages import words
 
     out.line(f"{one.name}: {one.word}", _HEADS[one.failed])

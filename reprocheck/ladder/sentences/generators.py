@@ -99,7 +99,7 @@ def why_unequal(seeded: Mapping[str, Seeding], generators: Sequence[str]) -> str
 
 
 def with_another_number(seeding: Seeding) -> str:
-    """Who gave a generator another number in each run."""
+    """Return who gave a generator another number in each run."""
     who = words.seeder(seeding.by, seeding.line)
     if seeding.folded:
         return tr("{who} folds another number into the key in each run", who=who)
@@ -113,7 +113,7 @@ def with_another_number(seeding: Seeding) -> str:
 
 
 def equally(seeding: Seeding) -> str:
-    """Who gave a generator the same number in both runs."""
+    """Return who gave a generator the same number in both runs."""
     who = words.seeder(seeding.by, seeding.line)
     if is_key(seeding.generator):
         return tr("{who} makes the key from the same number in both runs", who=who)

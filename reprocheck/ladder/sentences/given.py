@@ -68,7 +68,7 @@ def sentence(given: Given) -> str:
 
 
 def _anew(given: Given) -> str:
-    """That each run makes a file, and by which line."""
+    """Return the sentence that each run makes a file, and by which line."""
     if not given.made:
         return ""
     if not given.written:

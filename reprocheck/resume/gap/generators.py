@@ -235,8 +235,8 @@ def _gap(
 
 
 def _history(name: str, side: Side) -> tuple[Seen | None, SeedSet | None, SeedSet | None]:
-    """Of a generator before the point: the last state that was put back, the seed that was set
-    after it, and the last seed of all.
+    """Return, of a generator before the point, the last state that was put back, the seed that
+    was set after it, and the last seed of all.
     """
     restore: Seen | None = None
     after: SeedSet | None = None
@@ -271,7 +271,7 @@ _NO_RANK = _Given(None)
 
 
 def _behind_a_rank(name: str, now: twister.State | None, others: Mapping[int, States]) -> _Given:
-    """Of a state that its own generator does not come to: the rank whose generator does."""
+    """Return, of a state that its own generator does not come to, the rank whose generator does."""
     for rank, states in others.items():
         since = twister.ahead(twister.state_of(name, states.get(name, "")), now)
         if since is not None and since > 0:

@@ -54,7 +54,9 @@ def shares(ranks: Iterable[Sequence[Batch]], k: int) -> Shares:
 
 
 def _pass_at(batches: Sequence[Batch], k: int) -> tuple[list[Batch], list[Batch]]:
-    """Of the pass that holds the first batch behind update k: what was before it, and the rest."""
+    """Return, of the pass that holds the first batch behind update k, what was before it, and
+    the rest.
+    """
     first = next((batch for batch in batches if batch.iteration > k), None)
     if first is None:
         return [], []

@@ -123,8 +123,8 @@ def _repetition(order: Order, code: str, step: Step) -> Mapping[str, str]:
 
 
 def _seeds_torch(order: Order, step: Step) -> str:
-    """Who seeds torch before a step; empty where nobody does and no line of the file can, or the
-    program has no torch.
+    """Return who seeds torch before a step; empty where nobody does and no line of the file can,
+    or the program has no torch.
     """
     if not any(module.uses_package("torch") for module in streams.closure(order)):
         return ""

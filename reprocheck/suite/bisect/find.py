@@ -46,7 +46,7 @@ class Observer(Protocol):
     """Hears how a search goes."""
 
     def planned(self, found: Plan, most: int) -> None:
-        """What is searched, and the most checks that it takes."""
+        """Show what is searched, and the most checks that it takes."""
 
     def begins(self, number: int, candidate: Candidate) -> None:
         """The check `number` of this search begins."""
@@ -55,7 +55,7 @@ class Observer(Protocol):
         """A candidate was judged; `remembered`: by an earlier start of the same search."""
 
     def say(self, text: str) -> None:
-        """What is under way."""
+        """Show what is under way."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -308,7 +308,7 @@ def _good_end_does_not_run(reason: str) -> UsageError:
 
 
 def _run_otherwise_now(target: Target, then: TargetCheck) -> Iterator[str]:
-    """That the suite has the target with other options by now."""
+    """Yield the sentence that the suite has the target with other options by now."""
     differs = as_in_night.now_otherwise(target, then)
     if differs is not None:
         was, now = differs

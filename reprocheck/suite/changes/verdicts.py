@@ -116,7 +116,7 @@ class _Beginning:
     moved: _Counts = field(default_factory=lambda: _Counts(MOVED))
 
     def add(self, verdict: Verdict, change: bool) -> None:
-        """One more night."""
+        """Add one more night."""
         as_now = self.nights - self.failures if verdict.good else self.failures
         self.log_drawn += math.log((as_now + _HALF) / (self.nights + 2 * _HALF))
         self.nights += 1
@@ -140,7 +140,7 @@ class _Runs:
     length: int = 0
 
     def add(self, good: bool) -> None:
-        """One more night."""
+        """Add one more night."""
         if not self.length or good is not self.good:
             self.good = good
             self.length = 0

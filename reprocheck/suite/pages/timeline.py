@@ -60,7 +60,7 @@ def changes(checks: Sequence[TargetCheck]) -> list[EnvironmentChange]:
 
 
 def _facts(check: TargetCheck) -> dict[str, str]:
-    """Of the environment: the key and what is beside it. Commits stand in the history."""
+    """Return, of the environment, the key and what is beside it. Commits stand in the history."""
     return {**check.key.facts, **check.beside}
 
 

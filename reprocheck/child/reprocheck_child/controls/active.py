@@ -109,7 +109,7 @@ class Active:
         return int.from_bytes(self.bytes(control, what, 8), "little")
 
     def bytes(self, control: str, what: str, size: int) -> bytes:
-        """As `number`: the next `size` bytes."""
+        """Return the same as `number`: the next `size` bytes."""
         counter = self._counts.get((control, what))
         if counter is None:
             counter = self._counts.setdefault((control, what), count())
@@ -118,7 +118,7 @@ class Active:
         )
 
     def constant(self, control: str, what: str) -> int:
-        """As `number`, always the same one."""
+        """Return the same as `number`, always the same one."""
         return int.from_bytes(
             stream(repr((self.seed, self.identity(), control, what)).encode(), 8), "little"
         )
@@ -164,15 +164,17 @@ class Active:
         return frame is not None and bool(self._users(frame))
 
     def asked_by_user(self, skip: int = 1, through: tuple[str, ...] = SEEDERS) -> bool:
-        """As `users_module`, seen through modules that act for whoever calls them."""
+        """Return the same as `users_module`, seen through modules that act for whoever calls
+        them.
+        """
         frame = _above(skip)
         while frame is not None and _within(str(frame.f_globals.get("__name__")), through):
             frame = frame.f_back
         return frame is not None and bool(self._users(frame))
 
     def read_by_user(self, skip: int = 1) -> bool:
-        """As `users_module`, seen through a configuration that reads a value when it is asked for
-        it.
+        """Return the same as `users_module`, seen through a configuration that reads a value
+        when it is asked for it.
         """
         return self.asked_by_user(skip + 1, CONFIGURATION)
 
@@ -181,8 +183,8 @@ class Active:
         return self._line(_above(skip))[0]
 
     def _line(self, frame: FrameType | None) -> tuple[str, str]:
-        """As `line`, from a frame on, with how its library takes a seed there (see
-        `seed_arguments`).
+        """Return the same as `line`, from a frame on, with how its library takes a seed there
+        (see `seed_arguments`).
         """
         library: list[FrameType] = []
         while frame is not None:

@@ -494,7 +494,9 @@ def _is_value(match: Match[str], value: str) -> bool:
 
 
 def _is_no_prose(match: Match[str], value: str) -> bool:
-    """As `_is_value`, but for a word that others follow: `password: the one that you got`."""
+    """Return the same as `_is_value`, but for a word that others follow: `password: the one that
+    you got`.
+    """
     is_prose = _PLAIN_WORD.fullmatch(value) and _NEXT_WORD.match(match.string, match.end())
     return not is_prose and _is_value(match, value)
 

@@ -50,8 +50,8 @@ class Values:
         return self.tensors(output)[:1]
 
     def scalar_first(self, output: Any) -> List[Any]:
-        """As `first`, but a tensor of one element before any other: a step function may return
-        predictions and loss in any order.
+        """Return the same as `first`, but a tensor of one element before any other: a step
+        function may return predictions and loss in any order.
         """
         tensors = self.tensors(output)
         tensors.sort(key=lambda tensor: tensor.size != 1)  # stable: scalars come first

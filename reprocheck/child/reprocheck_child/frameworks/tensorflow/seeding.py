@@ -6,7 +6,7 @@ from ...seed_all import Setter
 
 
 def seed(setter: Setter, tensorflow: Any) -> None:
-    """What `seed_all` does for it."""
+    """Do what `seed_all` does for it."""
     setter.call(
         "tensorflow.random.set_seed(%d)" % setter.seed,
         lambda: tensorflow.random.set_seed,

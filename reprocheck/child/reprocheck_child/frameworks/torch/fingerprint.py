@@ -139,8 +139,8 @@ class Fingerprints:
             return self._wrapped(tensor) or self._unread(tensor, error)
 
     def again(self, tensor: Any, sketched: bool = True) -> Any:
-        """As `later`, of a tensor that is handed on: the fingerprint that is known where it was not
-        written to since.
+        """Return the same as `later`, of a tensor that is handed on: the fingerprint that is
+        known where it was not written to since.
         """
         seen = self.look(tensor)
         if seen is None:
@@ -386,13 +386,13 @@ class Fingerprints:
             return []
 
     def state(self, value: Any) -> "List[List[Any]]":
-        """As `leaves`, of what an optimizer keeps: without the sketch of long tensors, which are
-        compared by their hash alone.
+        """Return the same as `leaves`, of what an optimizer keeps: without the sketch of long
+        tensors, which are compared by their hash alone.
         """
         return self.leaves(value, False)
 
     def hashes(self, value: Any) -> "List[List[Any]]":
-        """As `leaves`, of what is handed on, and is compared by its hash alone."""
+        """Return the same as `leaves`, of what is handed on, and is compared by its hash alone."""
         try:
             return leaves.leaves(value, self._hashed)
         except Exception as error:

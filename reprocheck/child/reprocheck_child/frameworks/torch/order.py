@@ -155,7 +155,9 @@ def _matching(values: Any, position: int, first: List[Any]) -> Optional[List[Any
 
 
 def _mapped(sampler: Any, values: Any, position: int, first: List[Any]) -> Optional[List[Any]]:
-    """As `_matching` for a `SubsetRandomSampler`, which walks through positions in its indices."""
+    """Return the same as `_matching` for a `SubsetRandomSampler`, which walks through positions
+    in its indices.
+    """
     if type(sampler).__name__ != "SubsetRandomSampler" or not isinstance(values, list):
         return None
     indices = getattr(sampler, "indices", None)

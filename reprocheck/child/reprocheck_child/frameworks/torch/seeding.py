@@ -7,7 +7,7 @@ from ...seed_all import Setter, yes
 
 
 def seed_torch(setter: Setter, torch: Any) -> None:
-    """What `seed_all` does for it."""
+    """Do what `seed_all` does for it."""
     seed = setter.seed
     setter.call("torch.manual_seed(%d)" % seed, lambda: torch.manual_seed, seed)
     if (
@@ -39,7 +39,7 @@ def seed_torch(setter: Setter, torch: Any) -> None:
 
 
 def seed_npu(setter: Setter, torch_npu: Any) -> None:
-    """What `seed_all` does for it."""
+    """Do what `seed_all` does for it."""
     seed, npu = setter.seed, torch_npu.npu
     setter.call("torch_npu.npu.manual_seed(%d)" % seed, lambda: npu.manual_seed, seed)
     setter.call("torch_npu.npu.manual_seed_all(%d)" % seed, lambda: npu.manual_seed_all, seed)

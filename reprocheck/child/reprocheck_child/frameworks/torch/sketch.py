@@ -127,7 +127,7 @@ class HostSketches:
             self.waiting.append((found, self._checked(tensor, slot)))
 
     def add_short(self, found: Fingerprint, address: int, size: int) -> None:
-        """As `add`, of `size` float32 numbers in memory, a row at most."""
+        """Do the same as `add`, of `size` float32 numbers in memory, a row at most."""
         with self.lock:
             slot = self._next()
             # all signs of the first row are +1
@@ -136,8 +136,8 @@ class HostSketches:
             self.waiting.append((found, None))
 
     def add_hashed(self, found: Fingerprint, tensor: Any, address: int) -> None:
-        """As `add`, of a float32 tensor that begins at an address, and `h` as well: its bytes are
-        read from memory once.
+        """Do the same as `add`, of a float32 tensor that begins at an address, and `h` as well:
+        its bytes are read from memory once.
         """
         with self.lock:
             slot = self._next()

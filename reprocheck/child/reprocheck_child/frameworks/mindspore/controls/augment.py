@@ -187,12 +187,12 @@ def _same(*columns: Any) -> Any:
 
 
 def _float_labels(images: Any, labels: Any) -> Any:
-    """As `_same`; labels are floating point, as they are where images are mixed."""
+    """Return the same as `_same`; labels are floating point, as they are where images are mixed."""
     return images, labels.astype("float32")
 
 
 def _floats(*columns: Any) -> Any:
-    """As `_same`, in the type that mixing gives."""
+    """Return the same as `_same`, in the type that mixing gives."""
     return tuple(column.astype("float64") for column in columns)
 
 
