@@ -42,11 +42,13 @@ def _leading(check: Check, ladder: Ladder) -> Rung | None:
 
 
 def _blames_another(check: Check, rung: Rung) -> bool:
-    """Return whether the sentence of a rung names what was observed at its line, and a control
-    confirmed a cause at another line.
+    """Return whether the sentence of a rung names what nobody seeds before the weights that were
+    made at its line, and a control confirmed a cause at another line.
     """
     best, *others = check.causes or (None,)
-    if best is None or best.confidence != "confirmed" or _is_at(best, rung):
+    if rung.rung != "initial weights" or best is None or _is_at(best, rung):
+        return False
+    if best.confidence != "confirmed":
         return False
     return any(one.confidence == "observed" and _is_at(one, rung) for one in others)
 
