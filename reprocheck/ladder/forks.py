@@ -29,8 +29,7 @@ def shared(
     much to do.
     """
     count = 1
-    # of a program with threads, a fork may inherit locks that nobody will release
-    if much and sys.platform == "linux" and threading.active_count() == 1:
+    if much and _can_fork():
         count = min(len(os.sched_getaffinity(0)), _MOST, len(items))
     shares = [items[number::count] for number in range(count)]
     forks: list[_Fork] = []
@@ -46,6 +45,11 @@ def shared(
         for fork in forks:
             fork.end()
     return [results[item] if item in results else work(item) for item in items]
+
+
+def _can_fork() -> bool:
+    """Return whether no thread can leave a lock to a fork that nobody will release."""
+    return sys.platform == "linux" and threading.active_count() == 1
 
 
 @dataclass(frozen=True, slots=True)
