@@ -51,10 +51,10 @@ def pages(folder: Path) -> Iterator[Row]:
     with open_history(suite.history) as history:
         for number in range(NIGHTS):
             _fill(history, number)
-        drawn, took = _timed(lambda: site.write_overview(history, suite))
+        overview, took = _timed(lambda: site._Site(history, suite).overview().render())
         of = f"{TARGETS:,} targets, {NIGHTS} nights"
         yield took.row("page of the overview", of, MOST_SECONDS)
-        megabytes = drawn.index.stat().st_size / 1e6
+        megabytes = len(overview) / 1e6
         yield _row("page of the overview, its size", megabytes, MOST_MEGABYTES, "MB", of)
         written, took = _timed(lambda: site.write(history, suite))
         yield took.row("whole site, first drawn", f"{written.written:,} files")
