@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from reprocheck.files.source_text import UnreadableError
+from reprocheck.language import tr
 from reprocheck.model.why import FixFrom
 from reprocheck.rules import Entry, find
 from reprocheck.rules.fix_text import is_code
@@ -342,7 +343,7 @@ def _fix(hit: Hit, entry: Entry) -> tuple[str, FixFrom]:
     if of_rule:
         return of_rule, "catalogue"
     # it does not fit into one line
-    return f"see `reprocheck rules {entry.code}`", "page"
+    return tr("see `reprocheck rules {code}`", code=entry.code), "page"
 
 
 def _through(step: Step | None) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def unseeded_generators(order: Order) -> Iterator[Hit]:
         code = _purpose(made)
         message = _STARTS[made.is_system].format(name=made.shown)
         if WORDS[code]:
-            message = f"{message}, and {tr(WORDS[code])}"
+            message = f"{message}, and {WORDS[code]}"
         yield hit(code, made.call, message)
 
 

@@ -79,7 +79,7 @@ def _seeded_by_ranks(order: Order, hit: Hit) -> Hit:
     """
     if not has_ranks(order):
         return hit
-    said = "where ranks are to draw apart, add the rank to the number"
+    said = tr("where ranks are to draw apart, add the rank to the number")
     return replace(hit, patchable=False, evidence={"unsure": said, **hit.evidence})
 
 
@@ -87,7 +87,7 @@ def _advice(hit: Hit, evidence: Mapping[str, str]) -> Mapping[str, str]:
     if "ranks" in evidence:
         return {"by_hand": tr(_BY_RANK)}
     if "repeats" in evidence:
-        return {"by_hand": _ADVICE[evidence["repeats"]]}
+        return {"by_hand": tr(_ADVICE[evidence["repeats"]])}
     return {}
 
 

@@ -117,7 +117,7 @@ def _at_origin(order: Order, seeds: Sequence[_Changing]) -> Hit:
     shown, by_hand, in_sight = first.call, first.by_hand, "yes"
     where = f"the number is made in line {place(made)}"
     if made.module is not first.call.module:
-        shown, by_hand, in_sight = made, _MADE_HERE, "no"
+        shown, by_hand, in_sight = made, tr(_MADE_HERE), "no"
         where = f"it is set in {at(first.call, made.module)}"
     users = [f"{one.call.module.shown}:{one.call.line}" for one in seeds]
     message = f"{first.message}; {where}"
@@ -254,7 +254,7 @@ def _seed(order: Order, call: Call) -> Iterator[_Changing]:
                 message=message,
                 made=draw.call,
                 severity=_unsure(number),
-                drawn={"stream": name, "by_hand": tr(_SEEDED, name=name), **seeded},
+                drawn={"stream": name, "by_hand": tr(_SEEDED, name=tr(name)), **seeded},
             )
             return
 
@@ -309,7 +309,7 @@ def _in_worker(order: Order, call: Call, message: str) -> _Changing:
         call=call,
         message=message,
         base_seed=_base_seed(order, call),
-        by_hand=_BY_WORKER,
+        by_hand=tr(_BY_WORKER),
     )
 
 
@@ -325,7 +325,7 @@ def _from_entropy(order: Order, call: Call, number: Value, found: Call) -> _Chan
         fix = _ANOTHER_EACH_TIME
     if entropy.source(found) == "process":
         code, fix = "RC404", _BY_RANK
-    by_hand = fix.format(name=_seeding_name(call))
+    by_hand = tr(fix, name=_seeding_name(call))
     message = f"the seed comes from {entropy.described(found)}"
     return _Changing(
         code=code, call=call, message=message, made=found, severity=_unsure(number), by_hand=by_hand

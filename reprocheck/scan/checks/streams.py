@@ -41,7 +41,7 @@ TITLES = {
     "python": mark("Python's random"),
     "numpy": "NumPy",
     "torch": "torch",
-    "device": "the accelerator's generator",
+    "device": mark("the accelerator's generator"),
     "mindspore": "MindSpore",
     "mindspore weights": "MindSpore",
     "mindspore data": mark("MindSpore's data pipeline"),
