@@ -43,40 +43,36 @@ def bound_to(tree: ast.AST) -> dict[str, str]:
     """Return the names that imports bind in a file, each with the first name of the package that it
     comes from.
     """
-    bound: dict[str, str] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                # without `as`, `import a.b` binds a
-                bound |= {
-                    alias.asname or _package(alias.name): _package(alias.name) for alias in names
-                }
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                # a relative import says nothing of the package
-                inside = (alias.asname or alias.name for alias in names)
-                bound |= dict.fromkeys(inside, _package(module))
-    return bound
+    return {name: _package(module) for module, name in _bindings(tree)}
 
 
 def module_names(trees: Iterable[ast.Module]) -> dict[str, str]:
-    """Return the modules that files import under another name, with the first of these names:
+    """Return the modules that files import, with the first of the names that they have there:
     `numpy` -> `np`, `tensorflow.keras` -> `keras`.
     """
     names: dict[str, str] = {}
-    for node in chain.from_iterable(map(ast.walk, trees)):
-        match node:
-            case ast.Import(names=imported):
-                for alias in imported:
-                    # without `as`, `import a.b` binds a
-                    bound = alias.name if alias.asname else _package(alias.name)
-                    names.setdefault(bound, alias.asname or bound)
-            case ast.ImportFrom(module=str(module), names=imported, level=0):
-                for alias in imported:
-                    names.setdefault(f"{module}.{alias.name}", alias.asname or alias.name)
+    for module, name in chain.from_iterable(map(_bindings, trees)):
+        names.setdefault(module, name)
     if "tensorflow" in names:  # it has Keras inside
         inside = names.get("tensorflow.keras", f"{names['tensorflow']}.keras")
         names.setdefault("keras", inside)
     return names
+
+
+def _bindings(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (dotted name, name in the file) of what the imports of a file bind. A relative import
+    says nothing of the package.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=imported):
+                for alias in imported:
+                    # without `as`, `import a.b` binds a
+                    module = alias.name if alias.asname else _package(alias.name)
+                    yield module, alias.asname or module
+            case ast.ImportFrom(module=str(module), names=imported, level=0):
+                for alias in imported:
+                    yield f"{module}.{alias.name}", alias.asname or alias.name
 
 
 def _package(name: str) -> str:
