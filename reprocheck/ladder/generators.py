@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
 from reprocheck.ladder import compare
-from reprocheck.ladder.align import Step
+from reprocheck.ladder.align import Step, of_run_1
 from reprocheck.ladder.finding import Finding, found
 from reprocheck.ladder.pair import Pair
 from reprocheck.ladder.seeds import drawn_from, seedings, unequal_before, unequal_line
@@ -62,8 +63,15 @@ def unused_and_moving(pair: Pair, end: int) -> list[str]:
     """Return the unused generators that have several states in run 1: something draws from them
     that was not recorded.
     """
-    looks = [step.first.before for step in pair.of_kind("rng") if step.first is not None]
-    return [name for name in unused(pair, end) if len({one.get(name) for one in looks}) > 1]
+    states = counted_states(pair)
+    return [name for name in unused(pair, end) if states[name] > 1]
+
+
+def counted_states(pair: Pair) -> Counter[str]:
+    """Return in how many states each generator was seen when run 1 looked at it."""
+    looks = of_run_1(pair.of_kind(*LOOKS))
+    states = set(chain.from_iterable(look.before.items() for look in looks))
+    return Counter(name for name, _ in states)
 
 
 def recorded(pair: Pair) -> bool:

@@ -4,9 +4,7 @@ drawn from.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import chain
-from operator import itemgetter
 
 from reprocheck.ladder import generators
 from reprocheck.ladder.align import of_run_1
@@ -33,7 +31,6 @@ def unequal_at_the_start(pair: Pair) -> list[str]:
         return []
     looks = of_run_1(pair.of_kind(*generators.LOOKS))
     found = set(chain.from_iterable(look.before for look in looks if look.kind == "found"))
-    states = set(chain.from_iterable(look.before.items() for look in looks))
-    counts = Counter(map(itemgetter(0), states))
+    counts = generators.counted_states(pair)
     untouched = {name for name in found if counts[name] == 1}
     return [name for name in generators.unequal_states(pair, 0) if name not in untouched]
