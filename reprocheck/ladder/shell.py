@@ -127,8 +127,7 @@ def made(
     None where the scripts do not show it. `value`: what it was in the first run.
     """
     texts = scripts(command, read)
-    pattern = rf"(?<![\w-]){re.escape(name)}(?:=|[ \t]+)"
-    values = _assigned if variable else lambda script, _: _values(script, pattern)
+    values = _assigned if variable else _passed
     uses = [use for script in reversed(texts) for use in reversed(list(values(script, name)))]
     # what the command makes tells more than the other targets of a Makefile
     uses.sort(key=lambda use: not _is_made(use, command))
@@ -184,6 +183,11 @@ def _made(use: _Value, part: re.Match[str], value: str) -> Made:
         by=text,
         fixed=f"{before}{fixed}{behind}".strip(),
     )
+
+
+def _passed(script: Script, name: str) -> Iterator[_Value]:
+    """Return the values of an argument in the commands of a script."""
+    return _values(script, rf"(?<![\w-]){re.escape(name)}(?:=|[ \t]+)")
 
 
 def _assigned(script: Script, name: str) -> Iterator[_Value]:

@@ -257,14 +257,16 @@ class Book:
         in_place = any(map(attrgetter("in_place"), arms))
         all_patched = all(map(attrgetter("controls.patched"), runs))
         fails_alike = _fail_alike(runs, until)
-        agrees = None if fails_alike else self._agree(verdict, runs, until)
+        agrees = self._agree(verdict, runs, until)
+        if fails_alike:
+            agrees = len(runs) >= PAIR or None
         return Judged(
             names=names,
             patched=patched,
             why=arms[0].why,
             runs=runs,
             verdict=verdict,
-            agrees=True if fails_alike and len(runs) >= PAIR else agrees,
+            agrees=agrees,
             arms=tuple(arms),
             until=until,
             acted=self._acting.of(names, runs),

@@ -46,9 +46,9 @@ def _blames_another(check: Check, rung: Rung) -> bool:
     made at its line, and a control confirmed a cause at another line.
     """
     best, *others = check.causes or (None,)
-    if rung.rung != "initial weights" or best is None or _is_at(best, rung):
+    if rung.rung != "initial weights" or best is None:
         return False
-    if best.confidence != "confirmed":
+    if best.confidence != "confirmed" or _is_at(best, rung):
         return False
     return any(one.confidence == "observed" and _is_at(one, rung) for one in others)
 

@@ -48,16 +48,16 @@ LIBRARIES = (
 def install(active: Active) -> None:
     """Wait for the modules that have pools."""
     for name, kind, method, keyword, value in LIBRARIES:
-        act = partial(_library, kind, method, keyword, value)
-        import_hook.when_imported(name, _guarded(active, act))
-    for name, wait in (
+        order = partial(_library, kind, method, keyword, value)
+        import_hook.when_imported(name, _guarded(active, order))
+    for name, act in (
         ("multiprocessing.pool", _pool),
         ("concurrent.futures.thread", _threads),
         ("concurrent.futures.process", _processes),
         ("concurrent.futures._base", _results),
         ("asyncio.tasks", _coroutines),
     ):
-        import_hook.when_imported(name, _guarded(active, wait))
+        import_hook.when_imported(name, _guarded(active, act))
 
 
 def _guarded(active: Active, act: Callable[[Active, Any], None]) -> Callable[[object], None]:
