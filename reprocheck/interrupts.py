@@ -36,8 +36,8 @@ def answered() -> None:
 
 
 def listen() -> None:
-    """From now on each of the signals raises KeyboardInterrupt in the main thread; forks of this
-    process end by them as usual.
+    """Let each of the signals raise KeyboardInterrupt in the main thread from now on; forks of
+    this process end by them as usual.
     """
     global _heard, _listening
     _heard = False

@@ -23,7 +23,7 @@ LOG_LINES = 15
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where the reports go."""
+    """Add the option for where the reports go."""
     group = parser.getgroup("reprocheck")
     group.addoption(
         FLAG,

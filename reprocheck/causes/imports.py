@@ -81,7 +81,9 @@ def _package(name: str) -> str:
 
 
 def places(level: int, module: str, file: str, program: str) -> Iterator[tuple[str, ...]]:
-    """For each folder that an import may mean, the files that it executes there, packages first."""
+    """Yield, for each folder that an import may mean, the files that it executes there, packages
+    first.
+    """
     *above, last = module.split(".")
     for folder in _folders(level, file, program):
         packages = accumulate((*above, last), truediv, initial=folder)

@@ -133,7 +133,7 @@ def _counted(left: _Left) -> str:
 
 
 def _for_outside(check: Check, paths: Sequence[str]) -> str:
-    """For files that no copy of the working directory keeps a run from.
+    """Return the fix for files that no copy of the working directory keeps a run from.
 
     What stood there before the check is not advised to be removed.
     """

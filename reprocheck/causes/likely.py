@@ -172,7 +172,9 @@ def _accelerated(check: Check) -> bool:
 
 
 def _is_device(key: str, value: object) -> bool:
-    """By its driver, the framework's list of devices, or the device that MindSpore says it uses."""
+    """Return whether a check ran on a device, by its driver, the framework's list of devices, or
+    the device that MindSpore says it uses.
+    """
     if key.startswith("mindspore.device"):
         return str(value).lower() not in _NO_DEVICE
     names_device = key.endswith(".devices") or key.startswith("driver.")

@@ -12,7 +12,9 @@ from reprocheck.trace.reached import Ran, read_reached
 
 
 def by_trace(check: Recorded, folder: Path) -> Mapping[str, Sequence[Ran]]:
-    """By the names of the traces of the first deeper run; those that say nothing are left out."""
+    """Return what ran, by the names of the traces of the first deeper run; those that say
+    nothing are left out.
+    """
     pairs = sorted(check.record.deeper, key=lambda pair: pair.level != "module")
     runs = next((pair.runs for pair in pairs), ())
     if not runs:

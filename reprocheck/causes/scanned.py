@@ -113,8 +113,8 @@ def _added(
 
 
 def _alone(scan: StaticScan) -> list[StaticFinding]:
-    """Of what may have run the findings that no other of their kind is beside: one line alone can
-    be meant.
+    """Return those findings of what may have run that no other of their kind is beside: one line
+    alone can be meant.
     """
     alike = Counter(one.code for one in scan.possible)
     alone = [one for one in scan.possible if alike[one.code] == 1]

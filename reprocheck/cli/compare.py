@@ -180,7 +180,7 @@ def _with_commit(
 
 
 def _recorded(entry: Any, held: Settings, folder: Path, console: Console, name: str) -> None:
-    """One side. Raises UsageError where nothing can be compared."""
+    """Record one side. Raises UsageError where nothing can be compared."""
     from reprocheck.cli import record, summary
     from reprocheck.workflow.check import recorded
 

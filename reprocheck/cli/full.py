@@ -78,7 +78,7 @@ def _print_headline(check: Check, out: Stream) -> None:
 
 
 def _print_checks(check: Check, out: Stream, *, every: bool) -> None:
-    """One row for each of the two checks, the worst of it; all rows where `every`."""
+    """Print one row for each of the two checks, the worst of it; all rows where `every`."""
     rows: Sequence[Comparison] = check.verdict.comparisons
     if not every:
         rows = deciding(rows)

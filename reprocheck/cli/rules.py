@@ -78,7 +78,9 @@ def _one(code: str) -> Entry:
 
 
 def _print_table(out: Stream, entries: tuple[Entry, ...]) -> None:
-    """One row an entry; on a terminal titles are wrapped, and each group has its name above it."""
+    """Print one row an entry; on a terminal titles are wrapped, and each group has its name
+    above it.
+    """
     widths = _widths(out, entries)
     if not out.tty:
         out.draw(_table(out, entries, widths))

@@ -199,7 +199,9 @@ _OfRuns: TypeAlias = tuple[list[str], list[str]]
 
 
 def _on_each(pairs: Iterable[Pair], place: str, iteration: int) -> tuple[_OfRuns, _OfRuns]:
-    """Of a weight its first values, and its gradient as it was reduced in an iteration."""
+    """Return, of both runs, the first values of a weight on each rank, and its gradient as it
+    was reduced in an iteration.
+    """
     weights: _OfRuns = [], []
     reduced: _OfRuns = [], []
     for pair in pairs:

@@ -72,8 +72,9 @@ def _written_anew(check: Check, evidence: Evidence | None) -> str:
 
 
 def _given_otherwise(check: Check, below: str, loaded: str) -> Rung | None:
-    """That the runs had other arguments, or read files that were not the same; of two recordings,
-    that they ran other code. See `given_otherwise` for `below` and `loaded`.
+    """Return the finding that the runs had other arguments, or read files that were not the
+    same; of two recordings, that they ran other code. See `given_otherwise` for `below` and
+    `loaded`.
     """
     code: Sequence[SourceDifference] = ()
     if check.between is not None:

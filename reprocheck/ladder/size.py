@@ -184,7 +184,9 @@ def _between_elements(x: list[float], y: list[float]) -> float:
 
 
 def _share(distance: float, scale: float) -> float:
-    """Of tensors without a scale only the signs of zeros differ."""
+    """Return a distance as a share of a scale: 0 for tensors without one, of which only the
+    signs of zeros differ.
+    """
     if not scale:
         return 0.0
     return distance / scale

@@ -79,7 +79,7 @@ def runs(step: Step) -> tuple[int, int]:
 
 
 def within(iteration: int | None) -> str:
-    """`In iteration 2`, or before it."""
+    """Return `In iteration 2`, or the words for what comes before it."""
     if not iteration:
         return tr("Before the first iteration")
     return tr("In iteration {iteration}", iteration=iteration)
@@ -158,7 +158,7 @@ def generators(names: Sequence[str], kind: str = "") -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital letter and a full stop. A name in front keeps its letters."""
+    """Return a text with a capital letter and a full stop. A name in front keeps its letters."""
     text = capital(changed(text, str.strip))
     if not text or text.endswith((".", "?", "!", "。", "？", "！")):
         return text

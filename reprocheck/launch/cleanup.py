@@ -75,7 +75,7 @@ def command(folder: Path, scratch: Path, archive: Archive, hold: Hold) -> list[s
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One at a time: with runs side by side, each has a guard that cleans up."""
+    """Let one process at a time clean up: with runs side by side, each has a guard that does so."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # it is gone: there is nothing to clean up

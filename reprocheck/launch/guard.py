@@ -192,8 +192,8 @@ def descendants(root: int) -> list[tuple[int, int]]:
 
 
 def children_of_all() -> dict[int, list[tuple[int, int, int]]]:
-    """By the pid of the parent: (pid, process group, session) of each process, from /proc; the
-    group of a dead one is -1.
+    """Return the children of each process, from /proc, by the pid of the parent: (pid, process
+    group, session); the group of a dead one is -1.
     """
     children: dict[int, list[tuple[int, int, int]]] = {}
     for name in os.listdir("/proc"):
@@ -236,7 +236,7 @@ def at_death_of_parent(number: int) -> None:
 
 
 def fix_addresses() -> None:
-    """What this process starts from now on gets the same addresses in every run; where that is
+    """Give what this process starts from now on the same addresses in every run; where that is
     forbidden, nothing changes.
     """
     call_library("personality", (ADDR_NO_RANDOMIZE,))

@@ -36,7 +36,9 @@ class Hold:
 
     @property
     def words(self) -> Iterator[str]:
-        """For the command line of a process that has the descriptors: see `held_by`."""
+        """Yield the words for the command line of a process that has the descriptors: see
+        `held_by`.
+        """
         return (f"{name}={descriptor}" for name, descriptor in self.files.items())
 
     @contextmanager

@@ -28,7 +28,7 @@ class Renewed:
 
     @property
     def hold(self) -> Hold:
-        """Of what stood there before the run."""
+        """Return a hold on what stood there before the run."""
         return self._found.hold if self._found is not None else Hold()
 
     def begin(self) -> None:

@@ -119,8 +119,8 @@ def one_run(
     halt: threading.Event | None = None,
     attend: Attend | None = None,
 ) -> None:
-    """One run and its files, kept with those that are in `runs`; KeyboardInterrupt where it was
-    broken off. `attend`: see `Job`.
+    """Make one run and keep it with its files, beside those that are in `runs`;
+    KeyboardInterrupt where it was broken off. `attend`: see `Job`.
     """
     observer = cast(Observer, _Locked(plan.observer, plan.lock))
     with operation(f"preparing run {number}"):

@@ -62,7 +62,7 @@ class Silent:
         """Two more runs at a deeper level follow."""
 
     def half(self, level: str) -> None:
-        """One more run at a deeper level follows."""
+        """Tell that one more run at a deeper level follows."""
 
     def arm(self, name: str, why: str, most: int = 0) -> None:
         """Runs under controls follow."""

@@ -8,15 +8,15 @@ from reprocheck.language import changed
 
 
 def capital(text: str) -> str:
-    """With a capital letter, unless a name that is written otherwise stands in front: `torch.rand`,
-    `cuDNN`.
+    """Return a text with a capital letter, unless a name that is written otherwise stands in
+    front: `torch.rand`, `cuDNN`.
     """
     return changed(text, _capital, str)
 
 
 def small(text: str) -> str:
-    """With a small letter, unless a name that is written otherwise stands in front: `XLA`,
-    `TensorFlow`.
+    """Return a text with a small letter, unless a name that is written otherwise stands in
+    front: `XLA`, `TensorFlow`.
     """
     return changed(text, _small, str)
 

@@ -24,7 +24,7 @@ class EntryPoint:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As it stands behind `reprocheck run`."""
+        """Return the words that stand behind `reprocheck run`."""
         return (
             self.command[1:]
             if self.kind != "command" and len(self.command) > 1

@@ -37,8 +37,8 @@ def command(check: Check) -> str:
 
 
 def _allowed_difference(check: Check) -> Step | None:
-    """For runs that pass the checks and differ later or in bits; None where the cause is confirmed,
-    or nothing is known of it.
+    """Return the step for runs that pass the checks and differ later or in bits; None where the
+    cause is confirmed, or nothing is known of it.
     """
     verdict = check.verdict
     confirmed = any(cause.confidence == "confirmed" for cause in check.causes)
@@ -63,7 +63,7 @@ def _stricter(check: Check, command: Callable[[Check, str], str]) -> Step | None
 
 
 def _stricter_rule(check: Check) -> str:
-    """As an option; "" where the check fails already."""
+    """Return the option that fails the check; "" where it fails already."""
     if not check.verdict.passed:
         return ""
     return f"--fail-on {shlex.quote(check.verdict.next_rule)}"

@@ -121,8 +121,8 @@ def checks(check: Check) -> Table:
 
 
 def _worst_rows(rows: Sequence[Comparison]) -> Sequence[Comparison]:
-    """In their order, those that weigh most (failures, what could not be made, the largest excess)
-    and the first of each check.
+    """Return the rows that weigh most (failures, what could not be made, the largest excess) and
+    the first of each check, in their order.
     """
 
     if len(rows) <= CHECK_ROWS:

@@ -9,7 +9,7 @@ from reprocheck.model import LossSeries, Run
 
 
 def world_of(run: Run) -> int:
-    """With how many ranks a run trained."""
+    """Return with how many ranks a run trained."""
     return run.world or len(run.traces)
 
 

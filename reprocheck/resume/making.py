@@ -61,7 +61,7 @@ def _explained(folder: Path, teller: Teller, further: Further) -> None:
 
 
 def _try_patch(folder: Path, teller: Teller, further: Further) -> None:
-    """Of the first place for which there is one."""
+    """Try the patch of the first place for which there is one."""
     for number, outcome in enumerate(load(folder).outcomes):
         changed = proposed(outcome)
         if changed:

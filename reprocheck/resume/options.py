@@ -70,7 +70,7 @@ class _Found:
 
     @property
     def words(self) -> str:
-        """As it is added to the command."""
+        """Return the option as it is added to the command."""
         if self.form == _FLAG:
             return self.name
         value = CHECKPOINT if self.form == _VALUE else self.form

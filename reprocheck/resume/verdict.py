@@ -97,9 +97,9 @@ def offset_of(checkpoint: model.Checkpoint, sides: Sides) -> int:
 
 
 def resumed_from(written: Sequence[model.Checkpoint], sides: Sides) -> model.Checkpoint | None:
-    """Of the checkpoints that a run had written when a signal ended it, the last one behind which
-    the continued run has the first loss of the resumed run: a script may pass over one that is cut.
-    None where no loss says so.
+    """Return the checkpoint that was resumed from: of those that a run had written when a signal
+    ended it, the last one behind which the continued run has the first loss of the resumed run.
+    A script may pass over one that is cut. None where no loss says so.
     """
     first = shifted(sides.resumed, 0, 1)
     if not first.longest:

@@ -67,7 +67,7 @@ def may_bring(package: str, name: str) -> bool:
 
 
 def of_library_alone(star: str, name: str) -> str | None:
-    """For star imports of which none is of the user's own module."""
+    """Return None: no star import is of the user's own module."""
     return None
 
 

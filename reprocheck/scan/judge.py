@@ -209,8 +209,8 @@ def _problem(module: Module, what: str, error: Exception) -> Unreadable:
 
 
 def _keep(found: dict[tuple[object, ...], Finding], finding: Finding) -> None:
-    """Of several findings at one place, the most severe, and of those the one that is reached by
-    the fewest calls.
+    """Keep, of several findings at one place, the most severe, and of those the one that is
+    reached by the fewest calls.
     """
     key = (finding.code, finding.path, finding.joined_line, finding.column)
     found[key] = min(found.get(key, finding), finding, key=_rank)

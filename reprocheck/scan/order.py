@@ -190,7 +190,7 @@ class Order:
 
     @cached_property
     def _made_of(self) -> dict[int, list[Value]]:
-        """By the id of a value: what was directly made of it without a call."""
+        """Return what was directly made of a value without a call, by the id of the value."""
         index: defaultdict[int, list[Value]] = defaultdict(list)
         seen: set[int] = set()
         inputs = chain.from_iterable(step.inputs for step in self.steps)

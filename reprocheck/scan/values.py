@@ -354,7 +354,7 @@ class Function(Value):
         return place(self.module, self.node)
 
     def bound_to(self, owner: Value) -> Function:
-        """It as a method of an object or class."""
+        """Return the function as a method of an object or class."""
         if self.kind == "static":
             return self
         if self.kind == "class" and isinstance(owner, Instance):

@@ -40,7 +40,9 @@ def account(book: Book) -> Search:
 
 
 def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
-    """In order, without repetition: values of the user's need not be hashable."""
+    """Return items in their order, without repetition: values of the user's need not be
+    hashable.
+    """
     return tuple({repr(item): item for item in items}.values())
 
 

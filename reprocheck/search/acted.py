@@ -46,7 +46,9 @@ class Acting:
         return shows(name, run)
 
     def _on_line(self, name: str, run: Run) -> bool:
-        """It was on in the process, and a line of the user's depends on what it fixes."""
+        """Return whether a control was on in the process, and a line of the user's depends on
+        what it fixes.
+        """
         was_on = any(_touches(name, run))
         on_line = not self._kinds.isdisjoint(likely.shown_by(name))
         return was_on and (on_line or self._found_by_scan(name))
@@ -88,7 +90,7 @@ def _touches(name: str, run: Run) -> Iterator[Touch]:
 
 
 def _touched(name: str, run: Run) -> bool:
-    """It intercepted or set something of the script's.
+    """Return whether a control intercepted or set something of the script's.
 
     That a variable was set does not say that anything reads it.
     """

@@ -63,8 +63,8 @@ class Book:
         return self._by_controls.get((frozenset(names), patched))
 
     def told(self, judged: Judged) -> Judged:
-        """With why the runs were made in the language that is spoken: the record keeps it in
-        English.
+        """Return runs with why they were made in the language that is spoken: the record keeps
+        it in English.
         """
         why = self._asked.get(frozenset(judged.names), tr(judged.why))
         return replace(judged, why=why)

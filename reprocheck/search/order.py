@@ -231,6 +231,6 @@ def _seeded(rung: Rung) -> bool:
 
 
 def _of_rung(rung: Rung, said: Sequence[str]) -> list[str]:
-    """By the rung, those first that a line of the user's speaks for."""
+    """Return the controls of a rung, those first that a line of the user's speaks for."""
     names = table().rungs.get(rung.rung, ())
     return [*sorted(names, key=lambda name: name not in said), *said]

@@ -251,5 +251,5 @@ def _tail(path: Path) -> str:
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
-    """In order, without repetition."""
+    """Return texts in their order, without repetition."""
     return tuple(dict.fromkeys(texts))

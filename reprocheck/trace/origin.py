@@ -100,7 +100,7 @@ class Origins:
 
 
 def _time(recorded: Recorded) -> float:
-    """When a process began."""
+    """Return when a process began."""
     return recorded.process.time
 
 

@@ -421,7 +421,7 @@ def _take_left(recorded: Recorded, event: events.Left) -> None:
 
 
 def _take_nothing(recorded: Recorded, event: events.Event) -> None:
-    """It is read elsewhere."""
+    """Take nothing: it is read elsewhere."""
 
 
 def _take_deep(recorded: Recorded, event: events.Deep) -> None:

@@ -48,12 +48,14 @@ def _was_waiting(late: Process, stopped: Process) -> bool:
 
 
 def _left(process: Process) -> float:
-    """When it was ended at its stop; where that is not known, nothing comes after it."""
+    """Return when a process was ended at its stop; where that is not known, nothing comes after
+    it.
+    """
     return process.left or inf
 
 
 def _began(process: Process) -> float:
-    """When it had its first loss; 0 where that is not known."""
+    """Return when a process had its first loss; 0 where that is not known."""
     return process.began or 0.0
 
 

@@ -33,7 +33,7 @@ def caveats(
     verdict: VerdictName,
     dtype: str | None,
 ) -> tuple[str, ...]:
-    """In the order of importance, without repetition."""
+    """Return the caveats in the order of importance, without repetition."""
     if not runs:
         return ()
     found: list[str] = []

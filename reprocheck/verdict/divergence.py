@@ -16,7 +16,9 @@ from reprocheck.verdict.series import Unequal, first_outside, first_unequal
 
 
 def equal_in_bits(runs: Sequence[Run]) -> tuple[Bitwise, str | None]:
-    """Of all recorded iterations; with the dtype that the ULP are of."""
+    """Return how all recorded iterations compare in their bits, with the dtype that the ULP are
+    of.
+    """
     recorded = any(map(attrgetter("recorded_losses"), runs))
     if len(runs) < 2 or not recorded:
         return Bitwise(equal=None), None

@@ -14,8 +14,8 @@ from reprocheck.model import LossSeries, Tolerance
 def places(
     series: LossSeries, reference: LossSeries, count: int, start: int = 0, reference_start: int = 0
 ) -> list[int]:
-    """Of `count` losses of both from their starts on, the places where either is none that a double
-    holds.
+    """Return the places, in `count` losses of both from their starts on, where either is none
+    that a double holds.
     """
     own = {place - start for place in series.exact}
     others = {place - reference_start for place in reference.exact}

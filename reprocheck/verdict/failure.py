@@ -81,8 +81,8 @@ def _ending(run: Run) -> str:
 
 
 def where(run: Run) -> str:
-    """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty
-    where none was recorded.
+    """Return `in iteration 5` where it was under way, `after iteration 4` where that had ended;
+    empty where none was recorded.
     """
     came = [(len(trace.losses), trace.unfinished) for trace in run.traces]
     furthest, unfinished = max(came, key=itemgetter(0), default=(0, False))

@@ -68,7 +68,9 @@ class _Rank:
 
     @property
     def when(self) -> str:
-        """`in iteration 5` where that was under way, `after iteration 4` where it had ended."""
+        """Return `in iteration 5` where that was under way, `after iteration 4` where it had
+        ended.
+        """
         reached = words.reached(self.reached, unfinished=self.unfinished)
         return reached or tr("before its first loss")
 
@@ -235,7 +237,7 @@ def _waiting(_: _Rank, ranks: Sequence[_Rank]) -> str:
 
 
 def _nothing(_: _Rank, __: Sequence[_Rank]) -> str:
-    """Of a run that came to its end: nothing became of the others."""
+    """Return "": in a run that came to its end, nothing became of the others."""
     return ""
 
 

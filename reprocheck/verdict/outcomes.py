@@ -156,7 +156,7 @@ def _of_two(different: int, bound: float) -> str:
 
 
 def _statistics(runs: Sequence[Run]) -> tuple[LossStatistics, ...]:
-    """Of the ranks and iterations that all runs have."""
+    """Return the statistics of the ranks and iterations that all runs have."""
     by_rank = [run.by_rank for run in runs]
     if len(runs) < 2:
         return ()

@@ -151,7 +151,7 @@ def _unequal(trace: Trace, other: Trace) -> bool:
 
 
 def _matched(candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
-    """As many pairs as there can be, each of a rank and one of its candidates (augmenting
+    """Return as many pairs as there can be, each of a rank and one of its candidates (augmenting
     paths).
     """
     partner: dict[int, int] = {}

@@ -139,8 +139,8 @@ def difference(row: Comparison, ranks: int) -> str:
 
 
 def reached(iteration: int, *, unfinished: bool) -> str:
-    """`in iteration 5` where it was under way, `after iteration 4` where that had ended; empty
-    where none was recorded.
+    """Return `in iteration 5` where it was under way, `after iteration 4` where that had ended;
+    empty where none was recorded.
     """
     if not iteration:
         return ""

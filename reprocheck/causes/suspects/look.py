@@ -101,8 +101,8 @@ class Look:
         return self.code.with_text(line)
 
     def given_generator(self) -> tuple[Recorded, ...]:
-        """That the operator which differs first was given a generator of its own; nothing where
-        none was recorded or was not.
+        """Return the fact that the operator which differs first was given a generator of its
+        own; nothing where none was recorded or was not.
         """
         operator = self.rung.operator
         if operator is None or not operator.given_generator:

@@ -91,7 +91,9 @@ def hyper_parameters(look: Look) -> Iterator[Suspect]:
 
 
 def weights(look: Look) -> Iterator[Suspect]:
-    """By the states of the generators when the weight was made."""
+    """Yield the causes of weights that differ, by the states of the generators when the weight
+    was made.
+    """
     shown = look.shown(WeightsDiffer)
     sizes = other_sizes(look.rung.measured.shapes)
     if sizes:

@@ -63,7 +63,7 @@ def _start_patched(recorder: events.Recorder, files: Mapping[str, str]) -> None:
 
 @guarded("watching savers")
 def _start_archives(recorder: events.Recorder) -> None:
-    """What is saved and loaded is recorded in a check of a resume."""
+    """Record what is saved and loaded in a check of a resume."""
     from .archives import Savers
 
     recorder.savers = Savers(recorder)

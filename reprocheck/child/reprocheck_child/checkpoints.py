@@ -423,7 +423,7 @@ class Checkpoints:
                 os.rmdir(folder)
 
     def _name(self, path: str) -> str:
-        """As a snapshot names a file; "" where none holds it."""
+        """Return a path as a snapshot names it; "" where none holds it."""
         if path.startswith(os.path.join(self._root, "")):
             return os.path.relpath(path, self._root)
         if self._allowed and (self._matches(path) or self._matches(DRAFT.sub("", path))):

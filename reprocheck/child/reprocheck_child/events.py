@@ -178,7 +178,7 @@ class Recorder(Writer):
             self.first.leave(why)
 
     def leave_level(self, why: str) -> None:
-        """From here on losses alone are recorded: called by `first` once it has left."""
+        """Record losses alone from here on: called by `first` once it has left."""
         with self._lock:
             self.before_line("")
             self.before_line = nothing_gathered
@@ -544,7 +544,7 @@ class Recorder(Writer):
             stop.mark(self.folder, self.world[0])
 
     def _say_error(self, event: dict[str, Any], error: BaseException) -> None:
-        """What ended the script, and the line of the user's that it came from."""
+        """Write what ended the script, and the line of the user's that it came from."""
         # cut last: of half a secret no pattern knows what it is
         event["error"] = stop.cut(self.redacted(stop.in_one_line(error)))
         try:

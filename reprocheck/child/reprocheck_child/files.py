@@ -273,8 +273,8 @@ class Files:
             self.written(path + end)
 
     def _name(self, path: str) -> str:
-        """As a trace says it: from the working directory on, or the whole path, masked; "" for
-        what no run can find again.
+        """Return a path as a trace says it: from the working directory on, or the whole path,
+        masked; "" for what no run can find again.
         """
         if path.startswith(self.own):
             return ""

@@ -43,6 +43,6 @@ NAME, digest, stream = _choose()
 
 
 def take_portable() -> None:
-    """From here on hash as any interpreter can. To be called before anything is hashed."""
+    """Hash as any interpreter can from here on. To be called before anything is hashed."""
     global NAME, digest, stream
     NAME, digest, stream = "blake2b", _blake2b, _blake2b_stream

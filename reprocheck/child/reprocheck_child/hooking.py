@@ -263,7 +263,7 @@ class Removable:
         before: Callable[..., Any] | None = None,
         after: Callable[..., Any] | None = None,
     ) -> None:
-        """As the function `around`, until `remove`."""
+        """Wrap as the function `around` does, until `remove`."""
         before, after = self.quiet(before), self.quiet(after)
         around(owner, name, what, before=before, after=after, put=self.put)
 

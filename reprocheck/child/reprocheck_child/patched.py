@@ -37,7 +37,7 @@ CURRENT: Patched | None = None
 
 
 def start(recorder: Any, files: Mapping[str, str]) -> None:
-    """From here on the files (real paths) are read from others.
+    """Read the files (real paths) from others from here on.
 
     Raises OSError where one of these cannot be read.
     """

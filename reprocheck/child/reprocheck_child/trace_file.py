@@ -49,7 +49,7 @@ class TraceFile:
             self._append(line)
 
     def map(self) -> None:
-        """From now on, lines go into a shared mapping."""
+        """Write lines into a shared mapping from now on."""
         self._mapped = True
 
     def close(self) -> None:

@@ -134,7 +134,7 @@ def written(file: Path, number: int) -> None:
 
 
 def imported(taken: Taken) -> None:
-    """What an import came to."""
+    """Print what an import came to."""
     out = standard_output()
     for baseline in taken.baselines:
         out.labelled("IMPORTED", f"{baseline.target}: {_curves(baseline)}", "bold green")
@@ -203,7 +203,9 @@ def _date(seconds: float) -> str:
 
 
 def _facts(baseline: Baseline, now: Mapping[str, str]) -> None:
-    """What of the environment is not as it was when a baseline was recorded, some facts of it."""
+    """Print what of the environment is not as it was when a baseline was recorded, some facts of
+    it.
+    """
     if not baseline.night:
         _row("environment", "not known of imported curves")
         return

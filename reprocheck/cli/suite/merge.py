@@ -119,7 +119,7 @@ def _looked_at(
 
 
 def _put_states(history: History, suite: Suite, nights: Sequence[Night]) -> None:
-    """What changed at each target, once the shards of a night are one."""
+    """Write what changed at each target, once the shards of a night are one."""
     from reprocheck.suite.changes import states_of_night
     from reprocheck.suite.history.shards import without_states
 

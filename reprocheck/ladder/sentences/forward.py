@@ -106,7 +106,7 @@ class Agreed:
 
     @property
     def text(self) -> str:
-        """As a clause; "" where nothing was recorded."""
+        """Return what agrees as a clause; "" where nothing was recorded."""
         names = {
             tr("weights"): self.weights,
             tr("RNG states"): self.states,

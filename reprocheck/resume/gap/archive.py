@@ -154,8 +154,8 @@ def words_of(key: str) -> list[str]:
 
 
 def _of_generator(gap: evidence.GeneratorGap, archive: Archive) -> Provenance:
-    """Of a generator: by its name, or, of one of the script's own, by its class and its last
-    name.
+    """Return where the state of a generator was: by its name, or, of one of the script's own, by
+    its class and its last name.
     """
     base = gap.name.partition(":")[0] if not class_of(gap.name) else gap.name
     part = _same_part(gap.name, archive) or base

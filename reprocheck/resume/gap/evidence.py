@@ -86,7 +86,7 @@ class ScheduleGap:
 
     @property
     def each(self) -> list[ScheduleGap]:
-        """One gap for each of them."""
+        """Return one gap for each of them."""
         return [self, *(replace(self, place=place, others=()) for place in self.others)]
 
 

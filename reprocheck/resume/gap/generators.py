@@ -77,8 +77,8 @@ def of_steps(continued: Side, resumed: Side) -> GeneratorGap | None:
 
 
 def of_order(continued: Side, resumed: Side, names: Iterable[str]) -> GeneratorGap | None:
-    """Of the generators from which the first order was drawn, one that stands elsewhere although a
-    state was put back.
+    """Return one of the generators from which the first order was drawn that stands elsewhere
+    although a state was put back.
     """
     found = _gaps(zip(names, repeat("")), continued, resumed)
     return next((gap for gap in found if gap.restored), None)

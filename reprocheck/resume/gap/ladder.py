@@ -236,8 +236,9 @@ def _order(found: Found) -> tuple[int, bool, int]:
 
 
 def _among_ranks(found: Found, rung: model.StateRungName) -> tuple[bool, int]:
-    """Of ranks that differ on one rung, one that was given another rank's state stands first: what
-    else was done to a generator may have been done to those of all ranks.
+    """Return what ranks that differ on one rung are sorted by. One that was given another rank's
+    state stands first: what else was done to a generator may have been done to those of all
+    ranks.
     """
     gap = found.gaps[rung]
     of_a_rank = isinstance(gap, GeneratorGap) and gap.of_rank is not None

@@ -78,8 +78,8 @@ def _has_the_first_order(gap: evidence.BatchGap) -> bool:
 
 
 def _is_ahead(gap: evidence.BatchGap) -> bool:
-    """It is a later batch of the same epoch, or the first of the next one, whose order was not
-    drawn anew.
+    """Return whether a later batch of the same epoch came, or the first of the next one, whose
+    order was not drawn anew.
     """
     return _steps(gap) > 0 or (_begins_the_next(gap) and not gap.drawn_from)
 
@@ -89,7 +89,7 @@ def _begins_the_next(gap: evidence.BatchGap) -> bool:
 
 
 def _epochs(gap: evidence.BatchGap) -> int:
-    """By how many epochs the batch that came is ahead of the one that was due."""
+    """Return by how many epochs the batch that came is ahead of the one that was due."""
     came, due = gap.came.epoch, gap.expected.epoch
     if came is None or due is None:
         return 0
@@ -97,7 +97,9 @@ def _epochs(gap: evidence.BatchGap) -> int:
 
 
 def _steps(gap: evidence.BatchGap) -> int:
-    """By how many batches of the same epoch the one that came is ahead of the one that was due."""
+    """Return by how many batches of the same epoch the one that came is ahead of the one that
+    was due.
+    """
     came, due = gap.came.position, gap.expected.position
     if came is None or due is None or gap.came.epoch != gap.expected.epoch:
         return 0

@@ -92,7 +92,7 @@ class Side:
         return _by_place(self._of_live(self._in_iteration(self.first + 1, "held")))
 
     def _of_live(self, facts: Iterator[Seen]) -> Iterator[Seen]:
-        """Of the states of optimizers those of one that steps: a script may hold another one that
+        """Yield the states of optimizers of one that steps: a script may hold another one that
         it has built before.
         """
         live = {fact.optimizer for fact in self.since("hyper")} - {None}

@@ -88,8 +88,8 @@ def state_of(generator: str, raw: str) -> State | None:
 
 
 def ahead(state: State | None, other: State | None, most: int = MOST) -> int | None:
-    """By how many draws of 32 bits `other` is ahead of `state`: negative where it is behind, None
-    where neither is found within `most` draws of the other, or one is not known.
+    """Return by how many draws of 32 bits `other` is ahead of `state`: negative where it is
+    behind, None where neither is found within `most` draws of the other, or one is not known.
 
     >>> seed = seeded("torch", 1)
     >>> ahead(seed, Twister(seed.after().words, 2))

@@ -100,8 +100,8 @@ def partial(order: Order) -> Iterator[Hit]:
 
 
 def _of_partial_load(order: Order, call: Call) -> Severity | None:
-    """In a folder, and where the weights that stay are the same in each run, it is worth knowing
-    and no more: most checkpoints of public code lack nothing that was drawn.
+    """Return "note" in a folder, and where the weights that stay are the same in each run: most
+    checkpoints of public code lack nothing that was drawn.
     """
     is_seeded = seeded_before(order, call, frozenset({"torch"})) is not None
     if is_seeded or not order.root.single:

@@ -134,7 +134,9 @@ def is_paired_with_constants(call: Call) -> bool:
 
 
 def is_only_counted(call: Call) -> bool:
-    """`for number, name in enumerate(names)`, where the number is told, or only says how often."""
+    """Return whether `for number, name in enumerate(names)` only says how often, or tells the
+    number.
+    """
     match call.name, call.parent:
         case (
             "builtins.enumerate",

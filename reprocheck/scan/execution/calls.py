@@ -203,7 +203,7 @@ class Calls(Known):
     }
 
     def _default(self, made: Instance, name: str, field: Call) -> None:
-        """What one field holds."""
+        """Set what one field holds."""
         factory = field.argument(None, "default_factory", "factory")
         default = field.argument(None, "default")
         if isinstance(factory, External | Function | Class):
@@ -291,7 +291,7 @@ def _bind_parameters(frame: Frame, function: Function, arguments: Arguments) -> 
 
 
 def _fields(made: Instance, given: Arguments) -> None:
-    """What a dataclass, a named tuple and the like do with their arguments."""
+    """Do what a dataclass, a named tuple and the like do with their arguments."""
     bodies = [base.node.body for base in reversed(made.of.own_line())]
     annotated = list(of_kind(chain.from_iterable(bodies), ast.AnnAssign))
     targets = [one.target for one in annotated]

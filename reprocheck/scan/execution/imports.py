@@ -39,7 +39,7 @@ class Imports(Expressions):
         return Part(UNKNOWN, first)
 
     def import_names(self, node: ast.ImportFrom) -> None:
-        """`from a import b`, `from . import b`, `from a import *`."""
+        """Execute `from a import b`, `from . import b`, `from a import *`."""
         module = self.frame.module
         origin = absolute(node.level, node.module or "", module.name, package=module.package)
         own = self._load(node, origin)

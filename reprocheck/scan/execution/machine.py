@@ -259,7 +259,7 @@ class Machine(ABC):
 
     @contextmanager
     def looping(self) -> Iterator[None]:
-        """What happens in the body of a loop."""
+        """Take what happens within this for the body of a loop."""
         with self._holding("loops", self.loops + 1), self._holding("conditions", self.conditions):
             yield
 

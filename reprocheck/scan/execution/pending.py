@@ -44,7 +44,7 @@ class Pending(Attributes):
     """Calls what libraries were given."""
 
     def give(self, call: Call, made: Made) -> None:
-        """What follows from giving a library functions and objects."""
+        """Execute what follows from giving a library functions and objects."""
         by_init = [value for name, value in call.keywords.items() if "init" in name]
         others = filterfalse(by_init.__contains__, call.keywords.values())
         found = _held((*by_init, *call.arguments, *others))
@@ -64,7 +64,7 @@ class Pending(Attributes):
             self._use(call, value)
 
     def run(self, made: Made) -> None:
-        """What a library object does with what it was given, when it is used: once."""
+        """Do what a library object does with what it was given, when it is used: once."""
         waiting, made.pending = made.pending, []
         for value in waiting:
             self._use(made.call, value)
@@ -73,8 +73,8 @@ class Pending(Attributes):
             self.run(source)
 
     def run_rest(self) -> None:
-        """What was never used until the end, and functions inside of functions that nobody
-        called.
+        """Execute what was never used until the end, and functions inside of functions that
+        nobody called.
         """
         for made in filter(attrgetter("pending"), list(self.waiting)):
             self.run(made)

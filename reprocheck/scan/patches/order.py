@@ -233,7 +233,7 @@ def _sorted(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _iterated(node: cst.CSTNode) -> cst.CSTNode:
-    """For `next`, which takes no list."""
+    """Return an iterator over the sorted elements, for `next`, which takes no list."""
     return cst.Call(func=cst.Name("iter"), args=[cst.Arg(cst.ensure_type(_sorted(node), cst.Call))])
 
 

@@ -47,7 +47,7 @@ class Graph:
 
     @cached_property
     def ancestors(self) -> tuple[int, ...]:
-        """For each number a set of bits: itself and all that it builds on."""
+        """Return, for each number, a set of bits: itself and all that it builds on."""
         found: list[int] = []
         for number, parents in enumerate(self.parents):
             bits = 1 << number

@@ -94,7 +94,9 @@ def _gone(known: Known) -> Found | None:
 
 
 def _not_run(known: Known) -> Found | None:
-    """It has no check in this night. A failure where the night was to check it."""
+    """Return the state of a target without a check in this night: a failure where the night was
+    to check it.
+    """
     if known.now is not None:
         return None
     selected = known.target in known.night.selected
@@ -223,7 +225,7 @@ def _intermittent(known: Known) -> Found | None:
 
 
 def _new_target(known: Known) -> Found | None:
-    """It was never checked before."""
+    """Return the state of a target that was never checked before."""
     if known.earlier:
         return None
     return Found(state="new target", reason=reasons.New(_checked(known)))

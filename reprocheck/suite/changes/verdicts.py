@@ -95,7 +95,7 @@ class _Counts:
         self.changes += change
 
     def log_likelihood(self) -> float:
-        """Of the most likely rate within the limit."""
+        """Return the log-likelihood of the most likely rate within the limit."""
         if not self.changes:
             return 0.0
         rate = min(self.limit, self.changes / self.nights)
@@ -125,7 +125,7 @@ class _Beginning:
         counts.add(change)
 
     def evidence(self) -> float:
-        """For chance, weighted."""
+        """Return the evidence for chance, weighted."""
         log_kept = self.still.log_likelihood() + self.moved.log_likelihood()
         return self.weight * math.exp(min(self.log_drawn - log_kept, 700.0))
 

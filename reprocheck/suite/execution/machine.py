@@ -44,7 +44,9 @@ def asked(resources: Resources) -> dict[str, int]:
 
 
 def more_than(machine: Machine, resources: Resources) -> str:
-    """In what a target asks for more than a machine has, as a sentence; "" where it has enough."""
+    """Return in what a target asks for more than a machine has, as a sentence; "" where it has
+    enough.
+    """
     if resources.cpus > machine.cpus:
         return f"It asks for {resources.cpus:g} cores, and this machine has {machine.cpus:g}."
     for variable, number in asked(resources).items():

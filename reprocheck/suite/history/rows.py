@@ -42,7 +42,7 @@ class Shared:
 
 
 def digest_of_facts(facts: Mapping[str, str]) -> str:
-    """As the environment key has it: 16 hexadecimal digits."""
+    """Return the digest of facts that the environment key has: 16 hexadecimal digits."""
     return Key(facts=facts).digest
 
 

@@ -292,7 +292,7 @@ class History:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """What a driver raises becomes a HistoryError."""
+        """Let what a driver raises within this become a HistoryError."""
         try:
             yield
         except DBAPIError as error:
@@ -323,7 +323,7 @@ class History:
 
     @contextmanager
     def _believed(self) -> Iterator[None]:
-        """What is read and was not written by a history becomes a HistoryError."""
+        """Let what is read within this, and was not written by a history, become a HistoryError."""
         try:
             yield
         except _NOT_OURS as error:

@@ -176,7 +176,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def _post(url: str, body: bytes, timeout: float) -> None:
-    """One try. Raises _Refused, OSError or HTTPException where the notice was not taken."""
+    """Try once. Raises _Refused, OSError or HTTPException where the notice was not taken."""
     headers = {"Content-Type": "application/json", "User-Agent": "reprocheck"}
     parts = urlsplit(url)
     account, _, server = parts.netloc.rpartition("@")

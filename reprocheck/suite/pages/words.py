@@ -55,7 +55,7 @@ def counts(report: NightReport) -> str:
 
 
 def about(night: Night) -> Iterator[Fact]:
-    """When, where and of which commit a night was."""
+    """Yield when, where and of which commit a night was."""
     yield "night", f"`{night.id}`"
     yield "started", moment(night.started)
     if night.ended is not None:

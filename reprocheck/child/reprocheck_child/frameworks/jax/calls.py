@@ -229,7 +229,9 @@ class Calls:
         return given
 
     def _of_optimizers(self, leaves: List[Leaf], given: Any) -> List[bool]:
-        """Of each leaf of the arguments, whether it belongs to the state of an optimizer."""
+        """Return, of each leaf of the arguments, whether it belongs to the state of an
+        optimizer.
+        """
         inside = of_optimizers(self.jax, given)
         # how flax calls the state of optax, whose classes `nnx` replaces by its own
         return [is_state or "opt_state" in name for is_state, (name, _) in zip(inside, leaves)]

@@ -95,7 +95,7 @@ def no_compile(jax: Any, active: Any) -> None:
 
 
 def single_thread(jax: Any, active: Any) -> None:
-    """One thread for the programs of the CPU, whose number is read when the first device is
+    """Set one thread for the programs of the CPU, whose number is read when the first device is
     used.
     """
     given = os.environ.get(THREADS)

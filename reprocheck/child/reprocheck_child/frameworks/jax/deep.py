@@ -279,7 +279,7 @@ class Watcher:
                 self.deep.seen("weights", name, call=False, out=[["", found]], **keys, **line)
 
     def lines(self, args: Tuple[Any, ...]) -> List[str]:
-        """Of each argument of the call under way, the line of the script that made it; "" where
+        """Return the line of the script that made each argument of the call under way; "" where
         that is not known.
         """
         frame = self.deep.frame(2)

@@ -98,7 +98,9 @@ def flat(jax: Any, value: Any) -> List[Tuple[Tuple[Any, ...], Any]]:
 
 
 def of_optimizers(jax: Any, value: Any) -> List[bool]:
-    """Of each leaf of a pytree, whether it lies in a state of optax, which has classes for them."""
+    """Return, of each leaf of a pytree, whether it lies in a state of optax, which has classes
+    for them.
+    """
     tree = jax.tree_util
     found: List[bool] = []
     for part in tree.tree_leaves(value, is_leaf=_is_state):

@@ -83,8 +83,8 @@ class _States:
         self.held = held
 
     def take(self) -> List[Any]:
-        """Of each optimizer that is built, in their order: the names of its weights, and the values
-        of its variables.
+        """Return the names of the weights of each optimizer that is built, in their order, and
+        the values of its variables.
         """
         built = [one for _, one in self.held.optimizers() if one.built]
         return [(self._weights(one), list(map(array, self._variables(one)))) for one in built]

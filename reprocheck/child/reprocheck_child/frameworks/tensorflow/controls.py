@@ -51,7 +51,7 @@ def deterministic(tensorflow: Any, active: Any) -> None:
 
 
 def single_thread(tensorflow: Any, active: Any) -> None:
-    """One thread inside an operator and between operators; a later call of the script is a
+    """Set one thread inside an operator and between operators; a later call of the script is a
     conflict, or overridden.
     """
     threading = tensorflow.config.threading

@@ -289,8 +289,8 @@ class Fingerprints:
         return read(False) or read
 
     def _elsewhere(self, tensor: Any) -> "Fingerprint | Reading":
-        """Of a tensor on a device: computed there, or, where the device cannot, from a copy on the
-        host that is waited for.
+        """Return the fingerprint of a tensor on a device: computed there, or, where the device
+        cannot, from a copy on the host that is waited for.
         """
         if is_capturing(self.torch, tensor.device):
             raise RuntimeError("a device graph is being captured")
@@ -462,7 +462,7 @@ class Fingerprints:
 
 
 def _unknown() -> Fingerprint:
-    """Of a tensor that cannot be read."""
+    """Return the fingerprint of a tensor that cannot be read."""
     return {"h": "", "d": "", "s": []}
 
 

@@ -10,7 +10,9 @@ WORKER, ORDER = "single-worker", "data-order"
 
 
 def single_worker(mindspore: Any, active: Any) -> None:
-    """One worker a dataset, also where the script gives a number or lets MindSpore choose one."""
+    """Give each dataset one worker, also where the script gives a number or lets MindSpore
+    choose one.
+    """
     from mindspore.dataset.core import config
     from mindspore.dataset.engine import datasets, datasets_user_defined
 

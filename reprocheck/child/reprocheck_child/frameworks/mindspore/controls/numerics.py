@@ -40,7 +40,7 @@ def deterministic(mindspore: Any, active: Any) -> None:
 
 
 def single_thread(mindspore: Any, active: Any) -> None:
-    """One thread that dispatches operators, and one that computes on the CPU."""
+    """Set one thread that dispatches operators, and one that computes on the CPU."""
     from mindspore.device_context.cpu import op_tuning
     from mindspore.runtime import executor
 

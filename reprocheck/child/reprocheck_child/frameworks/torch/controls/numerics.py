@@ -138,7 +138,7 @@ def _npu(torch: Any, active: Any, module: Any) -> None:
 
 
 def single_thread(torch: Any, active: Any) -> None:
-    """One thread inside operators and one between them."""
+    """Set one thread inside operators and one between them."""
     torch.set_num_threads(1)
     active.touched("single-thread", "torch.set_num_threads", 1)
     setter = guarded(active, "single-thread", "torch.set_num_threads", torch.set_num_threads, 1)
