@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import subprocess
@@ -23,7 +24,7 @@ from reprocheck.model.replay import Replay
 from reprocheck.report.repair import Repair
 from reprocheck.settings import Settings
 from tests.cli.screen import rows as rows_of_terminal
-from tests.conftest import clean_environment, reprocheck
+from tests.conftest import clean_environment, note_narrow_agreement, reprocheck
 from tests.report.samples import (
     SAMPLES,
     backward_fails,
@@ -274,7 +275,8 @@ def test_a_real_failed_check_fits_on_one_screen_of_a_terminal(command: str, work
     lines = DEMO.read_text().splitlines()
     unseeded = next(n for n, line in enumerate(lines, 1) if "random.Random()" in line)
     rows = screen([command, "--no-draw", "unseeded.py"], workdir)
-    assert any(row.startswith("NOT REPRODUCIBLE (") for row in rows)
+    note_agreement_by_chance(workdir)
+    assert any(row.startswith("NOT REPRODUCIBLE (forward)") for row in rows)
     assert len(rows) <= ROWS_OF_A_SCREEN, "\n".join(rows)
     assert rows[-1].startswith("    reprocheck ") and any(
         f"unseeded.py:{unseeded}" in row for row in rows
@@ -286,9 +288,16 @@ def test_off_a_terminal_columns_and_quiet_are_kept(workdir: Path) -> None:
     quiet = reprocheck(
         "run", "--quiet", "--no-explain", "--no-draw", "unseeded.py", cwd=workdir, COLUMNS="50"
     )
+    note_agreement_by_chance(workdir)
     verdict, place = quiet.stdout.splitlines()
-    assert verdict.startswith("NOT REPRODUCIBLE (") and quiet.stderr == ""
+    assert verdict.startswith("NOT REPRODUCIBLE (forward): ") and quiet.stderr == ""
     assert (workdir / place).is_file() and place.endswith("report.json")
+
+
+def note_agreement_by_chance(workdir: Path) -> None:
+    """Two draws of the demonstration may lie within the tolerance: then the test is run again."""
+    folder = workdir / "reports" / "latest"
+    note_narrow_agreement(folder, json.loads((folder / "report.json").read_text()))
 
 
 def screen(arguments: list[str], cwd: Path) -> list[str]:
