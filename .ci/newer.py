@@ -15,7 +15,7 @@ PARSING = (
     "tests/cli/suite/test_group.py",
     *(
         f"tests/cli/test_{name}.py"
-        for name in ("commands", "env_command", "installed", "overview", "parsing", "rules_command")
+        for name in ("commands", "env_command", "overview", "parsing", "rules_command")
     ),
 )
 CLI = ("tests/cli",)

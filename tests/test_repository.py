@@ -63,6 +63,13 @@ def test_the_page_on_the_architecture_names_each_script_of_ci() -> None:
     assert [path.name for path in SHELL if f"`{path.name}`" not in table] == []
 
 
+def test_the_tests_that_a_newer_dependency_reaches_are_there() -> None:
+    newer = runpy.run_path(str(ROOT / ".ci" / "newer.py"))
+    named_there = re.findall(r"--ignore (\S+\.py)", (ROOT / ".ci" / "newest").read_text())
+    paths = (*newer["reached"]([*newer["REACH"], "another package"]), *named_there)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_the_forms_are_valid_and_ask_for_a_bundle() -> None:
     passes(
         tool("check-jsonschema"), "--builtin-schema", "vendor.github-issue-forms", *map(str, FORMS)
