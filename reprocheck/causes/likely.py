@@ -130,10 +130,9 @@ def implied(control: str, rung: str, *, draws: bool = False) -> str:
     `draws`: what it acted on draws random numbers.
     """
     codes = table().implied[control]
-    of_rung = codes.get(rung, codes[""])
-    if draws:
-        return codes.get("draws", of_rung)
-    return of_rung
+    if draws and rung not in codes:
+        return codes.get("draws", codes[""])
+    return codes.get(rung, codes[""])
 
 
 def without_effect(check: Check) -> frozenset[str]:

@@ -58,16 +58,13 @@ class Acting:
         return any(likely.removes(name, code) for code in ran)
 
     def _on_threads(self, name: str, run: Run) -> bool:
-        return _touched(name, run) and self._had_threads()
-
-    def _had_threads(self) -> bool:
-        """Some process of the runs as they are could compute with several threads, as far as
-        frameworks said how many.
+        """Return whether it acted, and some process of the runs as they are could compute with
+        several threads, as far as frameworks said how many.
         """
         facts = map(attrgetter("environment"), (*self._check.runs, *self._check.traces))
         pairs = chain.from_iterable(one.items() for one in facts)
         threads = {value for key, value in pairs if key.endswith(_THREADS)}
-        return threads != {1}
+        return _touched(name, run) and threads != {1}
 
     def _in_files(self, name: str, run: Run) -> bool:
         """Return a run left files in the working directory, or compiled code, that another could

@@ -33,7 +33,7 @@ _OF_MEMORY = "fill-memory"
 """The control of memory that nobody filled: what asked for it is the line, and not what differs
 afterwards.
 """
-_MODULES = {"python": "random", "numpy": "numpy.random"}
+_MODULES = {"python": "random", "numpy": "numpy.random", "torch": "torch"}
 """Generator as the ladder names it -> the module that draws from it."""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
@@ -67,7 +67,7 @@ def confirmed(
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
         cause = known or there or _found_by_scan(check, name, alone=len(smallest) == 1)
         if cause is None:
-            draws = any(place.draws for place in acted)
+            draws = any(place.draws for place in (*acted, *drawing))
             cause = _implied(check, name, frameworks, len(first), draws=draws)
         if known is not None:
             left = _others(left, known)
@@ -93,7 +93,8 @@ def _known(
     """Return the cause that a control removes: of those that are known, unless the places at which
     it acted say more.
     """
-    cause = _removed(fitting, control)
+    removed = (one for one in fitting if likely.confirms(control, one.code))
+    cause = min(removed, key=lambda one: _preference(one, control), default=None)
     seed = next((place.seed for place in places if place.seed is not None), None)
     if seed is not None and (cause is None or not _is_nearest(control, cause)):
         return _seeded_at(check, seed, frameworks)
@@ -113,14 +114,6 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
         for one in different
         if one.confidence != "suspected" or one.source is None or one.at != explained.at
     ]
-
-
-def _removed(causes: Iterable[Cause], control: str) -> Cause | None:
-    """Return the cause that the control is nearest to; one that says why before one that says what,
-    what was recorded before what fits.
-    """
-    fits = [cause for cause in causes if likely.confirms(control, cause.code)]
-    return min(fits, key=lambda cause: _preference(cause, control), default=None)
 
 
 def _is_observed(cause: Cause | None) -> bool:
@@ -159,7 +152,9 @@ def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cau
 
 
 def _preference(cause: Cause, control: str) -> tuple[bool, bool, int]:
-    """Return the smaller, the better."""
+    """Return the smaller, the better: a cause that says why before one that says what, what was
+    recorded before what fits, and the one that the control is nearest to.
+    """
     place = likely.place_of(control, cause.code) or 0
     return is_vague(cause), cause.confidence != "observed", place
 

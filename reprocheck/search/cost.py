@@ -21,7 +21,8 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     """Return how much longer it takes with the fix, or under the controls, than as it is: of a step
     where that was measured, else of a run.
     """
-    without, with_fix = _arms(book.of(())), (book.patched or under).arms
+    as_is, with_fix = book.of(()), (book.patched or under).arms
+    without = as_is.arms if as_is else ()
     steps = [*check.record.step_times, *_step_times(without)]
     runs = [*_seconds(check.record.runs), *_run_times(without)]
     of_step = times_as_long(steps, _step_times(with_fix))
@@ -31,13 +32,6 @@ def cost(check: Check, book: Book, under: Judged) -> tuple[float | None, str]:
     if of_run is None:
         return None, ""
     return of_run, "run"
-
-
-def _arms(judged: Judged | None) -> tuple[Arm, ...]:
-    """Return the arms that a judgement is of."""
-    if judged is None:
-        return ()
-    return judged.arms
 
 
 def _step_times(arms: Iterable[Arm]) -> list[float]:

@@ -193,7 +193,9 @@ def test_a_control_of_what_is_read_speaks_for_the_seed_that_is_made_of_it(
     assert (first.code, first.at) == ("RC402", f"train.py:{line}")
 
 
-@pytest.mark.parametrize(("generators", "line"), [(("numpy",), 9), (("python",), 5), ((), 0)])
+@pytest.mark.parametrize(
+    ("generators", "line"), [(("numpy",), 9), (("python",), 5), (("torch",), 12), ((), 0)]
+)
 def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
     generators: tuple[str, ...], line: int
 ) -> None:
@@ -203,6 +205,7 @@ def test_a_cause_without_a_line_gets_the_one_that_draws_from_what_differs(
         for number, what in (
             (5, "numbers drawn from random"),
             (9, "numbers drawn from numpy.random"),
+            (12, "numbers drawn from torch"),
         )
     }
     first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": tuple(drawing.values())})
@@ -359,3 +362,12 @@ def test_a_kernel_that_allocates_names_a_line_that_asks_for_unfilled_memory(
     )
     code = UserCode(check(ladder("initial weights")), tmp_path)
     assert bool([*_places([touch], "fill-memory", code)]) == is_named
+
+
+@pytest.mark.parametrize(("rung", "code"), [("loss", "RC406"), ("initial weights", "RC301")])
+def test_a_draw_of_the_scripts_is_no_draw_of_a_layer(rung: str, code: str) -> None:
+    line = SourceLine(file="train.py", line=12)
+    place = Place(line=line, what="numbers drawn from torch", draws=True)
+    differs = check(ladder(rung, unused_generators=("torch",), **GROSS))
+    first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": (place,)})
+    assert first.code == code

@@ -175,6 +175,27 @@ def test_what_a_control_sets_and_nothing_uses_is_told_from_what_acts(tmp_path: P
     assert {event["w"] for event in acted if not event.get("set")} == drawn
 
 
+def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path) -> None:
+    """Without the weights and masks of layers, and draws from a generator of the script's own."""
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "own_library.py").write_text(
+        "import torch\n\ndef negatives(generator=None):\n"
+        "    return torch.randint(0, 9, (3,), generator=generator)\n"
+    )
+    script = tmp_path / "train.py"
+    script.write_text(
+        f"import sys\nsys.path.append({str(packages)!r})\nimport own_library, torch\n"
+        "layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5))\n"
+        "layers(torch.ones(3, 2))\nown_library.negatives(torch.Generator().manual_seed(1))\n"
+        "for _ in range(9):\n    own_library.negatives()\norder = torch.randperm(4)\n"
+        "torch.manual_seed(3)\ntorch.rand(2)\n"
+    )
+    run = Start(script, tmp_path / "run", "seed").end()
+    told = [(event["w"], event["l"]) for event in run.events("control") if event.get("d")]
+    assert told == [("numbers drawn from torch", f"{script}:{line}") for line in (8, 9)]
+
+
 def test_a_seed_that_the_script_reads_counts_as_one_that_acts(tmp_path: Path) -> None:
     """`torch.manual_seed(torch.initial_seed())` draws nothing of what the control has seeded, and
     all that it trains hangs on that number.

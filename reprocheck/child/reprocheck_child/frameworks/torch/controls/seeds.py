@@ -14,6 +14,8 @@ from typing import Any, Optional, Tuple
 
 from .... import import_hook
 from ....controls.drawn import Drawn
+from .devices import OPERATORS
+from .dispatch import Kernels
 
 _WHAT = "torch.Generator.seed"
 
@@ -28,6 +30,11 @@ def seed(torch: Any, active: Any) -> None:
     for owner in (torch, torch.random):
         drawn.watch(owner, "manual_seed")
         drawn.asked(owner, "initial_seed")
+    kernels = Kernels(torch)
+    for operator in OPERATORS:
+        real = kernels.original(operator, "CPU")
+        if real is not None:
+            kernels.replace(operator, "CPU", _telling_of_lines(real, drawn.drawing(real)))
 
     def late(module: Any) -> None:
         """A backend that is loaded after torch was not there to be seeded."""
@@ -39,6 +46,20 @@ def seed(torch: Any, active: Any) -> None:
 
     if "torch_npu" not in sys.modules:
         import_hook.when_imported("torch_npu", late)
+
+
+def _telling_of_lines(real: Any, telling: Any) -> Any:
+    """Return a kernel that tells of the lines that draw from the default generator, without the
+    weights and masks of layers.
+    """
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        frame: Any = sys._getframe(1)
+        is_of_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.")
+        draws = real if is_of_layer or kwargs.get("generator") is not None else telling
+        return draws(*args, **kwargs)
+
+    return kernel
 
 
 def _states(torch: Any) -> Tuple[Any, bool]:
