@@ -32,6 +32,7 @@ def record_arm(
     steps: int | None,
     why: str = "",
     value: int = 0,
+    reference: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
     output: Output | None = None,
     enough: Enough | None = None,
@@ -42,8 +43,8 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`: see `Arm`. `enough`, asked after each run that was kept, says whether the rest can be
-    spared. Raises what `check` raises; what was recorded until then is kept.
+    `value`, `reference`: see `Arm`. `enough`, asked after each run that was kept, says whether the
+    rest can be spared. Raises what `check` raises; what was recorded until then is kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -70,6 +71,7 @@ def record_arm(
         renewed=made.renewed,
         why=why,
         value=value,
+        reference=reference,
     )
 
     def keep(done: tuple[RunRecord, ...]) -> None:

@@ -55,8 +55,17 @@ class Book:
         groups = defaultdict(list)
         for arm in self.record.arms:
             groups[self._beside(arm), arm.patched, arm.value].append(arm)
-        judged = (self._judged(*key[:2], arms) for key, arms in groups.items())
-        return tuple(filter(None, judged))
+        known: dict[frozenset[str], Judged] = {}
+        judged = []
+        for (names, patched, _), arms in groups.items():
+            whole = known.get(frozenset(arms[0].reference))
+            one = self._judged(names, patched, arms, whole)
+            if one is None:
+                continue
+            judged.append(one)
+            if not patched:
+                known[frozenset(names)] = one
+        return tuple(judged)
 
     def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
         """Return the runs under these controls; None where there are none."""
@@ -101,7 +110,7 @@ class Book:
         self._asked.setdefault(frozenset(question.controls), question.why)
         if found is None:
             raise Unanswered(replace(question, value=self._value))
-        if len(found.runs) < question.runs and not found.decided:
+        if not found.settles(question):
             raise Unanswered(replace(question, value=found.value))
         if found.wants_another_value:
             why = tr(words.ANOTHER_VALUE)
@@ -170,14 +179,19 @@ class Book:
         controls that could not make this difference by themselves: what they fix is new in each
         start, so that it differs among the runs as they are where losses depend on it.
         """
-        if self.sample.intermittent or not all(map(self._anew, under.names)):
-            return False
-        overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
-        if not set(under.names).isdisjoint(one.control for one in overrides):
+        if self.sample.intermittent or not self._are_anew(under.names, under):
             return False
         outcome = self._outcome(self._told_apart)
         as_is = map(outcome, chain.from_iterable(self._as_is))
         return set(as_is).isdisjoint(map(outcome, under.runs))
+
+    def _are_anew(self, names: Iterable[str], under: Judged) -> bool:
+        """Return whether what controls fix is new in each start; not where they replace a value
+        of the user's in these runs.
+        """
+        overrides = chain.from_iterable(run.controls.overrides for run in under.runs)
+        fixed = {one.control for one in overrides}
+        return all(self._anew(name) and name not in fixed for name in names)
 
     def _anew(self, control: str) -> bool:
         """Return whether what a control fixes is new in each start. Of what it often is, such as a
@@ -241,19 +255,26 @@ class Book:
     def _acting(self) -> Acting:
         return Acting(self.check, self.folder)
 
-    def _judged(self, names: tuple[str, ...], patched: bool, arms: list[Arm]) -> Judged | None:
-        """None where the arm was broken off before it held a pair; a run that failed needs none."""
+    def _judged(
+        self, names: tuple[str, ...], patched: bool, arms: list[Arm], whole: Judged | None
+    ) -> Judged | None:
+        """Return what the runs of some arms say; None where these were broken off before they held
+        a pair: a run that failed needs none, nor one that is compared with the runs of `whole`.
+        """
         from reprocheck.verdict import judge, paired
 
         made = chain.from_iterable(arm.runs for arm in arms)
         records = [run for run in made if run.ended != "interrupted"]
-        if len(records) < PAIR and not any(map(attrgetter("ended_badly"), records)):
+        failed = any(map(attrgetter("ended_badly"), records))
+        alone = len(records) == 1 and not failed
+        if alone and whole is not None and whole.agrees_exactly and whole.value == arms[0].value:
+            return self._compared(names, arms, replace(records[0], number=PAIR), whole)
+        if len(records) < PAIR and not failed:
             return None
         numbered = [replace(run, number=number) for number, run in enumerate(records, start=1)]
         runs = paired(list(map(self._read, numbered)), self.record.tolerance)
         verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
-        # The iteration of the last check, or that of the first difference, whichever is later.
-        until = max(*self._checked, self._first, 0)
+        until = self._until
         in_place = any(map(attrgetter("in_place"), arms))
         all_patched = all(map(attrgetter("controls.patched"), runs))
         fails_alike = _fail_alike(runs, until)
@@ -273,6 +294,40 @@ class Book:
             untried=in_place and not all_patched,
             fails_alike=fails_alike,
         )
+
+    def _compared(
+        self, names: tuple[str, ...], arms: list[Arm], run: RunRecord, whole: Judged
+    ) -> Judged:
+        """Return what one run says beside runs that agree under more controls. Other losses than
+        theirs say something only where what is left out is new in each start: what is not could
+        give others in each run alike.
+        """
+        from reprocheck.verdict import judge, paired
+
+        runs = paired([whole.runs[0], self._read(run)], self.record.tolerance)
+        verdict = judge(runs, self.record.tolerance, fail_on=self.record.fail_on)
+        agrees = self._agree(verdict, runs, self._until)
+        if agrees and not verdict.bitwise.equal_until(self._until):
+            agrees = None
+        if agrees is False and not self._are_anew(set(whole.names).difference(names), whole):
+            agrees = None
+        return Judged(
+            names=names,
+            patched=False,
+            why=arms[0].why,
+            runs=runs[1:],
+            verdict=verdict,
+            agrees=agrees,
+            arms=tuple(arms),
+            until=self._until,
+            acted=self._acting.of(names, runs[1:]),
+            reference=whole.names,
+        )
+
+    @cached_property
+    def _until(self) -> int:
+        """The iteration of the last check, or that of the first difference, whichever is later."""
+        return max(*self._checked, self._first, 0)
 
     def _agree(self, verdict: Verdict, runs: Sequence[Run], until: int) -> bool | None:
         """Return whether runs agree in what is searched; None: could not be decided."""

@@ -38,8 +38,10 @@ class Answer:
 class Question:
     """Runs to make: `runs` of them in all under these controls (none: as is), and why.
 
-    value    which of several values they give, from 0
-    patched  whether they are given the patch of the first cause, and no control
+    value      which of several values they give, from 0
+    patched    whether they are given the patch of the first cause, and no control
+    reference  more controls, under which runs agree: one run that gives their bits says enough, and
+               so does one that gives others where what is left out is new in each start
     """
 
     controls: tuple[str, ...]
@@ -47,6 +49,7 @@ class Question:
     why: str
     value: int = 0
     patched: bool = False
+    reference: tuple[str, ...] = ()
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error
@@ -64,6 +67,7 @@ class Candidates:
     likely     tried alone first; harmless and altering hold them, too
     suspects   one for each cause, and for each source of randomness that the scan finds: tried
                together where none suffices alone
+    sure       those of the suspects whose cause is observed, or of which the scan is sure and ran
     of_first   those of the first cause, where it names a line: if none of them acts on anything, no
                control reaches it
     harmless   those that do not alter the training
@@ -77,6 +81,7 @@ class Candidates:
     likely: tuple[str, ...]
     harmless: tuple[str, ...]
     suspects: tuple[str, ...] = ()
+    sure: tuple[str, ...] = ()
     of_first: tuple[str, ...] = ()
     altering: tuple[str, ...] = ()
     last: tuple[str, ...] = ()

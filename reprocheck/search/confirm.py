@@ -51,7 +51,7 @@ def decided(check: Check, folder: Path, asked: Question) -> bool:
     them can say nothing else.
     """
     under = Book(check, folder).of(asked.controls)
-    return under is not None and under.value == asked.value and under.decided
+    return under is not None and under.value == asked.value and under.settles(asked)
 
 
 def searched(check: Check, folder: Path) -> Result | None:

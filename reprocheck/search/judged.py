@@ -10,7 +10,7 @@ from operator import attrgetter
 from reprocheck.causes import likely, refusals
 from reprocheck.causes.refusals import Refusal
 from reprocheck.model import Arm, Run, Verdict
-from reprocheck.search.asked import PAIR, Answer
+from reprocheck.search.asked import PAIR, Answer, Question
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
 _ULPS = 64
@@ -31,6 +31,7 @@ class Judged:
     until   the iteration up to which they must agree: that of the last check, or that of the first
             difference as it is
     acted   the controls that acted on something in each of the runs
+    reference  more controls, with a run under which the one run here was compared
     untried a patch was to be tried, and some run had no process that was given its text
     fails_alike  they fail at the same place behind `until`, with the same bits up to there: each
             shows as much as a run that does not fail
@@ -47,6 +48,7 @@ class Judged:
     acted: frozenset[str] = frozenset()
     untried: bool = False
     fails_alike: bool = False
+    reference: tuple[str, ...] = ()
 
     @property
     def value(self) -> int:
@@ -85,6 +87,12 @@ class Judged:
     def decided(self) -> bool:
         """Return whether they differ, or fail: more runs can say nothing else."""
         return self.agrees is False or (self.failed is not None and not self.fails_alike)
+
+    def settles(self, asked: Question) -> bool:
+        """Return whether no more runs are needed to answer a question."""
+        if asked.reference and self.agrees:
+            return True
+        return self.decided or len(self.runs) >= asked.runs
 
     @property
     def acted_at(self) -> frozenset[tuple[str, str]]:

@@ -52,8 +52,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
     errors = [(one, _nearest_at(one, code.hints)) for one in _errors(check)]
     by_error = list(chain.from_iterable(map(itemgetter(1), errors)))
     by_cause = [*by_error, *near, *_of_causes(check.causes, rung, said, fits)]
-    known = [found.name for found in controls.table()]
-    every = (*by_cause, *_of_rung(rung, said), *known)
+    every = (*by_cause, *_of_rung(rung, said), *(found.name for found in controls.table()))
     useless = without_effect(check)
     named, order = _without(by_cause, useless), _without(every, useless)
     altering = frozenset(found.name for found in controls.table() if found.alters)
@@ -67,9 +66,16 @@ def candidates(check: Check, folder: Path) -> Candidates:
     ]
     of_causes = [_of_cause(one, rung, said, fits[one.code]) for one in check.causes]
     nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
+    known = filterfalse(is_vague, check.causes)
+    observed = (one.code for one in known if one.confidence == "observed")
+    sure = [
+        *(_controls_of(code)[:1] for code in observed),
+        *(_nearest_at(one, code.hints)[:1] for one in _errors_that_ran(check)),
+    ]
     return Candidates(
         likely=_only(named, supported - altering),
         suspects=_without(nearest, useless | altering),
+        sure=_without(chain.from_iterable(sure), useless | altering),
         of_first=_of_first(check),
         harmless=_without(order, altering),
         altering=_only(order, altering),
@@ -120,12 +126,17 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
     return [one for one in ran if one.may_change_results and draws(one.code)]
 
 
-def sure_lines(check: Check, control: str) -> frozenset[str]:
+def sure_lines(check: Check, control: str, *, before: bool = True) -> frozenset[str]:
     """Return the lines, as `file:line`, of sources of randomness that a control removes: the scan
-    is sure of them, and they ran before the first difference.
+    is sure of them, and they ran; `before` the first difference, or anywhere.
     """
-    removed = (one for one in _errors(check) if removes(control, one.code))
-    return frozenset(one.source.at for one in removed)
+    errors = _errors(check) if before else _errors_that_ran(check)
+    return frozenset(one.source.at for one in errors if removes(control, one.code))
+
+
+def _errors_that_ran(check: Check) -> list[StaticFinding]:
+    """Return the sources of randomness that the scan is sure of, and that ran."""
+    return [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import filterfalse
 
 from reprocheck.language import tr
@@ -34,7 +34,7 @@ May raise Unanswered, too.
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Together:
     """Controls that were tried at once, without those that crash.
 
@@ -57,6 +57,8 @@ class _Search:
     failed: list[frozenset[str]] = field(default_factory=list)
     idle: tuple[str, ...] = ()
     stumbling: set[str] = field(default_factory=set)
+    reference: tuple[str, ...] = ()
+    """The last controls under which the runs agreed: what fewer of them give is held against it."""
     inert: set[str] = field(default_factory=set)
     """Controls that acted on nothing alone."""
 
@@ -65,7 +67,12 @@ class _Search:
         no part of it suffices either.
         """
         controls = self.candidates.ordered(names)
-        answer = self.ask(Question(controls=controls, runs=runs or self.runs, why=why))
+        question = Question(controls=controls, runs=runs or self.runs, why=why)
+        if not runs and self.runs == PAIR and set(controls) < set(self.reference):
+            question = replace(question, reference=self.reference)
+        answer = self.ask(question)
+        if answer.agrees:
+            self.reference = controls
         if answer.agrees is False:
             self.failed.append(frozenset(controls))
             if len(controls) == 1 and not answer.acting(controls):
@@ -108,6 +115,7 @@ class _Search:
         little as runs that differ.
         """
         self.idle = self.idle or self.candidates.ordered(names)
+        self.reference = ()
         self.failed.append(frozenset(names))
 
     def reason(self, name: str) -> str:
@@ -119,12 +127,18 @@ class _Search:
 
         `whole`: whether to look for one beyond the likely and all harmless ones.
         """
-        alone = self.first_alone(self.candidates.likely[:ALONE], self.reason)
+        alone = self.first_alone(self.worth_alone(), self.reason)
         if alone:
             return alone
         suspects = tuple(filterfalse(self.inert.__contains__, self.candidates.suspects))
-        if len(suspects) > 1 and self.agrees(suspects, tr(words.SUSPECTS_TOGETHER)):
-            return self.without_needless(suspects)
+        why = (
+            tr(words.SUSPECTS_TOGETHER)
+            if len(suspects) > 1
+            else "".join(map(self.reason, suspects))
+        )
+        together = self.together(suspects, why)
+        if self.sufficient(together):
+            return self.without_needless(together)
         harmless = self.together(self.candidates.harmless, tr(words.ALL_HARMLESS))
         if not whole:
             # Where no set can be confirmed, none is halved.
@@ -139,6 +153,14 @@ class _Search:
             return alone
         every = (*self.candidates.altering, *harmless.names)
         return self.narrowed(self.together(every, tr(words.WITH_ALTERING)))
+
+    def worth_alone(self) -> tuple[str, ...]:
+        """Return the likely controls that are tried alone: none where several causes are sure, and
+        one where several are named, which are then tried together.
+        """
+        if len(self.candidates.sure) > 1:
+            return ()
+        return self.candidates.likely[: 1 if len(self.candidates.suspects) > 1 else ALONE]
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
         """Return the first of these controls that suffices alone; empty where none does."""
@@ -210,6 +232,13 @@ class _Search:
         if not acting or self.fails(acting):
             self.by_luck(suffices.names)
             return ()
+        named = [name for name in acting if name in self.candidates.suspects]
+        if named and self.fails(named):
+            # What is named removes a part at least: what is missing beside it is looked for.
+            others = [name for name in acting if name not in named]
+            missing = self.minimal(named, others, known=True)
+            found = self.candidates.ordered([*named, *missing])
+            return self.without_needless(_Together(found, agree=True, acted=frozenset(found)))
         tried = [name for name in acting if self.fails([name])]
         fresh = list(filterfalse(tried.__contains__, acting))
         alone = self.first_alone(fresh[:ALONE], words.alone)
@@ -238,14 +267,15 @@ class _Search:
                     return self.candidates.ordered([*others, part])
         return smallest
 
-    def without_needless(self, suffices: Sequence[str]) -> tuple[str, ...]:
+    def without_needless(self, suffices: _Together) -> tuple[str, ...]:
         """Return what is needed of suspects that suffice together: most of them, so each is left
-        out in turn, the least suspicious first.
+        out in turn, the least suspicious first, after those that acted on nothing.
         """
-        needed = list(suffices)
-        for name in reversed(suffices):
-            others = [one for one in needed if one != name]
-            if self.agrees(others, words.without([name])):
+        needed = list(suffices.names)
+        idle = [name for name in needed if name not in suffices.acted]
+        for left_out in (idle, *([name] for name in reversed(needed) if name in suffices.acted)):
+            others = [one for one in needed if one not in left_out]
+            if left_out and others and self.agrees(others, words.without(left_out)):
                 needed = others
         return self.candidates.ordered(needed)
 
@@ -307,12 +337,12 @@ def find(
             continue
         # A few runs had agreed by chance: the difference is intermittent, so as many say nothing
         # from here on.
-        search.runs = max(search.runs, answer.runs)
+        search.runs, search.reference = max(search.runs, answer.runs), ()
 
 
 def _again(search: _Search, smallest: tuple[str, ...], needed: Needed, most: int) -> Answer:
     """Return the same controls in as many runs as it takes."""
-    answer = search.answer(smallest, tr(words.SUFFICES))
+    answer = search.answer(smallest, tr(words.SUFFICES), runs=search.runs)
     while answer.agrees:
         wanted = min(needed(smallest, answer), most)
         if answer.runs >= wanted:

@@ -115,6 +115,9 @@ def note(judged: Judged) -> str:
         return tr("{ended}; {why}", ended=_ended_badly(judged.failed), why=judged.why)
     if judged.within_tolerance_only:
         return tr("{why}; within the tolerance, but too far apart for rounding", why=judged.why)
+    if judged.reference:
+        whole = named(judged.reference)
+        return tr("{why}; one run, compared with those under {whole}", why=judged.why, whole=whole)
     if judged.agrees and judged.names and not judged.acted:
         return tr("{why}; nothing recorded shows that it acted", why=judged.why)
     return judged.why

@@ -129,6 +129,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         steps=_iterations(check, settings),
         why=english(question.why),
         value=question.value,
+        reference=question.reference,
         output=shared.teller.output,
         enough=enough,
     )
