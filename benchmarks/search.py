@@ -28,9 +28,19 @@ CONFIRMING = 3
 HARMLESS = tuple(one.name for one in controls.table() if not one.alters)
 ALTERING = tuple(one.name for one in controls.table() if one.alters)
 COMMON = {
-    **{"seed": 8, "private-rng": 8, "hash-seed": 4, "entropy": 3, "clock": 3},
-    **{"single-worker": 3, "file-order": 2, "fill-memory": 2, "single-thread": 2},
-    **{"deterministic": 2, "fresh-workdir": 1, "fixed-addresses": 1, "data-order": 1},
+    "seed": 8,
+    "private-rng": 8,
+    "hash-seed": 4,
+    "entropy": 3,
+    "clock": 3,
+    "single-worker": 3,
+    "file-order": 2,
+    "fill-memory": 2,
+    "single-thread": 2,
+    "deterministic": 2,
+    "fresh-workdir": 1,
+    "fixed-addresses": 1,
+    "data-order": 1,
 }
 """Control -> how often it is the one that removes a cause, as a weight."""
 NAMED = 0.92
@@ -41,7 +51,7 @@ ACTING = 0.4
 """Share of controls that act in a program whose causes they do not remove."""
 
 SURE = {True: 0.6, False: 0.1}
-"""Share of what is named and is a cause, or is none, that is observed or that the scan is sure of."""
+"""Share of what is named, where it is a cause and where it is none, that is known for sure."""
 CHANGING = 0.7
 """Share of controls that act, and whose value a program does not draw anew in each start, under
 which its losses are others.

@@ -165,7 +165,7 @@ def read(report: Mapping[str, Any], stderr: str = "", starts: Starts | None = No
         detail=first.get("detail") or "",
         codes=tuple(cause["code"] for cause in causes),
         confidences=tuple(cause["confidence"] for cause in causes),
-        line=_cited(causes[0]) if causes else "",
+        line=cited(causes[0]) if causes else "",
         fix=(causes[0].get("fix") or "") if causes else "",
         report=report,
         stderr=stderr,
@@ -174,7 +174,7 @@ def read(report: Mapping[str, Any], stderr: str = "", starts: Starts | None = No
     )
 
 
-def _cited(cause: Mapping[str, Any]) -> str:
+def cited(cause: Mapping[str, Any]) -> str:
     """The text of the line that a cause cites, without its indentation; empty where it cites
     none.
     """

@@ -33,6 +33,7 @@ def record_arm(
     why: str = "",
     value: int = 0,
     reference: tuple[str, ...] = (),
+    spared: tuple[str, ...] = (),
     patched: Mapping[Path, Path] | None = None,
     output: Output | None = None,
     enough: Enough | None = None,
@@ -43,8 +44,9 @@ def record_arm(
     The runs lie in `arms/NAME` there. The first of them finds the working directory as run 1 of the
     check found it. With `patched`, Python is given these files in place of the user's, which stay
     as they are. Afterwards the working directory is as it was before this call, whatever happens.
-    `value`, `reference`: see `Arm`. `enough`, asked after each run that was kept, says whether the
-    rest can be spared. Raises what `check` raises; what was recorded until then is kept.
+    `value`, `reference`, `spared`: see `Arm`. `enough`, asked after each run that was kept, says
+    whether the rest is not needed. Raises what `check` raises; what was recorded until then is
+    kept.
     """
     folder = folder.absolute()
     before = record.read(folder)
@@ -59,6 +61,7 @@ def record_arm(
         controls=controls,
         seed=seed + value,
         override=True,
+        spared=spared,
         arm=name,
         patched=patched,
     )
@@ -72,6 +75,7 @@ def record_arm(
         why=why,
         value=value,
         reference=reference,
+        spared=spared,
     )
 
     def keep(done: tuple[RunRecord, ...]) -> None:

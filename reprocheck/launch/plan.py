@@ -235,6 +235,7 @@ def plan(
     controls: Sequence[str] | None = None,
     seed: int | None = None,
     override: bool = False,
+    spared: Sequence[str] = (),
     arm: str = "",
     patched: Mapping[Path, Path] | None = None,
     begin: int = 1,
@@ -255,6 +256,7 @@ def plan(
         settings.seed if seed is None else seed,
         override=override,
         user=users_environment(),
+        spared=spared,
     )
     with interrupts.waiting():  # what is made is known to the next command
         scratch = make_scratch(folder, cwd)

@@ -16,13 +16,14 @@ COPY, ADDRESSES = "copy", "addresses"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Under:
     """Controls that are on, the seed that theirs derive from, and whether they win over what the
-    user set (`user`: the environment).
+    user set (`user`: the environment). `spared`: control, `@` and a place at which it does not act.
     """
 
     names: tuple[str, ...] = ()
     seed: int = 0
     override: bool = False
     user: Mapping[str, str] = field(default_factory=dict)
+    spared: tuple[str, ...] = ()
 
     @property
     def copies(self) -> bool:
@@ -50,19 +51,26 @@ class Under:
             "controls": list(self.names),
             "seed": self.seed,
             "override": self.override,
+            "spared": list(self.spared),
             "environment": dict(variables),
             "overridden": replaced,
         }
 
 
 def under_controls(
-    names: Sequence[str], seed: int, *, override: bool, user: Mapping[str, str]
+    names: Sequence[str],
+    seed: int,
+    *,
+    override: bool,
+    user: Mapping[str, str],
+    spared: Sequence[str] = (),
 ) -> Under:
     """Return the controls, in the order of the table.
 
     Without `override`, a value of the user's that stands against one is a ControlError.
     """
-    under = Under(names=controls.ordered(names), seed=seed, override=override, user=user)
+    ordered = controls.ordered(names)
+    under = Under(names=ordered, seed=seed, override=override, user=user, spared=tuple(spared))
     if not override:
         controls.refuse(controls.environment(under.names, seed, user)[1])
     return under

@@ -187,7 +187,8 @@ class Arm:
     of these files, and told of it; without, the runs worked in a copy that held it. `renewed`: no
     copy of the working directory could be made, so it was put back after each run. `why`: one
     sentence, what it is tried for. `value`: which of several values its controls give, from 0.
-    `reference`: more controls, with the losses of which one run of this arm is compared.
+    `reference`: more controls, with the losses of which one run of this arm is compared. `spared`:
+    control, `@` and a line or a library, where it did not act.
     `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
     measured.
     """
@@ -201,6 +202,7 @@ class Arm:
     why: str = ""
     value: int = 0
     reference: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
     step_times: tuple[float, ...] = ()
 
 

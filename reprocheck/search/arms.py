@@ -33,7 +33,7 @@ class Book:
         self.check, self.folder = check, folder
         self._target = target_of(check)
         """The series that is searched, where that is not the losses."""
-        self._asked: dict[frozenset[str], str] = {}
+        self._asked: dict[tuple[frozenset[str], tuple[str, ...]], str] = {}
         """Why the search asked for runs under these controls."""
 
     @property
@@ -54,28 +54,30 @@ class Book:
         """The arms in the order in which they were begun, those of the same controls as one."""
         groups = defaultdict(list)
         for arm in self.record.arms:
-            groups[self._beside(arm), arm.patched, arm.value].append(arm)
+            groups[self._beside(arm), arm.patched, arm.spared, arm.value].append(arm)
         known: dict[frozenset[str], Judged] = {}
         judged = []
-        for (names, patched, _), arms in groups.items():
+        for (names, patched, spared, _), arms in groups.items():
             whole = known.get(frozenset(arms[0].reference))
             one = self._judged(names, patched, arms, whole)
             if one is None:
                 continue
             judged.append(one)
-            if not patched:
+            if not patched and not spared:
                 known[frozenset(names)] = one
         return tuple(judged)
 
-    def of(self, names: Iterable[str], *, patched: bool = False) -> Judged | None:
+    def of(
+        self, names: Iterable[str], *, patched: bool = False, spared: tuple[str, ...] = ()
+    ) -> Judged | None:
         """Return the runs under these controls; None where there are none."""
-        return self._by_controls.get((frozenset(names), patched))
+        return self._by_controls.get((frozenset(names), patched, spared))
 
     def told(self, judged: Judged) -> Judged:
         """Return runs with why they were made in the language that is spoken: the record keeps
         it in English.
         """
-        why = self._asked.get(frozenset(judged.names), tr(judged.why))
+        why = self._asked.get((frozenset(judged.names), judged.spared), tr(judged.why))
         return replace(judged, why=why)
 
     def made(self, names: Iterable[str], *, patched: bool = False) -> int:
@@ -94,8 +96,8 @@ class Book:
         return found
 
     @cached_property
-    def _by_controls(self) -> dict[tuple[frozenset[str], bool], Judged]:
-        return {(frozenset(one.names), one.patched): one for one in self.judged}
+    def _by_controls(self) -> dict[tuple[frozenset[str], bool, tuple[str, ...]], Judged]:
+        return {(frozenset(one.names), one.patched, one.spared): one for one in self.judged}
 
     @cached_property
     def _value(self) -> int:
@@ -106,8 +108,8 @@ class Book:
 
     def ask(self, question: Question) -> Answer:
         """Answer the search from what is recorded. Raises Unanswered."""
-        found = self.of(question.controls)
-        self._asked.setdefault(frozenset(question.controls), question.why)
+        found = self.of(question.controls, spared=question.spared)
+        self._asked.setdefault((frozenset(question.controls), question.spared), question.why)
         if found is None:
             raise Unanswered(replace(question, value=self._value))
         if not found.settles(question):
@@ -291,6 +293,7 @@ class Book:
             arms=tuple(arms),
             until=until,
             acted=self._acting.of(names, runs),
+            spared=arms[0].spared,
             untried=in_place and not all_patched,
             fails_alike=fails_alike,
         )
@@ -309,7 +312,9 @@ class Book:
         agrees = self._agree(verdict, runs, self._until)
         if agrees and not verdict.bitwise.equal_until(self._until):
             agrees = None
-        if agrees is False and not self._are_anew(set(whole.names).difference(names), whole):
+        left_out = set(whole.names).difference(names)
+        left_out.update(one.partition("@")[0] for one in arms[0].spared)
+        if agrees is False and not self._are_anew(left_out, whole):
             agrees = None
         return Judged(
             names=names,
@@ -322,6 +327,7 @@ class Book:
             until=self._until,
             acted=self._acting.of(names, runs[1:]),
             reference=whole.names,
+            spared=arms[0].spared,
         )
 
     @cached_property

@@ -18,6 +18,8 @@ class Answer:
     acted     controls that acted on something in each of these runs; None where that is not known
     blamed    those of the controls that made the script end with an error, where it says so
     stumbled  a later run alone failed: what the first one left is in its way
+    places    control -> places at which it acted, and may be told not to: lines of the user's, or
+              the generators of libraries
     """
 
     agrees: bool | None
@@ -26,6 +28,7 @@ class Answer:
     acted: frozenset[str] | None = None
     blamed: tuple[str, ...] = ()
     stumbled: bool = False
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def acting(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of the controls that acted on something; all where that is not known."""
@@ -42,6 +45,7 @@ class Question:
     patched    whether they are given the patch of the first cause, and no control
     reference  more controls, under which runs agree: one run that gives their bits says enough, and
                so does one that gives others where what is left out is new in each start
+    spared     control, `@` and a place at which it is not to act
     """
 
     controls: tuple[str, ...]
@@ -50,6 +54,7 @@ class Question:
     value: int = 0
     patched: bool = False
     reference: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
 
 
 class Unanswered(Exception):  # noqa: N818 - a request, not an error
@@ -106,6 +111,7 @@ class Found:
     idle       a set under which the runs agreed although none of its controls, or not all that seem
                needed, acted on anything
     complete   whether all controls together were tried where nothing was found
+    needed     control -> those of its places at which it has to act, where it acted at several
     """
 
     smallest: tuple[str, ...] = ()
@@ -113,3 +119,4 @@ class Found:
     crashing: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     complete: bool = True
+    needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -72,7 +72,8 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
     frameworks = of_place(check, code)
     places = acted_at(code, under)
     proving = [name for name in smallest if name != FRESH or not _frees_names(book, smallest)]
-    causes = confirmed(check, proving, words.evidence(seen, under), frameworks, places)
+    evidence = words.evidence(seen, under)
+    causes = confirmed(check, proving, evidence, frameworks, places, found.needed)
     located_causes = located(check, causes, smallest)
     causes = tuple(with_names_of(code.module_names, cause) for cause in located_causes)
     of_controls = fixes_of_controls(device_of(check), frameworks, smallest)

@@ -50,7 +50,7 @@ def decided(check: Check, folder: Path, asked: Question) -> bool:
     """Return whether the runs under controls that are recorded by now differ, or one fails: more of
     them can say nothing else.
     """
-    under = Book(check, folder).of(asked.controls)
+    under = Book(check, folder).of(asked.controls, spared=asked.spared)
     return under is not None and under.value == asked.value and under.settles(asked)
 
 

@@ -5,7 +5,7 @@ acted and a fix that fits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import filterfalse
 from operator import attrgetter
@@ -21,6 +21,7 @@ from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
+from reprocheck.search.judged import generator_of
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
 
@@ -35,6 +36,9 @@ afterwards.
 """
 _MODULES = {"python": "random", "numpy": "numpy.random", "torch": "torch"}
 """Generator as the ladder names it -> the module that draws from it."""
+_LIBRARIES = ("random", "numpy.random")
+"""Those of which no framework draws weights, but for Keras, which draws their seeds from Python's.
+"""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
@@ -50,22 +54,27 @@ def confirmed(
     evidence: str,
     frameworks: Sequence[str] = (),
     places: Mapping[str, Sequence[Place]] = _NOWHERE,
+    needed: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Cause, ...]:
     """Return the causes of a check, with those first, as confirmed, that the smallest set removes.
 
-    `places`: where its controls acted.
+    `places`: where its controls acted. `needed`: at which of several places they have to.
     """
     left = list(check.causes)
-    first: dict[str, Cause] = {}
-    for name in smallest:
-        acted = places.get(name, ())
-        drawing: Sequence[Place] = ()
-        if name == _OF_THE_PROCESS:
-            drawing, acted = _from_differing(check, acted), ()
+    first: dict[tuple[str, str], Cause] = {}
+    units = (one for name in smallest for one in _units(check, name, places, needed))
+    for unit in units:
+        name, acted, drawing = unit.control, unit.acted, unit.drawing
         there = _found_where(check, name, acted)
+        fitting: Iterable[Cause]
         fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
+        if unit.apart:
+            lines = {place.line.at for place in acted}
+            fitting = [one for one in left if one.at in lines]
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
-        cause = known or there or _found_by_scan(check, name, alone=len(smallest) == 1)
+        cause = known or there
+        if cause is None and not unit.apart:
+            cause = _found_by_scan(check, name, alone=len(smallest) == 1)
         if cause is None:
             draws = any(place.draws for place in (*acted, *drawing))
             cause = _implied(check, name, frameworks, len(first), draws=draws)
@@ -78,9 +87,56 @@ def confirmed(
             cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         said = (evidence, *cause.evidence)
-        first.setdefault(cause.code, replace(cause, confidence="confirmed", evidence=said))
+        first.setdefault(
+            (cause.code, cause.at), replace(cause, confidence="confirmed", evidence=said)
+        )
         left = _others(left, cause)
     return (*first.values(), *left)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Unit:
+    """What removes one cause: a control, and the places at which it acted.
+
+    drawing  the places that draw from a generator of the process which differs
+    apart    whether runs have shown that the control has to act at these places, without others
+    """
+
+    control: str
+    acted: Sequence[Place] = ()
+    drawing: Sequence[Place] = ()
+    apart: bool = False
+
+
+def _units(
+    check: Check,
+    name: str,
+    places: Mapping[str, Sequence[Place]],
+    needed: Mapping[str, Sequence[str]],
+) -> Iterator[_Unit]:
+    """Yield what a control removes, once for each cause.
+
+    Of several generators that of the framework comes first: it draws the weights.
+    """
+    acted, at = places.get(name, ()), needed.get(name, ())
+    if name != _OF_THE_PROCESS:
+        apart = [[one for one in acted if one.line.at == place] for place in at]
+        for each in filter(None, apart):
+            yield _Unit(control=name, acted=each, apart=True)
+        if not any(apart):
+            yield _Unit(control=name, acted=acted)
+        return
+    framework = [one for one in at if one not in _LIBRARIES]
+    own = [one for one in at if one in _LIBRARIES]
+    if not framework:
+        framework, own = own[:1], own[1:]
+    drawing = _from_differing(check, acted)
+    if framework:
+        drawing = [one for one in acted if generator_of(one.what) in framework]
+    yield _Unit(control=name, drawing=drawing)
+    for generator in own:
+        drawn = [one for one in acted if generator_of(one.what) == generator]
+        yield _Unit(control=name, acted=drawn, apart=bool(drawn))
 
 
 def _known(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 
 from reprocheck.causes import likely, refusals
 from reprocheck.causes.refusals import Refusal
-from reprocheck.model import Arm, Run, Verdict
+from reprocheck.model import Arm, Run, Touch, Verdict
 from reprocheck.search.asked import PAIR, Answer, Question
 
 _ROUNDING_ULPS = {"bfloat16": 2, "float16": 8}
@@ -17,6 +18,10 @@ _ULPS = 64
 """Units in the last place by which losses may differ where another order of additions is all that
 is left.
 """
+_OF_GENERATORS, _BY_LINE = "seed", "private-rng"
+"""Controls that can be told not to act on the generator of a library, or at a line."""
+IMPORTED = "import"
+"""Said of a line that makes a library import another one, which draws as it is imported."""
 _SETS_MODE = "deterministic"
 """The control that an error of deterministic mode speaks of."""
 
@@ -32,6 +37,7 @@ class Judged:
             difference as it is
     acted   the controls that acted on something in each of the runs
     reference  more controls, with a run under which the one run here was compared
+    spared  control, `@` and a place at which it did not act
     untried a patch was to be tried, and some run had no process that was given its text
     fails_alike  they fail at the same place behind `until`, with the same bits up to there: each
             shows as much as a run that does not fail
@@ -49,6 +55,7 @@ class Judged:
     untried: bool = False
     fails_alike: bool = False
     reference: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
 
     @property
     def value(self) -> int:
@@ -129,6 +136,7 @@ class Judged:
             acted=self.acted,
             blamed=blamed,
             stumbled=self.failed is not None and self.failed is not self.runs[0],
+            places=places_of(self.runs[0].controls.touches),
         )
 
     @property
@@ -146,6 +154,30 @@ class Judged:
         ulp = self.verdict.bitwise.ulp
         is_rounding = ulp is not None and ulp <= _most_ulps(self.runs)
         return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
+
+
+def places_of(touches: Iterable[Touch]) -> dict[str, tuple[str, ...]]:
+    """Return, for the controls that can be told not to act at a place, the places at which they
+    acted: lines of the user's, and for `seed` the generators of libraries.
+    """
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for touch in touches:
+        if touch.setting:
+            continue
+        if touch.control == _OF_GENERATORS:
+            found[touch.control].setdefault(generator_of(touch.what))
+        if touch.control == _BY_LINE:
+            lines = (line for line in touch.lines if line.takes != IMPORTED)
+            found[touch.control].update((line.source.at, None) for line in lines)
+    return {control: tuple(places) for control, places in found.items()}
+
+
+def generator_of(what: str) -> str:
+    """Return the generator of a touch of `seed`: of `numbers drawn from numpy.random`, or of
+    `tf.random.set_seed`, which a library sets for all that it draws.
+    """
+    _, drawn, generator = what.rpartition(" ")
+    return generator if drawn else what.partition(".")[0]
 
 
 def _acted_at(run: Run) -> frozenset[tuple[str, str]]:

@@ -12,7 +12,7 @@ from reprocheck.causes.imports import bound_to
 from reprocheck.causes.usercode import UserCode
 from reprocheck.model import SourceLine, Touch
 from reprocheck.search import words
-from reprocheck.search.judged import Judged
+from reprocheck.search.judged import IMPORTED, Judged
 from reprocheck.search.seeded_line import calls_of, is_unseeded, last, makes_one, seeded_line
 from reprocheck.search.seeds_of_libraries import (
     root_of,
@@ -30,8 +30,6 @@ these, the lines that draw afterwards are known.
 """
 _SEED_WORDS = ("seed", "entropy", "x")
 """What the first argument of these is called."""
-_IMPORTED = "import"
-"""Said of a line that makes a library import another one, which draws as it is imported."""
 _IMPORTS = ("import ", "from ")
 """How lines begin that import."""
 _REPEATING = (
@@ -114,7 +112,7 @@ def _known(touch: Touch) -> dict[SourceLine, str]:
     """Line -> how a call of it takes a seed: the first that does, of several on one line."""
     found: dict[SourceLine, str] = {}
     for one in touch.lines:
-        if one.takes != _IMPORTED:
+        if one.takes != IMPORTED:
             found[one.source] = found.get(one.source) or one.takes
     return found
 

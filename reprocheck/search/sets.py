@@ -17,6 +17,8 @@ from reprocheck.language import tr
 from reprocheck.search import words
 from reprocheck.search.asked import PAIR, Answer, Candidates, Found, Question
 
+MOST_PLACES = 4
+"""Places of a control that are left out in turn."""
 ALONE = 2
 """Likely controls that are tried alone before all are tried together, and others that acted after:
 they take fewer runs than halves, and a set of several is named only where no control suffices
@@ -279,6 +281,29 @@ class _Search:
                 needed = others
         return self.candidates.ordered(needed)
 
+    def needed_at(self, smallest: tuple[str, ...], answer: Answer) -> dict[str, tuple[str, ...]]:
+        """Return, of the controls that acted at several places, those of the places at which they
+        have to: each place is left out in turn.
+        """
+        if self.runs > PAIR:
+            return {}
+        found = {}
+        for name in smallest:
+            places = answer.places.get(name, ())[:MOST_PLACES]
+            if len(places) < 2:
+                continue
+            apart = {place: self._spared(smallest, name, place) for place in places}
+            found[name] = tuple(place for place in places if apart[place].agrees is False)
+        return {name: places for name, places in found.items() if places}
+
+    def _spared(self, smallest: tuple[str, ...], name: str, place: str) -> Answer:
+        """Return what runs say in which one control does not act at a place."""
+        why = words.not_at(name, place)
+        spared = (f"{name}@{place}",)
+        return self.ask(
+            Question(controls=smallest, runs=PAIR, why=why, spared=spared, reference=smallest)
+        )
+
     def minimal(self, base: Sequence[str], names: Sequence[str], *, known: bool) -> tuple[str, ...]:
         """Return what of `names` is needed beside `base`; all of them together suffice.
 
@@ -330,7 +355,10 @@ def find(
         answer = _again(search, smallest, needed, most)
         all_acted = answer.acting(smallest).issuperset(smallest)
         if answer.agrees and (all_acted or not whole):
-            return Found(smallest=smallest, runs=answer.runs, crashing=search.crashing)
+            needed_at = search.needed_at(smallest, answer) if whole else {}
+            return Found(
+                smallest=smallest, runs=answer.runs, crashing=search.crashing, needed=needed_at
+            )
         refuted.add(smallest)
         if answer.agrees:
             search.by_luck(smallest)

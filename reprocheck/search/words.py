@@ -68,6 +68,11 @@ def without(names: Sequence[str]) -> str:
     return tr("to test the set without {listed}", listed=listed(names, _MOST_SHOWN))
 
 
+def not_at(name: str, place: str) -> str:
+    """Return why a set that suffices is tried with a control that does not act at one place."""
+    return tr("to test the set without what {name} does at {place}", name=name, place=place)
+
+
 def more_runs(number: int) -> str:
     """Return why a set under which runs agree is tried again."""
     return tr(

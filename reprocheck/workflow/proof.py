@@ -107,7 +107,8 @@ def _made(check: Check, question: Question) -> int:
     """Return how many runs the record holds of those that a question asks for."""
     names = {*check.record.controls, *question.controls}
     same = [arm for arm in check.record.arms if set(arm.controls) == names and not arm.patched]
-    return sum(len(arm.runs) for arm in same if arm.value == question.value)
+    alike = (arm for arm in same if (arm.value, arm.spared) == (question.value, question.spared))
+    return sum(len(arm.runs) for arm in alike)
 
 
 def _record(question: Question, number: int, check: Check, shared: _Shared) -> None:
@@ -130,6 +131,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         why=english(question.why),
         value=question.value,
         reference=question.reference,
+        spared=question.spared,
         output=shared.teller.output,
         enough=enough,
     )

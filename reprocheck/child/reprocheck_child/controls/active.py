@@ -75,6 +75,8 @@ class Active:
     names     of the controls           seed      the number that fixed seeds are derived from
     override  whether a value of the user's that contradicts a control is replaced; otherwise it
               stands
+    spared    control, `@` and a place where it is not to act, each: a `file:line`, or the generator
+              of a library
     In all methods `skip` counts frames above the caller: 1, the default, is the code that called
     the function that calls the method.
     """
@@ -84,6 +86,7 @@ class Active:
         self.names = frozenset(settings.get("controls") or ())
         self.seed = int(settings.get("seed") or 0)
         self.override = bool(settings.get("override"))
+        self._spared = frozenset(settings.get("spared") or ())
         self.settings = settings
         self._forks: tuple[int, ...] = ()
         self._forked = 0
@@ -101,6 +104,14 @@ class Active:
     def on(self, control: str) -> bool:
         """Return whether a control is on."""
         return control in self.names
+
+    def spares(self, control: str, place: str = "", skip: int = 1) -> bool:
+        """Return whether a control is not to act at a place, which is the line of the user's where
+        none is given.
+        """
+        if not self._spared:
+            return False
+        return "%s@%s" % (control, place or self.line(skip + 1)) in self._spared
 
     def number(self, control: str, what: str) -> int:
         """Return the next of an exact stream of 64-bit numbers: the same from run to run, another

@@ -56,9 +56,11 @@ def _python(active: Active, module: Any) -> None:
         if a is None:
             control = acting(active, 1 + (sys._getframe(1).f_code is constructor))
             if control:
-                a = active.number(control, "random")
+                number = active.number(control, "random")  # the others keep theirs
                 what = "seed" if self is hidden else type(self).__name__
-                active.touched(control, "random.%s without a seed" % what)
+                if not active.spares(control):
+                    a = number
+                    active.touched(control, "random.%s without a seed" % what)
         elif type(a) is not int and isinstance(a, int):
             a = int(a)  # a process id that `entropy` has fixed
         real(self, a, version)
@@ -102,9 +104,11 @@ def _numpy(active: Active, module: Any) -> None:
             control = acting(active)
             if not control:
                 return real(k)
-            active.touched(control, "a seed of numpy.random")
             size = -(-k // _BITS)
             number = int.from_bytes(active.bytes(control, "numpy", size), "little")
+            if active.spares(control):  # the others keep their numbers
+                return real(k)
+            active.touched(control, "a seed of numpy.random")
             return number >> (size * _BITS - k)
 
         return randbits

@@ -89,6 +89,8 @@ def _seed(
     active: Active, function: Callable[[int], object], what: str, drawn: Drawn | None
 ) -> None:
     """`drawn` tells whether that changed anything; where nothing watches, it is taken to have."""
+    if active.spares(NAME, what.partition(".seed")[0]):
+        return
     seed = active.process_seed()
     function(seed)
     active.touched(NAME, what, seed, setting=drawn is not None)

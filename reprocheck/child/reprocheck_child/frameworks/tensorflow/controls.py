@@ -12,6 +12,8 @@ _NONDETERMINISTIC = "tf.random.Generator.from_non_deterministic_state"
 
 def seed(tensorflow: Any, active: Any) -> None:
     """Seed the global generator. What the script seeds later itself, wins."""
+    if active.spares("seed", "tf"):
+        return
     number = active.process_seed()
     tensorflow.random.set_seed(number)
     active.touched("seed", "tf.random.set_seed", number)

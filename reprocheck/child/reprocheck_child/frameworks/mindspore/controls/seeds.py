@@ -57,6 +57,8 @@ def seed(mindspore: Any, active: Any) -> None:
 
     import numpy
 
+    if active.spares(SEED, "mindspore"):
+        return
     value = active.process_seed()
     value += value > 0 and value % PERIOD == 0
     states = random.getstate(), numpy.random.get_state()

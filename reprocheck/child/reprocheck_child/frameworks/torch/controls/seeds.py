@@ -22,6 +22,8 @@ _WHAT = "torch.Generator.seed"
 
 def seed(torch: Any, active: Any) -> None:
     """Seed the default generators of all devices. What the script seeds later itself, wins."""
+    if active.spares("seed", "torch"):
+        return
     number = active.process_seed()
     torch.manual_seed(number)
     active.touched("seed", "torch.manual_seed", number, setting=True)
