@@ -87,6 +87,11 @@ def confirmed(
             cause = _at(check, cause, name, drawing)
         cause = _of_a_series(check, after_control(check, cause, name, frameworks))
         said = (evidence, *cause.evidence)
+        if unit.apart:
+            place = acted[0].line.at
+            if name == _OF_THE_PROCESS:
+                place = generator_of(acted[0].what)
+            said = (evidence, words.differs_without(name, place), *cause.evidence)
         first.setdefault(
             (cause.code, cause.at), replace(cause, confidence="confirmed", evidence=said)
         )

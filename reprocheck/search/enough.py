@@ -65,6 +65,6 @@ def _risk(check: Check, sure: frozenset[tuple[str, str]], name: str) -> float:
     lines = lines_of(removed)
     if any((name, line) in sure for line in lines):
         return SHOWN
-    if lines or order.sure_lines(check, name, before=False):
+    if lines or order.lines_that_ran(check, name):
         return FITTING
     return UNSPECIFIC

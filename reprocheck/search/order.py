@@ -64,13 +64,15 @@ def candidates(check: Check, folder: Path) -> Candidates:
         *(_nearest_at(one, code.hints) for one in findings),
         *(_controls_of(one.code) for one in findings),
     ]
-    of_causes = [_of_cause(one, rung, said, fits[one.code]) for one in check.causes]
+    by_code = {one.code: _of_cause(one, rung, said, fits[one.code]) for one in check.causes}
+    of_causes = by_code.values()
     nearest = chain.from_iterable(names[:1] for names in (*of_findings, *of_causes))
     known = filterfalse(is_vague, check.causes)
     observed = (one.code for one in known if one.confidence == "observed")
+    errors_that_ran = (one for one in findings if one.severity == "error" and one.ran)
     sure = [
-        *(_controls_of(code)[:1] for code in observed),
-        *(_nearest_at(one, code.hints)[:1] for one in _errors_that_ran(check)),
+        *(by_code[code][:1] for code in observed),
+        *(_nearest_at(one, code.hints)[:1] for one in errors_that_ran),
     ]
     return Candidates(
         likely=_only(named, supported - altering),
@@ -126,17 +128,19 @@ def _may_have_acted(check: Check) -> list[StaticFinding]:
     return [one for one in ran if one.may_change_results and draws(one.code)]
 
 
-def sure_lines(check: Check, control: str, *, before: bool = True) -> frozenset[str]:
+def sure_lines(check: Check, control: str) -> frozenset[str]:
     """Return the lines, as `file:line`, of sources of randomness that a control removes: the scan
-    is sure of them, and they ran; `before` the first difference, or anywhere.
+    is sure of them, and they ran before the first difference.
     """
-    errors = _errors(check) if before else _errors_that_ran(check)
-    return frozenset(one.source.at for one in errors if removes(control, one.code))
+    return frozenset(one.source.at for one in _errors(check) if removes(control, one.code))
 
 
-def _errors_that_ran(check: Check) -> list[StaticFinding]:
-    """Return the sources of randomness that the scan is sure of, and that ran."""
-    return [one for one in _may_have_acted(check) if one.severity == "error" and one.ran]
+def lines_that_ran(check: Check, control: str) -> frozenset[str]:
+    """Return the lines, as `file:line`, at which the scan finds what a control removes, and that
+    ran.
+    """
+    ran = (one for one in _may_have_acted(check) if one.ran)
+    return frozenset(one.source.at for one in ran if removes(control, one.code))
 
 
 def _nearest_at(found: StaticFinding, hints: Iterable[Hint]) -> tuple[str, ...]:

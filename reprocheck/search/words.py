@@ -73,6 +73,11 @@ def not_at(name: str, place: str) -> str:
     return tr("to test the set without what {name} does at {place}", name=name, place=place)
 
 
+def differs_without(name: str, place: str) -> str:
+    """Return what shows that a control has to act at a place."""
+    return tr("A run differs in which `{name}` does not act at {place}.", name=name, place=place)
+
+
 def more_runs(number: int) -> str:
     """Return why a set under which runs agree is tried again."""
     return tr(

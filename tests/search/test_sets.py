@@ -101,6 +101,42 @@ def test_suspects_that_remove_a_part_each_are_tried_together_before_all_controls
     assert search(runs, replace(ALL, suspects=("a", "b"))).smallest == ("a", "g")
 
 
+def test_what_fewer_controls_give_is_compared_with_runs_under_more() -> None:
+    asked: list[Question] = []
+
+    def ask(question: Question) -> Answer:
+        asked.append(question)
+        controls = frozenset(question.controls)
+        runs = 1 if question.reference else question.runs
+        return Answer(agrees=controls >= {"a", "c"}, runs=runs, acted=controls)
+
+    several = replace(ALL, suspects=("a", "b", "c"), sure=("a", "c"))
+    assert search(ask, several).smallest == ("a", "c")
+    assert [(question.controls, question.reference) for question in asked] == [
+        (("a", "b", "c"), ()),
+        (("a", "b"), ("a", "b", "c")),
+        (("a", "c"), ("a", "b", "c")),
+        (("c",), ("a", "c")),
+        (("a", "c"), ()),
+        (("a", "c"), ()),
+    ]
+    assert asked[-1].runs == 3
+
+
+def test_places_at_which_a_control_acts_are_left_out_in_turn() -> None:
+    places = {"a": ("train.py:1", "train.py:2", "train.py:3"), "b": ("random",)}
+
+    def ask(question: Question) -> Answer:
+        agrees = {"a", "b"} <= set(question.controls)
+        if question.spared:
+            agrees = question.spared == ("a@train.py:2",)
+            assert question.reference == question.controls == ("a", "b")
+        return Answer(agrees=agrees, runs=question.runs, places=places)
+
+    found = search(ask, replace(ALL, suspects=("a", "b"), sure=("a", "b")))
+    assert found.needed == {"a": ("train.py:1", "train.py:3")}
+
+
 def test_where_no_control_of_the_first_cause_acts_the_patch_is_tried_and_no_more() -> None:
     """The order in which the threads of a script put into its queue: no control reaches it."""
     named = replace(ALL, suspects=("a", "b"), of_first=("a",))

@@ -47,12 +47,22 @@ class Ran:
         return [event for event in self.events if event["e"] == kind]
 
 
-def under(folder: Path, command: list[str], *controls: str, seed: int = 7, **variables: str) -> Ran:
+def under(
+    folder: Path,
+    command: list[str],
+    *controls: str,
+    seed: int = 7,
+    spared: list[str] | None = None,
+    **variables: str,
+) -> Ran:
     """`python COMMAND` in `folder`, under controls. Its TMPDIR is empty."""
     trace, temporary = folder / "trace", folder / "tmp"
     trace.mkdir(parents=True)
     temporary.mkdir()
-    wanted = {"controls": list(controls), "seed": seed, "override": False} if controls else {}
+    wanted: dict[str, Any] = {}
+    if controls:
+        wanted = {"controls": list(controls), "seed": seed, "override": False}
+        wanted["spared"] = spared or []
     fixed = {
         "steps": None,
         "level": "loss",

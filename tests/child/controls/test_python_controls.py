@@ -227,6 +227,31 @@ def test_a_draw_in_a_library_is_told_with_the_line_that_called_it(tmp_path: Path
     }
 
 
+def test_a_control_can_leave_a_place_alone_and_the_others_keep_their_numbers(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import json, random\nimport numpy.random\n"
+        "first = random.Random().random()\nsecond = random.Random().random()\n"
+        "third = numpy.random.default_rng().random()\nfourth = numpy.random.default_rng().random()\n"
+        "drawn = [first, second, third, fourth, random.random(), numpy.random.random()]\n"
+        "print(json.dumps(drawn))\n"
+    )
+    places = [f"private-rng@{script}:4", f"private-rng@{script}:5", "seed@numpy.random"]
+    controls = ("seed", "private-rng")
+    whole = under(tmp_path / "whole", [str(script)], *controls)
+    spared = [
+        under(tmp_path / name, [str(script)], *controls, spared=places) for name in ("one", "two")
+    ]
+    numbers = [ran.seen for ran in (whole, *spared)]
+    each = [{row[column] for row in numbers} for column in range(6)]
+    assert [len(values) for values in each] == [1, 3, 3, 1, 1, 3]
+    touched = spared[0].touched("private-rng")
+    assert touched == {"random.Random without a seed": 1, "a seed of numpy.random": 1}
+    assert "numbers drawn from numpy.random" not in spared[0].touched("seed")
+
+
 def test_workers_repeat_what_they_draw_and_pools_keep_the_order(tmp_path: Path) -> None:
     runs = [
         under(

@@ -81,6 +81,44 @@ def test_the_patch_is_tried_and_written_where_it_was_asked_for(private: Explaine
     )
 
 
+SEVERAL = """
+import random, reprocheck, time
+import numpy as np
+
+time.sleep(random.random() / 1000)
+jitter = random.Random()
+noise = np.random.default_rng()
+unused = random.Random()
+names = list({f"name{number}" for number in range(40)})
+unused.random()
+for step in range(20):
+    order = int(names[step][4:])
+    shift = np.random.normal()
+    reprocheck.log_loss(10 * jitter.random() + noise.normal() + order + shift)
+"""
+
+
+def test_several_causes_are_confirmed_each_at_its_line(tmp_path: Path) -> None:
+    """Two generators without a seed, the order of a set, and a draw from NumPy's own generator:
+    three controls. Draws that only say how long to wait, and a generator of which nothing depends,
+    are no cause, although controls act on them.
+    """
+    explained = explain(SEVERAL, tmp_path / "work")
+    found = explained.report["controls"]
+    assert sorted(found["smallest"]) == ["hash-seed", "private-rng", "seed"]
+    proven = [one for one in explained.report["causes"] if one["confidence"] == "confirmed"]
+    lines = {one["source"]["line"]: one["code"] for one in proven}
+    assert sorted(lines) == [6, 7, 9, 13], lines
+    assert lines[9] == "RC505" and lines[13] == "RC406"
+    without = [row for row in found["tried"] if "to test the set without" in row["note"]]
+    assert {row["runs"] for row in without} == {1}, without
+    struck_off = [row["note"] for row in without if row["bitwise"]]
+    assert len(struck_off) == 2, struck_off
+    assert "what private-rng does at train.py:8" in "".join(struck_off)
+    assert "what seed does at random" in "".join(struck_off)
+    assert explained.further_runs <= 17, "two for the ladder, two for the patch, two alone"
+
+
 def test_what_parts_later_is_another_difference(tmp_path: Path) -> None:
     explained = explain(AND_LATER, tmp_path / "work")
     found = explained.report["controls"]

@@ -80,7 +80,7 @@ def _system(active: Active, module: Any) -> None:
 
     def make(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
         def urandom(size: int) -> bytes:
-            if _from_generator() and active.asked_by_user():
+            if _from_generator() and active.asked_by_user() and not active.spares(PRIVATE):
                 active.touched(PRIVATE, "random.SystemRandom")
                 return active.bytes(PRIVATE, "random.SystemRandom", size)
             return real(size)
