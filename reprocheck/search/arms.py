@@ -22,7 +22,8 @@ from reprocheck.search.acted import Acting
 from reprocheck.search.asked import PAIR, Answer, Question, Unanswered
 from reprocheck.search.chance import Sample, sample
 from reprocheck.search.enough import speaks_for
-from reprocheck.search.judged import Judged, agree
+from reprocheck.search.judged import Judged, agree, places_of
+from reprocheck.search.lines import lines_of
 from reprocheck.search.target import target_of
 
 
@@ -117,7 +118,10 @@ class Book:
         if found.wants_another_value:
             why = tr(words.ANOTHER_VALUE)
             raise Unanswered(replace(question, value=found.value + 1, why=why))
-        return found.answer
+        findings = (one.source.at for one in self.check.scanned.findings)
+        named = lines_of(self.check.causes).union(findings)
+        places = places_of(found.runs[0].controls.touches, named)
+        return replace(found.answer, places=places)
 
     @cached_property
     def sample(self) -> Sample:

@@ -75,6 +75,7 @@ def confirmed(
         cause = known or there
         if cause is None and not unit.apart:
             cause = _found_by_scan(check, name, alone=len(smallest) == 1)
+            cause = cause or _found_where(check, name, places.get(name, ()))
         if cause is None:
             draws = any(place.draws for place in (*acted, *drawing))
             cause = _implied(check, name, frameworks, len(first), draws=draws)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
@@ -136,7 +136,6 @@ class Judged:
             acted=self.acted,
             blamed=blamed,
             stumbled=self.failed is not None and self.failed is not self.runs[0],
-            places=places_of(self.runs[0].controls.touches),
         )
 
     @property
@@ -156,19 +155,21 @@ class Judged:
         return self.agrees is False and self.verdict.exit_code == 0 and not is_rounding
 
 
-def places_of(touches: Iterable[Touch]) -> dict[str, tuple[str, ...]]:
+def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return, for the controls that can be told not to act at a place, the places at which they
     acted: lines of the user's, and for `seed` the generators of libraries.
+
+    Of both those alone of which some line is `named` as a cause; a framework that draws the weights
+    need not tell at which lines.
     """
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for touch in touches:
-        if touch.setting:
-            continue
-        if touch.control == _OF_GENERATORS:
+        lines = [one.source.at for one in touch.lines if one.takes != IMPORTED]
+        is_named = not lines or not set(lines).isdisjoint(named)
+        if touch.control == _OF_GENERATORS and not touch.setting and is_named:
             found[touch.control].setdefault(generator_of(touch.what))
         if touch.control == _BY_LINE:
-            lines = (line for line in touch.lines if line.takes != IMPORTED)
-            found[touch.control].update((line.source.at, None) for line in lines)
+            found[touch.control].update((line, None) for line in lines if line in named)
     return {control: tuple(places) for control, places in found.items()}
 
 
