@@ -21,7 +21,7 @@ from reprocheck.language import sentences
 from reprocheck.model import Cause, Check, Rung, SourceLine
 from reprocheck.model.evidence import GivenOtherwise
 from reprocheck.search import words
-from reprocheck.search.judged import generator_of
+from reprocheck.search.judged import LIBRARIES, generator_of
 from reprocheck.search.place import PRIVATE, Place
 from reprocheck.search.seeded_line import seeded_line
 
@@ -36,9 +36,6 @@ afterwards.
 """
 _MODULES = {"python": "random", "numpy": "numpy.random", "torch": "torch"}
 """Generator as the ladder names it -> the module that draws from it."""
-_LIBRARIES = ("random", "numpy.random")
-"""Those of which no framework draws weights, but for Keras, which draws their seeds from Python's.
-"""
 _READ_ANYWHERE = ("clock",)
 """Those of which that is so where no line is known to make what differs."""
 _OF_THE_START = ("fresh-workdir", "file-order", "single-thread", "no-compile")
@@ -132,8 +129,8 @@ def _units(
         if not any(apart):
             yield _Unit(control=name, acted=acted)
         return
-    framework = [one for one in at if one not in _LIBRARIES]
-    own = [one for one in at if one in _LIBRARIES]
+    framework = [one for one in at if one not in LIBRARIES]
+    own = [one for one in at if one in LIBRARIES]
     if not framework:
         framework, own = own[:1], own[1:]
     drawing = _from_differing(check, acted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +19,8 @@ is left.
 """
 _OF_GENERATORS, _BY_LINE = "seed", "private-rng"
 """Controls that can be told not to act on the generator of a library, or at a line."""
+LIBRARIES = ("random", "numpy.random")
+"""Generators of no framework, of which each line that draws is told."""
 IMPORTED = "import"
 """Said of a line that makes a library import another one, which draws as it is imported."""
 _SETS_MODE = "deterministic"
@@ -159,18 +160,25 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
     """Return, for the controls that can be told not to act at a place, the places at which they
     acted: lines of the user's, and for `seed` the generators of libraries.
 
-    Of both those alone of which some line is `named` as a cause; a framework that draws the weights
-    need not tell at which lines.
+    Of both those alone of which some line is `named` as a cause, and each line once; a framework
+    that draws the weights need not tell at which lines.
     """
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    lines: dict[str, None] = {}
+    generators: dict[str, None] = {}
+    named_by_generators: set[str] = set()
     for touch in touches:
-        lines = [one.source.at for one in touch.lines if one.takes != IMPORTED]
-        is_named = not lines or not set(lines).isdisjoint(named)
-        if touch.control == _OF_GENERATORS and not touch.setting and is_named:
-            found[touch.control].setdefault(generator_of(touch.what))
+        at = {one.source.at: None for one in touch.lines if one.takes != IMPORTED}
         if touch.control == _BY_LINE:
-            found[touch.control].update((line, None) for line in lines if line in named)
-    return {control: tuple(places) for control, places in found.items()}
+            lines.update((line, None) for line in at if line in named)
+        if touch.control != _OF_GENERATORS or touch.setting:
+            continue
+        further = named_by_generators.union(filter(named.__contains__, at))
+        generator = generator_of(touch.what)
+        draws_weights = not at and generator not in LIBRARIES
+        if draws_weights or further != named_by_generators:
+            generators[generator] = None
+        named_by_generators = further
+    return {_BY_LINE: tuple(lines), _OF_GENERATORS: tuple(generators)}
 
 
 def generator_of(what: str) -> str:

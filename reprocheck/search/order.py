@@ -71,7 +71,7 @@ def candidates(check: Check, folder: Path) -> Candidates:
     observed = (one.code for one in known if one.confidence == "observed")
     errors_that_ran = (one for one in findings if one.severity == "error" and one.ran)
     sure = [
-        *(by_code[code][:1] for code in observed),
+        *(_of_line(one, by_code[one], fits[one]) for one in observed),
         *(_nearest_at(one, code.hints)[:1] for one in errors_that_ran),
     ]
     return Candidates(
@@ -118,6 +118,15 @@ def _errors(check: Check) -> list[StaticFinding]:
         return sure
     lines = lines_of(observed)
     return [one for one in sure if one.source.at in lines]
+
+
+def _of_line(code: str, names: Sequence[str], fits: Sequence[str]) -> Sequence[str]:
+    """Return the control of a cause that is sure; of one that can come from several places, the one
+    that its line speaks for alone.
+    """
+    if code not in table().open:
+        return names[:1]
+    return _only(names, fits)[:1] or fits[:1]
 
 
 def _may_have_acted(check: Check) -> list[StaticFinding]:

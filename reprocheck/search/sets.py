@@ -158,11 +158,11 @@ class _Search:
 
     def worth_alone(self) -> tuple[str, ...]:
         """Return the likely controls that are tried alone: none where several causes are sure, and
-        one where several are named, which are then tried together.
+        one where more are named than could be tried alone, which are then tried together.
         """
         if len(self.candidates.sure) > 1:
             return ()
-        return self.candidates.likely[: 1 if len(self.candidates.suspects) > 1 else ALONE]
+        return self.candidates.likely[: 1 if len(self.candidates.suspects) > ALONE else ALONE]
 
     def first_alone(self, names: Iterable[str], why: Callable[[str], str]) -> tuple[str, ...]:
         """Return the first of these controls that suffices alone; empty where none does."""
