@@ -34,9 +34,6 @@ def print_search(check: Check, out: Stream, *, every: bool) -> None:
     if search.confidence:
         labels.row("", text.line(search.confidence))
     _print_tried(search, out)
-    cost = controls.cost(search)
-    if cost:
-        labels.row("cost", cost)
     for name, reason in controls.unavailable(check):
         labels.row("no effect", tr("{name}: {value}", name=name, value=text.line(reason)))
     _print_overrides(check, labels, every=every)

@@ -117,14 +117,10 @@ class Search:
     sentence       one sentence a person understands
     confidence     how sure that is, in words, with the numbers of runs behind it
     patch          a diff of the user's own source that fixes it, empty where none is known
-    cost           median time with the fix or the controls against as is, None where it could not
-                   be measured
     touches        what the smallest set did in one of its runs; overrides, unavailable: of all arms
     further        options of `reprocheck explain` that look for another difference, which remains;
                    empty where none is known to remain
     broken_off     whether the search was ended before it came to an end
-    cost_of        what it is the time of: `step`, or `run` (start included) where the recorded
-                   steps took too little time to measure
     """
 
     tried: tuple[Tried, ...]
@@ -135,8 +131,6 @@ class Search:
     patch: str = ""
     further: tuple[str, ...] = ()
     broken_off: bool = False
-    cost: float | None = None
-    cost_of: str = ""
     touches: tuple[Touch, ...] = ()
     overrides: tuple[Override, ...] = ()
     unavailable: tuple[tuple[str, str], ...] = ()

@@ -189,8 +189,6 @@ class Arm:
     sentence, what it is tried for. `value`: which of several values its controls give, from 0.
     `reference`: more controls, with the losses of which one run of this arm is compared. `spared`:
     control, `@` and a line or a library, where it did not act.
-    `step_times`: the time of an iteration in each run whose recorded ones took long enough to be
-    measured.
     """
 
     name: str
@@ -203,7 +201,6 @@ class Arm:
     value: int = 0
     reference: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
-    step_times: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,7 +261,6 @@ class CheckRecord:
     arms: tuple[Arm, ...] = ()
     searched: bool = False
     """Whether a search for the cause was asked for."""
-    step_times: tuple[float, ...] = ()
     """The time of an iteration in each run as it is, where a search measured it."""
     compared: tuple[Side, ...] = ()
     """The two recordings that run 1 and run 2 were taken from; empty where they were made here, one

@@ -150,27 +150,6 @@ def arm(tried: Tried) -> str:
     return tr("{names}, patched", names=names(tried.controls))
 
 
-def cost(search: Search) -> str:
-    """Return what the fix costs in time; empty where it is not known."""
-    if search.cost is None:
-        return ""
-    under = tr("Under {names}", names=names(search.smallest))
-    if any(one.patched and one.agrees is not None for one in search.tried):
-        under = tr("With the patch")
-    if search.cost_of == "step":
-        return tr(
-            "{under} a step takes {cost:.2f} times as long as without.",
-            under=under,
-            cost=search.cost,
-        )
-    return tr(
-        "{under} a whole run takes {cost:.2f} times as long as without; its steps are too"
-        " short to be measured one by one.",
-        under=under,
-        cost=search.cost,
-    )
-
-
 def patch(search: Search) -> str:
     """Return the patch, printable, its line breaks kept."""
     return printable(search.patch).rstrip("\n")
@@ -216,11 +195,8 @@ def summary(check: Check) -> list[str]:
     if check.record.controls:
         found.insert(0, tr("controls: {names}", names=names(check.record.controls)))
     if check.search:
-        more = (line(check.search.confidence), line(cost(check.search)))
-        found += [
-            tr("search: {sentence}", sentence=line(check.search.sentence)),
-            *filter(None, more),
-        ]
+        found.append(tr("search: {sentence}", sentence=line(check.search.sentence)))
+        found += filter(None, [line(check.search.confidence)])
     return found
 
 
@@ -238,9 +214,7 @@ def document(check: Check) -> dict[str, object] | None:
         "conflicts": [_at(one, "control", "what", "value", "wanted") for one in conflicts(check)],
         "unavailable": [{"control": name, "why": why} for name, why in unavailable(check)],
         "tried": list(map(_tried, search.tried)),
-        **attributes(
-            search, "smallest", "sentence", "confidence", "fix", "patch", "cost", "cost_of"
-        ),
+        **attributes(search, "smallest", "sentence", "confidence", "fix", "patch"),
     }
 
 

@@ -259,9 +259,6 @@ def _controls(check: Check) -> Iterator[str]:
             "",
             *pipe_table(tables.tried(check.search)),
         )
-        cost = controls.cost(check.search)
-        if cost:
-            yield from (cost, "")
     yield from section(tables.overridden(check))
     yield from _list(
         tr("Controls that could not act"),

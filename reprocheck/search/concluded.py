@@ -18,7 +18,6 @@ from reprocheck.search.account import Result, account, refusals
 from reprocheck.search.arms import Book
 from reprocheck.search.asked import Found
 from reprocheck.search.confirmed import confirmed, fixes, fixes_of_controls
-from reprocheck.search.cost import cost
 from reprocheck.search.enough import wanted
 from reprocheck.search.judged import Judged
 from reprocheck.search.noise import remains
@@ -86,7 +85,6 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         sentence = sentences(sentence, words.another_remains(under.later, further))
     if in_vain(book):
         sentence = sentences(sentence, tr(words.PATCH_OF_CONFIRMED_IN_VAIN))
-    ratio, of = cost(check, book, under)
     search = replace(
         account(book),
         touches=under.runs[0].controls.touches,
@@ -96,8 +94,6 @@ def _confirmed(check: Check, folder: Path, book: Book, found: Found, under: Judg
         fix=fix,
         patch=kept_patch(folder),
         further=further,
-        cost=ratio,
-        cost_of=of,
     )
     return Result(search=search, causes=causes, confirmed=True)
 

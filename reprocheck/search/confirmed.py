@@ -63,11 +63,11 @@ def confirmed(
     for unit in units:
         name, acted, drawing = unit.control, unit.acted, unit.drawing
         there = _found_where(check, name, acted)
-        fitting: Iterable[Cause]
-        fitting = filterfalse(partial(_acted_elsewhere, check, name, acted, there), left)
-        if unit.apart:
-            lines = {place.line.at for place in acted}
-            fitting = [one for one in left if one.at in lines]
+        lines = {place.line.at for place in acted}
+        fitting = [one for one in left if one.at in lines]
+        if not unit.apart:
+            elsewhere = partial(_acted_elsewhere, check, name, acted, there)
+            fitting = list(filterfalse(elsewhere, left))
         known = _known(check, name, fitting, (*acted, *drawing), frameworks)
         cause = known or there
         if cause is None and not unit.apart:
@@ -90,9 +90,8 @@ def confirmed(
             if name == _OF_THE_PROCESS:
                 place = generator_of(acted[0].what)
             said = (evidence, words.differs_without(name, place), *cause.evidence)
-        first.setdefault(
-            (cause.code, cause.at), replace(cause, confidence="confirmed", evidence=said)
-        )
+        cause = replace(cause, confidence="confirmed", evidence=said)
+        first.setdefault((cause.code, cause.at), cause)
         left = _others(left, cause)
     return (*first.values(), *left)
 

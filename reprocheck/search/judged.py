@@ -160,8 +160,8 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
     """Return, for the controls that can be told not to act at a place, the places at which they
     acted: lines of the user's, and for `seed` the generators of libraries.
 
-    Of both those alone of which some line is `named` as a cause, and each line once; a framework
-    that draws the weights need not tell at which lines.
+    Of both those alone of which some line is `named` as a cause, and each line once; that of a
+    framework always, which does not tell at which lines it draws weights.
     """
     lines: dict[str, None] = {}
     generators: dict[str, None] = {}
@@ -174,8 +174,7 @@ def places_of(touches: Iterable[Touch], named: Collection[str]) -> dict[str, tup
             continue
         further = named_by_generators.union(filter(named.__contains__, at))
         generator = generator_of(touch.what)
-        draws_weights = not at and generator not in LIBRARIES
-        if draws_weights or further != named_by_generators:
+        if generator not in LIBRARIES or further != named_by_generators:
             generators[generator] = None
         named_by_generators = further
     return {_BY_LINE: tuple(lines), _OF_GENERATORS: tuple(generators)}

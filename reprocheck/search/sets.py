@@ -355,10 +355,8 @@ def find(
         answer = _again(search, smallest, needed, most)
         all_acted = answer.acting(smallest).issuperset(smallest)
         if answer.agrees and (all_acted or not whole):
-            needed_at = search.needed_at(smallest, answer) if whole else {}
-            return Found(
-                smallest=smallest, runs=answer.runs, crashing=search.crashing, needed=needed_at
-            )
+            at = search.needed_at(smallest, answer) if whole else {}
+            return Found(smallest=smallest, runs=answer.runs, crashing=search.crashing, needed=at)
         refuted.add(smallest)
         if answer.agrees:
             search.by_luck(smallest)

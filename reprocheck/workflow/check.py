@@ -45,12 +45,10 @@ def checked(
     from reprocheck.workflow.escalation import escalate
     from reprocheck.workflow.operands import with_operands
     from reprocheck.workflow.proof import searched
-    from reprocheck.workflow.stopwatch import Stopwatch
 
-    watch = Stopwatch(teller)
     enough = partial(replay.nothing_to_compare, folder, teller)
     with _alone(settings, teller):
-        launch.check(entry, settings, folder, watch, output=teller.output, enough=enough)
+        launch.check(entry, settings, folder, teller, output=teller.output, enough=enough)
         teller.clear()
         teller.status(tr("comparing the runs"))
         if search:
@@ -59,7 +57,7 @@ def checked(
         if values:
             found = with_operands(found, entry, settings, folder, teller)
         if search:
-            found = searched(found, entry, settings, folder, teller, watch)
+            found = searched(found, entry, settings, folder, teller)
     replay.close(folder)
     return found
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from reprocheck.model import Check, EntryPoint
     from reprocheck.search.asked import Question
     from reprocheck.settings import Settings
-    from reprocheck.workflow.stopwatch import Stopwatch
 
 MOST_ARMS = 60
 """Arms of one search at most: more than any search by halves takes."""
@@ -30,13 +29,12 @@ the one that is searched.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Shared:
-    """What all arms of one search share. `watch` has the times of their iterations."""
+    """What all arms of one search share."""
 
     entry: EntryPoint
     settings: Settings
     folder: Path
     teller: Teller
-    watch: Stopwatch
 
 
 def searched(
@@ -45,13 +43,10 @@ def searched(
     settings: Settings,
     folder: Path,
     teller: Teller,
-    watch: Stopwatch,
 ) -> Check:
     """Return the check with what a search over controls says of it.
 
     What goes wrong becomes a caveat; an interrupt keeps what was recorded.
-
-    watch  hears of the runs, and has the times of their iterations
     """
     from reprocheck.search.target import target_of
     from reprocheck.workflow.escalation import keep_caveat, wanted
@@ -60,11 +55,10 @@ def searched(
     if not (wanted(check, settings) or target_of(check)):
         teller.remark(_nothing_to_search(check), style="bold")
         return check
-    watch.keep_as_is(folder)
-    shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller, watch=watch)
+    shared = _Shared(entry=entry, settings=settings, folder=folder, teller=teller)
     try:
         _in_turn(check, shared)
-        repair(_again(folder), entry, settings, folder, teller, watch)
+        repair(_again(folder), entry, settings, folder, teller)
     except Exception as error:
         keep_caveat(
             folder, tr("The search for the cause ended early: {message}", message=message(error))
@@ -92,7 +86,7 @@ def _in_turn(check: Check, shared: _Shared) -> None:
             continue
         run_patched(
             *(patch(), asked.runs, check, shared.entry),
-            *(settings, folder, shared.teller, shared.watch),
+            *(settings, folder, shared.teller),
         )
 
 
@@ -122,7 +116,7 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
     _tell(question, check, shared)
     name = f"{number}-{_short(question.controls)}"
     launch.record_arm(
-        *(shared.entry, settings, folder, shared.watch),
+        *(shared.entry, settings, folder, shared.teller),
         name=name,
         controls=names,
         seed=settings.seed,
@@ -135,7 +129,6 @@ def _record(question: Question, number: int, check: Check, shared: _Shared) -> N
         output=shared.teller.output,
         enough=enough,
     )
-    shared.watch.keep_arm(folder, name)
 
 
 def _iterations(check: Check, settings: Settings) -> int | None:

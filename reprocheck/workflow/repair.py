@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from reprocheck.model import Cause, Check, EntryPoint, Run
     from reprocheck.scan import Finding
     from reprocheck.settings import Settings
-    from reprocheck.workflow.stopwatch import Stopwatch
 
 ARM = "patched"
 RUNS = 2
@@ -31,7 +30,6 @@ def repair(
     settings: Settings,
     folder: Path,
     teller: Teller,
-    watch: Stopwatch,
 ) -> None:
     """Keep a patch in the report folder, where the scan knows the line and the runs agree with it.
 
@@ -56,7 +54,7 @@ def repair(
     before = {path: path.read_bytes() for path in changed}
     missing = runs - Book(check, folder).made((), patched=True)
     if missing > 0:
-        run_patched(changed, missing, check, entry, settings, folder, teller, watch)
+        run_patched(changed, missing, check, entry, settings, folder, teller)
     if not patch_offered(with_record(check, folder), folder):
         return
     (folder / "arms" / PATCH).write_text(patch, encoding="utf-8")
@@ -221,7 +219,6 @@ def run_patched(
     settings: Settings,
     folder: Path,
     teller: Teller,
-    watch: Stopwatch,
 ) -> None:
     """Run for which Python is given the changed files in place of the user's.
 
@@ -245,7 +242,7 @@ def run_patched(
         runs,
     )
     launch.record_arm(
-        *(entry, settings, folder, watch),
+        *(entry, settings, folder, teller),
         name=arm,
         controls=check.record.controls,
         seed=settings.seed,
@@ -256,7 +253,6 @@ def run_patched(
         output=teller.output,
         enough=partial(_decided, check, folder),
     )
-    watch.keep_arm(folder, arm)
 
 
 def _decided(check: Check, folder: Path) -> bool:

@@ -25,36 +25,11 @@ from reprocheck.suite.model import RankSeries, TargetCheck, TargetState
 
 Row = Iterable[object]
 CHECKS = (
-    "night",
-    "target",
-    "attempt",
-    "final",
-    "started",
-    "seconds",
-    "verdict",
-    "failed_check",
-    "exit_code",
-    "reason",
-    "good",
-    "bitwise",
-    "first_bitwise",
-    "first_divergence",
-    "rung",
-    "place",
-    "causes",
-    "source",
-    "key",
-    "facts",
-    "beside",
-    "commit",
-    "rtol",
-    "atol",
-    "folder",
-    "state",
-    "failed",
-    "since",
-    "sentence",
-)
+    "night", "target", "attempt", "final", "started", "seconds", "verdict", "failed_check",
+    "exit_code", "reason", "good", "bitwise", "first_bitwise", "first_divergence", "rung", "place",
+    "causes", "source", "key", "facts", "beside", "commit", "rtol", "atol", "folder", "state",
+    "failed", "since", "sentence",
+)  # fmt: skip
 """The columns of the checks. `facts` and `beside` are JSON, `causes` codes with a comma between
 them.
 """

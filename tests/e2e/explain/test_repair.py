@@ -15,12 +15,11 @@ import pytest
 
 import reprocheck as package
 from reprocheck.cli.console import Console
-from reprocheck.model import Cause, Check, EntryPoint, RunRecord, Search, SourceLine
+from reprocheck.model import Cause, Check, EntryPoint, Search, SourceLine
 from reprocheck.recording import record
 from reprocheck.scan import Finding
 from reprocheck.settings import Settings
 from reprocheck.workflow import repair
-from reprocheck.workflow.stopwatch import Stopwatch
 from tests.conftest import clean_environment, reprocheck
 from tests.e2e.explain.explaining import PRIVATE, Explained, explain
 from tests.launch.conftest import wait_until
@@ -45,15 +44,14 @@ def folder(private: Explained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def fix(
-    folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, watch: Stopwatch | None = None
+    folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, console: Console | None = None
 ) -> Check:
     """What `explain` does with a patch that makes `text` of the script."""
     check = package.load(folder)
     entry = replace(check.record.entry_point, command=(sys.executable, "train.py"))
     monkeypatch.setattr(repair, "changes", lambda check, entry, folder: {Path("train.py"): text})
-    held = Settings(quiet=watch is None)
-    console = Console(held)
-    repair.repair(check, entry, held, folder, console, watch or Stopwatch(console))
+    held = Settings(quiet=console is None)
+    repair.repair(check, entry, held, folder, console or Console(held))
     return package.load(folder)
 
 
@@ -142,7 +140,7 @@ def facts(path: Path) -> tuple[bytes, int, int, int, int]:
     return path.read_bytes(), state.st_ino, state.st_mode, state.st_mtime_ns, state.st_ctime_ns
 
 
-class Editor(Stopwatch):
+class Editor(Console):
     """Somebody who edits the script while the runs with the patch are under way."""
 
     def run_started(self, number: int, of: int) -> None:
@@ -153,7 +151,7 @@ class Editor(Stopwatch):
 def test_an_edit_meanwhile_stays_and_the_patch_is_that_of_the_text_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check = fix(folder, FIXED, monkeypatch, Editor(Console(Settings(quiet=True))))
+    check = fix(folder, FIXED, monkeypatch, Editor(Settings()))
     assert Path("train.py").read_text() == f"{PRIVATE}# my edit 2\n"
     assert check.search is not None and check.search.tried[-1].agrees is True
     assert "-rng = random.Random()\n+rng = random.Random(0)\n" in check.search.patch
@@ -386,28 +384,3 @@ def test_scripts_that_a_command_names(tmp_path: Path, monkeypatch: pytest.Monkey
     assert named("module", "python", "-m", "package.other") == ["package/other.py"]
     assert named("command", "torchrun", "--nproc-per-node", "2", "train.py") == ["train.py"]
     assert named("command", "bash", "train.sh") == []
-
-
-def test_the_time_of_an_iteration() -> None:
-    watch = Stopwatch(Console(Settings(quiet=True)))
-    for number, step in ((1, 0.5), (2, 0.7)):
-        watch.run_started(number, 2)
-        for iteration in range(5):
-            watch.progress(number, iteration, 1.0, 2 + iteration * step)
-        watch.run_ended(
-            RunRecord(
-                number=number,
-                ended="completed",
-                exit_status=0,
-                started="",
-                seconds=9.0,
-                trace="",
-                stdout="",
-                stderr="",
-            )
-        )
-    assert watch.step_times() == (pytest.approx(0.5), pytest.approx(0.7))
-    assert watch.step_times() == (), "each time is told once"
-    watch.progress(1, 1, 1.0, 2.0)
-    watch.progress(1, 9, 1.0, 2.4)
-    assert watch.step_times() == (), "too short to say anything"

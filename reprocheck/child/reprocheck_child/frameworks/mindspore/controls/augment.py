@@ -19,45 +19,17 @@ numbers.
 
 IDENTITY = {
     "mindspore.dataset.vision.transforms": (
-        *(
-            "AutoAugment",
-            "BoundingBoxAugment",
-            "CutMixBatch",
-            "CutOut",
-            "MixUp",
-            "MixUpBatch",
-            "RandAugment",
-            "RandomAdjustSharpness",
-        ),
-        *(
-            "RandomAffine",
-            "RandomAutoContrast",
-            "RandomColor",
-            "RandomColorAdjust",
-            "RandomEqualize",
-            "RandomErasing",
-            "RandomGrayscale",
-        ),
-        *(
-            "RandomHorizontalFlip",
-            "RandomHorizontalFlipWithBBox",
-            "RandomInvert",
-            "RandomLighting",
-            "RandomPerspective",
-        ),
-        *(
-            "RandomPosterize",
-            "RandomRotation",
-            "RandomSelectSubpolicy",
-            "RandomSharpness",
-            "RandomSolarize",
-            "RandomVerticalFlip",
-        ),
-        *("RandomVerticalFlipWithBBox", "TrivialAugmentWide", "UniformAugment"),
+        "AutoAugment", "BoundingBoxAugment", "CutMixBatch", "CutOut", "MixUp", "MixUpBatch",
+        "RandAugment", "RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor",
+        "RandomColorAdjust", "RandomEqualize", "RandomErasing", "RandomGrayscale",
+        "RandomHorizontalFlip", "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting",
+        "RandomPerspective", "RandomPosterize", "RandomRotation", "RandomSelectSubpolicy",
+        "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "RandomVerticalFlipWithBBox",
+        "TrivialAugmentWide", "UniformAugment",
     ),
     "mindspore.dataset.audio.transforms": ("Dither", "MaskAlongAxisIID"),
     "mindspore.dataset.transforms.transforms": ("RandomApply",),
-}
+}  # fmt: skip
 """Module and operations whose output has the size of their input."""
 
 MASKS = ("FrequencyMasking", "TimeMasking")

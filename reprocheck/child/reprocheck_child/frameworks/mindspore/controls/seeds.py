@@ -15,33 +15,18 @@ SEED, PRIVATE, ENTROPY = "seed", "private-rng", "entropy"
 PERIOD = (1 << 31) - 1
 """MindSpore takes seeds modulo this, and takes 0 for no seed."""
 
+_DRAWING = (
+    "TruncatedNormal", "StandardNormal", "StandardLaplace", "RandomGamma", "Gamma",
+    "ParameterizedTruncatedNormal", "Poisson", "RandomPoisson", "UniformInt", "UniformReal",
+    "RandomChoiceWithMask", "Multinomial", "RandomShuffle",
+)  # fmt: skip
+"""Operators of `random_ops` that take two seeds."""
 SEEDED = (
     ("mindspore.ops.auto_generate.gen_ops_prim", "Dropout", ("Seed0", "Seed1"), 0),
     ("mindspore.ops.operations.math_ops", "Bernoulli", ("seed",), -1),
     ("mindspore.ops.operations.nn_ops", "FractionalMaxPool", ("seed", "seed2"), 0),
     ("mindspore.ops.operations.nn_ops", "FractionalAvgPool", ("seed", "seed2"), 0),
-    *(
-        ("mindspore.ops.operations.random_ops", name, ("seed", "seed2"), 0)
-        for name in (
-            *(
-                "TruncatedNormal",
-                "StandardNormal",
-                "StandardLaplace",
-                "RandomGamma",
-                "Gamma",
-                "ParameterizedTruncatedNormal",
-                "Poisson",
-            ),
-            *(
-                "RandomPoisson",
-                "UniformInt",
-                "UniformReal",
-                "RandomChoiceWithMask",
-                "Multinomial",
-                "RandomShuffle",
-            ),
-        )
-    ),
+    *(("mindspore.ops.operations.random_ops", name, ("seed", "seed2"), 0) for name in _DRAWING),
 )
 """Module and class of an operator, its seeds, and the value that stands for none.
 

@@ -23,44 +23,13 @@ are, or all would be made resident.
 """
 _DEVICE_VALUE = 0.7470588088035583
 _WHAT = "aten::"
-_ASK = frozenset(
-    {
-        *(
-            "empty",
-            "empty_like",
-            "empty_permuted",
-            "empty_quantized",
-            "empty_strided",
-            "new",
-            "new_empty",
-            "new_empty_strided",
-        ),
-        *(
-            "resize_",
-            "resize_as_",
-            "to_empty",
-            "skip_init",
-            "Tensor",
-            "UninitializedBuffer",
-            "UninitializedParameter",
-        ),
-        *(
-            kind + "Tensor"
-            for kind in (
-                "Bool",
-                "Byte",
-                "Char",
-                "Double",
-                "Float",
-                "Half",
-                "BFloat16",
-                "Int",
-                "Long",
-                "Short",
-            )
-        ),
-    }
-)
+_ASK = frozenset((
+    "empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new", "new_empty",
+    "new_empty_strided", "resize_", "resize_as_", "to_empty", "skip_init", "Tensor",
+    "UninitializedBuffer", "UninitializedParameter", "BoolTensor", "ByteTensor", "CharTensor",
+    "DoubleTensor", "FloatTensor", "HalfTensor", "BFloat16Tensor", "IntTensor", "LongTensor",
+    "ShortTensor",
+))  # fmt: skip
 """Names by which code asks for memory that is not filled.
 
 Operators that fill what they allocate ask for it too, by other names.
