@@ -154,9 +154,11 @@ def _known(
     removed = (one for one in fitting if likely.confirms(control, one.code))
     cause = min(removed, key=lambda one: _preference(one, control), default=None)
     seed = next((place.seed for place in places if place.seed is not None), None)
-    if seed is not None and (cause is None or not _is_nearest(control, cause)):
+    is_observed = cause is not None and cause.confidence == "observed"
+    is_nearest = cause is not None and likely.removes(control, cause.code)
+    if seed is not None and not (is_observed or is_nearest):
         return _seeded_at(check, seed, frameworks)
-    if _writes_anew(check, places) and not _is_observed(cause):
+    if _writes_anew(check, places) and not is_observed:
         # What the training shows of it says nothing of the program that wrote the file.
         return replace(_implied(check, control, frameworks), source=None)
     return cause
@@ -174,10 +176,6 @@ def _others(causes: Sequence[Cause], explained: Cause) -> list[Cause]:
     ]
 
 
-def _is_observed(cause: Cause | None) -> bool:
-    return cause is not None and cause.confidence == "observed"
-
-
 def _writes_anew(check: Check, places: Iterable[Place]) -> bool:
     """Return whether a control acted in the program that writes anew in each run what differs."""
     rung = check.first_rung
@@ -189,11 +187,6 @@ def _writes_anew(check: Check, places: Iterable[Place]) -> bool:
 def _is_made_anew(rung: Rung) -> bool:
     """Return whether a rung shows a file that a program of each run writes anew."""
     return isinstance(rung.evidence, GivenOtherwise) and rung.evidence.made
-
-
-def _is_nearest(control: str, cause: Cause) -> bool:
-    """Return whether a cause was observed, or a control is the one that is nearest to it."""
-    return cause.confidence == "observed" or likely.removes(control, cause.code)
 
 
 def _seeded_at(check: Check, line: SourceLine, frameworks: Sequence[str]) -> Cause:

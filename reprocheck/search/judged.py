@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -23,6 +24,7 @@ LIBRARIES = ("random", "numpy.random")
 """Generators of no framework, of which each line that draws is told."""
 IMPORTED = "import"
 """Said of a line that makes a library import another one, which draws as it is imported."""
+_GENERATOR = re.compile(r"(?:numbers drawn from|state of|the seed of) ([\w.]+)")
 _SETS_MODE = "deterministic"
 """The control that an error of deterministic mode speaks of."""
 
@@ -184,8 +186,8 @@ def generator_of(what: str) -> str:
     """Return the generator of a touch of `seed`: of `numbers drawn from numpy.random`, or of
     `tf.random.set_seed`, which a library sets for all that it draws.
     """
-    _, drawn, generator = what.rpartition(" ")
-    return generator if drawn else what.partition(".")[0]
+    named = _GENERATOR.match(what)
+    return named[1] if named else what.partition(".")[0]
 
 
 def _acted_at(run: Run) -> frozenset[tuple[str, str]]:

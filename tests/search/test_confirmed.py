@@ -20,6 +20,7 @@ from reprocheck.model.static import StaticFinding, StaticScan
 from reprocheck.rules import catalogue
 from reprocheck.search import order
 from reprocheck.search.confirmed import confirmed
+from reprocheck.search.judged import generator_of
 from reprocheck.search.place import Place, _places
 from reprocheck.settings import controls
 from tests.causes.cause_ladders import GROSS, check, differing, ladder, write
@@ -371,3 +372,18 @@ def test_a_draw_of_the_scripts_is_no_draw_of_a_layer(rung: str, code: str) -> No
     differs = check(ladder(rung, unused_generators=("torch",), **GROSS))
     first, *_ = confirmed(differs, ["seed"], "agreed", places={"seed": (place,)})
     assert first.code == code
+
+
+@pytest.mark.parametrize(
+    ("what", "generator"),
+    [
+        ("numbers drawn from numpy.random", "numpy.random"),
+        ("the seed of torch, which the script reads", "torch"),
+        ("state of random in a fork", "random"),
+        ("random.seed in a forked process", "random"),
+        ("tf.random.set_seed", "tf"),
+        ("mindspore.dataset.config.set_seed", "mindspore"),
+    ],
+)
+def test_the_generator_of_what_the_control_seed_did(what: str, generator: str) -> None:
+    assert generator_of(what) == generator
